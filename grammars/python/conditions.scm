@@ -1,0 +1,5 @@
+(module (if_statement) @condition)
+(module (try_statement) @condition)
+(class_definition body: (block (if_statement) @condition))
+(class_definition body: (block (try_statement) @condition))
+(if_statement consequence: (block [(if_statement) (try_statement)] @condition))

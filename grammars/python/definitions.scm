@@ -1,0 +1,16 @@
+(function_definition name: (identifier) @name body: (_) @body) @definition.function
+(class_definition name: (identifier) @name body: (_) @body) @definition.class
+(type_alias_statement left: (type (identifier) @name)) @definition.type
+
+; Assignments at module and class level. What is inside a function is dropped by the extractor.
+(expression_statement (assignment left: (identifier) @name)) @definition.variable
+(expression_statement (assignment left: (pattern_list (identifier) @name))) @definition.variable
+
+(lambda) @local
+
+; The first string of a body documents what is around it.
+(function_definition body: (block . (expression_statement (string) @docstring)))
+(class_definition body: (block . (expression_statement (string) @docstring)))
+
+(comment) @comment
+(decorator) @attribute

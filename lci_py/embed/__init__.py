@@ -1,0 +1,1 @@
+"""Turn text into vectors with the model in the package."""

@@ -1,0 +1,111 @@
+"""Typed errors: each has a code for scripts, a message, a hint that says what to do, and an exit code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+EXIT_OK = 0
+EXIT_NO_RESULTS = 1
+EXIT_USAGE = 2
+EXIT_INDEX = 3
+EXIT_DEGRADED = 4
+EXIT_INTERRUPTED = 130
+
+
+class LciError(Exception):
+    """Base of every error that a user can see."""
+
+    code = "error"
+    exit_code = EXIT_USAGE
+
+    def __init__(self, message: str, *, hint: str = "", **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = details  # extra JSON fields, such as valid_modes
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract's `error` object."""
+        return {"code": self.code, "message": self.message, "hint": self.hint, **self.details}
+
+
+class UsageError(LciError):
+    """A flag, a query or a path that cannot be used."""
+
+    code = "usage"
+
+
+class UnknownModeError(UsageError):
+    code = "unknown_mode"
+
+    def __init__(self, mode: str) -> None:
+        from lci_py.types import MODES
+
+        names = ", ".join(MODES)
+        super().__init__(f"unknown mode {mode!r}", hint=f"use one of: {names}", valid_modes=list(MODES))
+
+
+class BadGlobError(UsageError):
+    code = "bad_glob"
+
+
+class BadPathError(UsageError):
+    """A path that does not exist or cannot be read."""
+
+    code = "bad_path"
+
+
+class ConfigError(UsageError):
+    code = "bad_config"
+
+
+class IndexError_(LciError):
+    """Base of the errors that exit 3."""
+
+    code = "index"
+    exit_code = EXIT_INDEX
+
+
+class NoIndexError(IndexError_):
+    code = "no_index"
+
+    def __init__(self, root: str) -> None:
+        super().__init__(f"no index at {root}", hint=f"run `lci index {root}`")
+
+
+class ShardVersionError(IndexError_):
+    """A shard was written in a format this build does not read."""
+
+    code = "index_version"
+
+    def __init__(self, path: str, *, found: object, readable: object) -> None:
+        super().__init__(
+            f"{path}: format {found}, this build reads {readable}",
+            hint="run `lci index --full` to rebuild it, or upgrade lci-py",
+        )
+
+
+class DamagedIndexError(IndexError_):
+    code = "index_damaged"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the index is damaged: {what}", hint="run `lci index --full` to rebuild it")
+
+
+class ShardMissingError(IndexError_):
+    code = "shard_missing"
+
+
+class ModelMismatchError(IndexError_):
+    code = "model_mismatch"
+
+
+class IndexWriteError(IndexError_):
+    """The index could not be written: a full disk, a read-only folder, another writer."""
+
+    code = "index_write"
+
+
+class DegradedError(LciError):
+    code = "degraded"
+    exit_code = EXIT_DEGRADED

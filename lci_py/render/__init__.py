@@ -1,0 +1,1 @@
+"""Print results: for people as tables, for programs as JSON."""

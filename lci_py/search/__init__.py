@@ -1,0 +1,1 @@
+"""Plan, retrieve, fuse and annotate."""

@@ -1,0 +1,199 @@
+"""Cut a file into the pieces that are ranked. Chunks follow symbols.
+
+Every line belongs to the innermost definition that owns chunks, or to no definition. What a definition owns is one
+chunk, or several cut at statement boundaries when it is large. A type's own lines are those outside its methods, with
+the methods' signatures added: an outline that answers questions about the type as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Chunk, Symbol
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_CHARS = 1600  # of one chunk; about 400 tokens
+OUTLINE_CHARS = 1200  # of member signatures added to a type's chunk
+_OUTLINED = TYPE_KINDS | {"namespace", "module"}
+_ALWAYS = FUNCTION_KINDS | _OUTLINED | {"section"}
+_MIN_LINES = 3  # a shorter constant, field or alias stays with its neighbours
+_BLOCK = -1
+
+
+def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: bytes) -> tuple[Chunk, ...]:
+    """Chunks of a parsed file, ordered by first line.
+
+    Args:
+        symbols: The file's definitions, outer before inner.
+        nodes: The tree node of each symbol.
+        root: The tree's root.
+        source: The file's bytes.
+    """
+    lines = source.decode("utf-8", "replace").split("\n")
+    owners = _paint(symbols, lines)
+    runs: dict[int, list[tuple[int, int]]] = {}
+    blocks: list[tuple[int, int]] = []
+    for owner, first, last in _runs(owners):
+        if owner == _BLOCK:
+            blocks.append((first, last))
+        else:
+            runs.setdefault(owner, []).append((first, last))
+    _settle(blocks, runs, owners, symbols, lines)
+    chunks: list[Chunk] = []
+    members = _members(symbols, runs)
+    for owner, parts in runs.items():
+        extra = _outline(symbols, members.get(owner, ())) if symbols[owner].kind in _OUTLINED else ""
+        chunks.extend(_pieces(owner, sorted(parts), lines, nodes[owner], extra))
+    for first, last in blocks:
+        chunks.extend(_pieces(_BLOCK, [(first, last)], lines, root, ""))
+    chunks.sort(key=lambda chunk: (chunk.line, chunk.end_line, chunk.symbol))
+    return tuple(chunks)
+
+
+def chunk_text(source: bytes) -> tuple[Chunk, ...]:
+    """Chunks of a file without a grammar: runs of lines, cut at blank lines where possible."""
+    lines = source.decode("utf-8", "replace").split("\n")
+    return tuple(_pieces(_BLOCK, [(1, len(lines))], lines, None, ""))
+
+
+def _owns_chunks(symbol: Symbol, symbols: list[Symbol], size: int) -> bool:
+    if symbol.kind not in _ALWAYS:
+        return symbol.end_line - symbol.line + 1 >= _MIN_LINES and not _inside_function(symbol, symbols)
+    if symbol.kind in FUNCTION_KINDS and _inside_function(symbol, symbols):
+        # A helper inside a function is part of it, unless the outer one must be cut anyway.
+        return size > MAX_CHARS and symbol.end_line - symbol.line + 1 >= _MIN_LINES
+    return True
+
+
+def _inside_function(symbol: Symbol, symbols: list[Symbol]) -> bool:
+    return symbol.parent >= 0 and symbols[symbol.parent].kind in FUNCTION_KINDS
+
+
+def _paint(symbols: list[Symbol], lines: list[str]) -> list[int]:
+    """The owner of each line (index 0 is line 1), `_BLOCK` for none."""
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    owners = [_BLOCK] * len(lines)
+    for index, symbol in enumerate(symbols):
+        outer = symbols[symbol.parent] if symbol.parent >= 0 else None
+        size = starts[min(outer.end_line, len(lines))] - starts[outer.first_line - 1] if outer else 0
+        if _owns_chunks(symbol, symbols, size):
+            first, last = symbol.first_line - 1, min(symbol.end_line, len(lines))
+            owners[first:last] = [index] * (last - first)
+    return owners
+
+
+def _runs(owners: list[int]) -> list[tuple[int, int, int]]:
+    """(owner, first line, last line) of each run of lines with one owner."""
+    runs: list[tuple[int, int, int]] = []
+    start = 0
+    for index in range(1, len(owners) + 1):
+        if index == len(owners) or owners[index] != owners[start]:
+            runs.append((owners[start], start + 1, index))
+            start = index
+    return runs
+
+
+def _settle(
+    blocks: list[tuple[int, int]], runs: dict[int, list[tuple[int, int]]], owners: list[int],
+    symbols: list[Symbol], lines: list[str],
+) -> None:  # fmt: skip
+    """Drop blank blocks; give scraps (a stray `#endif`, a bracket) to the definition before or after them."""
+    defined = {symbol.line for symbol in symbols}
+    kept: list[tuple[int, int]] = []
+    for first, last in blocks:
+        while first <= last and not lines[first - 1].strip():
+            first += 1
+        while last >= first and not lines[last - 1].strip():
+            last -= 1
+        if first > last:
+            continue
+        scrap = last - first < 2 and not any(line in defined for line in range(first, last + 1))
+        neighbour = next((owners[i] for i in (first - 2, last) if 0 <= i < len(owners) and owners[i] >= 0), _BLOCK)
+        if neighbour == _BLOCK and scrap:
+            before = owners[: first - 1]
+            neighbour = next((owner for owner in reversed(before) if owner >= 0), _BLOCK)
+        if scrap and neighbour >= 0:
+            runs.setdefault(neighbour, []).append((first, last))
+        else:
+            kept.append((first, last))
+    blocks[:] = kept
+
+
+def _members(symbols: list[Symbol], runs: dict[int, list[tuple[int, int]]]) -> dict[int, list[int]]:
+    members: dict[int, list[int]] = {}
+    for index, symbol in enumerate(symbols):
+        if symbol.parent >= 0 and index in runs:
+            members.setdefault(symbol.parent, []).append(index)
+    return members
+
+
+def _outline(symbols: list[Symbol], members: list[int] | tuple[()]) -> str:
+    out: list[str] = []
+    size = 0
+    for index in members:
+        size += len(symbols[index].signature) + 1
+        if size > OUTLINE_CHARS:
+            break
+        out.append(symbols[index].signature)
+    return "\n".join(out)
+
+
+def _pieces(owner: int, parts: list[tuple[int, int]], lines: list[str], node: Node | None, extra: str) -> list[Chunk]:
+    """Chunks of at most about `MAX_CHARS` over an owner's own lines."""
+    numbers = [number for first, last in parts for number in range(first, last + 1)]
+    total = sum(len(lines[number - 1]) + 1 for number in numbers)
+    if total <= MAX_CHARS:
+        return _chunk(owner, numbers, lines, extra)
+    depths = _break_depths(node, lines) if node is not None else {}
+    chunks: list[Chunk] = []
+    start = 0
+    while start < len(numbers):
+        end = _cut(numbers, start, lines, depths)
+        chunks.extend(_chunk(owner, numbers[start:end], lines, extra if not start else ""))
+        start = end
+    return chunks
+
+
+def _chunk(owner: int, numbers: list[int], lines: list[str], extra: str) -> list[Chunk]:
+    text = "\n".join(lines[number - 1] for number in numbers)
+    if not text.strip() or (owner == _BLOCK and not any(c.isalnum() for c in text)):
+        return []
+    return [Chunk(owner, numbers[0], numbers[-1], f"{text}\n{extra}" if extra else text)]
+
+
+def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int]) -> int:
+    """Where the piece that begins at `start` ends: the outermost statement boundary in its second half."""
+    size, end = 0, start
+    while end < len(numbers) and (size + len(lines[numbers[end] - 1]) < MAX_CHARS or end == start):
+        size += len(lines[numbers[end] - 1]) + 1
+        end += 1
+    if end == len(numbers):
+        return end
+    best, best_rank = end, (1 << 30, 0)
+    for index in range(start + max(1, (end - start) // 2), end + 1):
+        number = numbers[index]
+        blank = not lines[number - 2].strip()
+        rank = (2 * depths.get(number, 1000) - blank, -index)
+        if rank < best_rank:
+            best, best_rank = index, rank
+    return best
+
+
+def _break_depths(node: Node, lines: list[str]) -> dict[int, int]:
+    """Line -> tree depth of the outermost statement that starts there; only large nodes are entered."""
+    depths: dict[int, int] = {}
+    stack = [(node, 0)]
+    while stack:
+        current, depth = stack.pop()
+        for child in current.children:
+            row = child.start_point[0]
+            if child.is_named:
+                known = depths.get(row + 1)
+                depths[row + 1] = depth if known is None else min(known, depth)
+            if child.end_byte - child.start_byte > MAX_CHARS // 2:
+                stack.append((child, depth + 1))
+    return depths

@@ -1,0 +1,160 @@
+"""The only reader of grammars/: which language a file is in, and its parser and combined query.
+
+A language is a folder with a `language.toml` and `*.scm` files; docs/languages.md describes both. All queries of one
+language are compiled into a single tree-sitter query, which runs in C, once per file.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - 3.10 only
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from tree_sitter import Language as TreeSitterLanguage
+    from tree_sitter import Parser, QueryCursor
+
+#: The fallback for every file that no grammar claims.
+TEXT = "text"
+_SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
+
+
+def grammars_dir() -> Path:
+    """Where grammars/ is: inside the package in a wheel, beside it in a checkout or an editable install."""
+    here = Path(__file__).resolve().parent.parent
+    packaged = here / "grammars"
+    return packaged if packaged.is_dir() else here.parent / "grammars"
+
+
+def _regex(text: str | None) -> re.Pattern[str] | None:
+    return re.compile(text) if text else None
+
+
+@dataclass(frozen=True)
+class LanguageSpec:
+    """One folder of grammars/. See docs/languages.md for the meaning of each key."""
+
+    name: str
+    folder: Path
+    suffixes: tuple[str, ...]
+    filenames: tuple[str, ...]
+    interpreters: tuple[str, ...]
+    module: str
+    function: str
+    test_files: tuple[str, ...]
+    constant: re.Pattern[str] | None
+    visibility_default: bool
+    public: re.Pattern[str] | None
+    private: re.Pattern[str] | None
+    private_name: re.Pattern[str] | None
+    conditions: str
+    self_names: tuple[str, ...]
+
+    @cached_property
+    def language(self) -> TreeSitterLanguage:
+        from tree_sitter import Language
+
+        return Language(getattr(import_module(self.module), self.function)())
+
+    @cached_property
+    def parser(self) -> Parser:
+        from tree_sitter import Parser
+
+        return Parser(self.language)
+
+    @cached_property
+    def query_source(self) -> str:
+        return "\n".join(path.read_text("utf-8") for path in sorted(self.folder.glob("*.scm")))
+
+    @cached_property
+    def cursor(self) -> QueryCursor:
+        from tree_sitter import Query, QueryCursor
+
+        return QueryCursor(Query(self.language, self.query_source))
+
+
+def _spec(folder: Path) -> LanguageSpec:
+    data: dict[str, Any] = tomllib.loads((folder / "language.toml").read_text("utf-8"))
+    grammar = data.get("grammar", {})
+    seen = data.get("visibility", {})
+    return LanguageSpec(
+        name=folder.name,
+        folder=folder,
+        suffixes=tuple(data.get("suffixes", ())),
+        filenames=tuple(data.get("filenames", ())),
+        interpreters=tuple(data.get("interpreters", ())),
+        module=grammar["module"],
+        function=grammar.get("function", "language"),
+        test_files=tuple(data.get("test_files", ())),
+        constant=_regex(data.get("constant")),
+        visibility_default=seen.get("default", True),
+        public=_regex(seen.get("public")),
+        private=_regex(seen.get("private")),
+        private_name=_regex(seen.get("private_name")),
+        conditions=data.get("conditions", "none"),
+        self_names=tuple(data.get("self_names", ())),
+    )
+
+
+@lru_cache(maxsize=1)
+def load_languages() -> dict[str, LanguageSpec]:
+    """Every language in grammars/, by name."""
+    folders = sorted(path.parent for path in grammars_dir().glob("*/language.toml"))
+    return {folder.name: _spec(folder) for folder in folders}
+
+
+@lru_cache(maxsize=1)
+def _by_key() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    suffixes: dict[str, str] = {}
+    filenames: dict[str, str] = {}
+    interpreters: dict[str, str] = {}
+    for name, spec in load_languages().items():
+        suffixes.update(dict.fromkeys(spec.suffixes, name))
+        filenames.update(dict.fromkeys(spec.filenames, name))
+        interpreters.update(dict.fromkeys(spec.interpreters, name))
+    return suffixes, filenames, interpreters
+
+
+def detect(path: str, head: bytes = b"") -> str:
+    """The language of a file, from its name, then from a `#!` line; `text` if no grammar claims it."""
+    suffixes, filenames, interpreters = _by_key()
+    base = path.rsplit("/", 1)[-1]
+    if base in filenames:
+        return filenames[base]
+    dot = base.rfind(".")
+    if dot >= 0:
+        suffix = base[dot:]
+        found = suffixes.get(suffix) or suffixes.get(suffix.lower())
+        if found:
+            return found
+    if head.startswith(b"#!"):
+        shebang = _SHEBANG.match(head[:200])
+        if shebang:
+            return interpreters.get(shebang.group(1).decode(), TEXT)
+    return TEXT
+
+
+@lru_cache(maxsize=1)
+def _test_patterns() -> re.Pattern[str]:
+    import fnmatch
+
+    globs = {glob for spec in load_languages().values() for glob in spec.test_files}
+    parts = sorted(fnmatch.translate(glob) for glob in globs)
+    return re.compile("|".join(parts) or r"(?!)")
+
+
+_TEST_FOLDER = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test-.*)/")
+
+
+def is_test(path: str) -> bool:
+    """Whether the path looks like a test, by folder name or by a language's test-file patterns."""
+    return bool(_TEST_FOLDER.search(path) or _test_patterns().match(path.rsplit("/", 1)[-1]))

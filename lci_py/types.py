@@ -1,0 +1,282 @@
+"""The values that flow between stages. Frozen, and free of behaviour.
+
+Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSIX, relative to the root.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+View = Literal["dense", "bm25", "symbolic"]
+Mode = Literal["dense", "bm25", "symbolic", "multiview"]
+MODES: tuple[Mode, ...] = ("dense", "bm25", "symbolic", "multiview")
+# The tie order of the contract: a result found equally by several views is attributed to the first.
+VIEWS: tuple[View, ...] = ("dense", "bm25", "symbolic")
+
+#: Every kind a symbol can have; grammars may use no other.
+KINDS = (
+    "function", "method", "constructor", "class", "struct", "union", "interface", "trait", "object", "enum",
+    "enum_member", "type", "constant", "variable", "field", "property", "macro", "namespace", "module", "section",
+)  # fmt: skip
+#: Kinds whose members are members: a function inside one is a method, a variable inside one is a field.
+TYPE_KINDS = frozenset({"class", "struct", "union", "interface", "trait", "object", "enum"})
+FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
+#: The kind shown for code or text outside every definition.
+BLOCK_KIND = "block"
+
+
+# --- source -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file the walk found and did not skip."""
+
+    path: str
+    size: int  # bytes
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A file or folder left out, and why (one of `source.walk.REASONS`)."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One definition. `parent` is an index into the same file's symbols, -1 at the top level."""
+
+    name: str
+    qualified_name: str
+    kind: str
+    parent: int
+    scope: str  # qualified name of what encloses it, "" at the top level
+    signature: str
+    doc: str
+    exported: bool
+    line: int
+    end_line: int
+    first_line: int  # with the doc comment, attributes and decorators before it
+    build_tag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call in the text. `caller` is the innermost enclosing function (or type), -1 at module level."""
+
+    name: str
+    receiver: str  # source text before the name: "self", "os.path"; "" for a bare call
+    line: int
+    caller: int
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported name. `name` is "" when the module itself is imported, "*" for everything in it."""
+
+    module: str
+    name: str
+    alias: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """`symbol` (an index) inherits from, implements or mixes in `name`."""
+
+    symbol: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of lines to rank. `symbol` is the definition it belongs to (an index), -1 outside definitions."""
+
+    symbol: int
+    line: int
+    end_line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What one file holds."""
+
+    language: str
+    package: str  # the package or namespace that the file declares, "" if none
+    symbols: tuple[Symbol, ...] = ()
+    calls: tuple[Call, ...] = ()
+    imports: tuple[Import, ...] = ()
+    bases: tuple[Base, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+    has_errors: bool = False
+
+
+# --- index ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """The envelope's `index` object."""
+
+    generation: int
+    built_at: str
+    commit: str | None
+    branch: str | None
+    stale_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSummary:
+    """What one run of `lci index` did: the one-screen summary."""
+
+    root: str
+    generation: int
+    changed: bool  # False when the index was fresh and nothing was written
+    files: int
+    files_by_language: dict[str, int]
+    symbols_by_kind: dict[str, int]
+    chunks: int
+    edges_by_kind: dict[str, int]
+    skipped_by_reason: dict[str, int]
+    seconds: float
+    bytes_read: int
+    bytes_on_disk: int
+    reused_files: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+# --- search -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Conditions on results; each field is a disjunction, the fields are a conjunction."""
+
+    lang: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()  # gitignore-style globs
+    exclude: tuple[str, ...] = ()  # gitignore-style globs
+    name: tuple[str, ...] = ()  # globs on the symbol's name
+    parent: tuple[str, ...] = ()  # globs on the enclosing definition's name
+    file: tuple[str, ...] = ()  # exact paths or file names
+
+    def __bool__(self) -> bool:
+        return any((self.lang, self.kind, self.path, self.exclude, self.name, self.parent, self.file))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One search, as the flags say it."""
+
+    query: str
+    mode: Mode = "dense"
+    limit: int = 10
+    filters: Filters = Filters()
+    conflicts: bool = False
+    snippet: int | None = None  # lines of code per result; None is the renderer's default
+    near: str | None = None
+    expand: int = 0
+    budget_ms: int | None = None
+    max_tokens: int | None = None
+    explain: bool = False
+    trace: bool = False
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One view's opinion of one unit (a definition, or a block outside definitions)."""
+
+    unit: int
+    rank: int  # 1-based within `view`
+    score: float  # the view's own unit; comparable only inside one view
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLink:
+    id: str
+    symbol: str | None
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphContext:
+    """Short lists of neighbours, and how many there are in all."""
+
+    callers: tuple[GraphLink, ...] = ()
+    callees: tuple[GraphLink, ...] = ()
+    imports: tuple[GraphLink, ...] = ()
+    imported_by: tuple[GraphLink, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)  # the same four keys
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionSite:
+    """One of several definitions of one symbol (the contract's `definitions`)."""
+
+    file: str
+    line: int
+    branch: str | None
+    build_tag: str | None
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result, as the contract lists its fields; None means that the answer leaves the field out."""
+
+    id: str
+    file: str
+    line: int
+    end_line: int
+    symbol: str | None
+    qualified_name: str | None
+    kind: str
+    language: str
+    signature: str | None
+    snippet: str
+    mode_source: View
+    mode_score: float
+    stale: bool = False
+    doc: str = ""  # first line of the doc comment; shown by `def`
+    also_matched: tuple[tuple[View, float], ...] | None = None
+    graph: GraphContext | None = None
+    via: tuple[tuple[str, str], ...] | None = None  # (id, relation)
+    conflict: bool = False
+    definitions: tuple[DefinitionSite, ...] = ()
+    explain: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """A view that failed or missed its budget, and what answered instead."""
+
+    view: str
+    failure_mode: str  # shard_missing | model_mismatch | timeout | error
+    fallback_mode: str
+    confidence_impact: str  # high | medium | low
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One search's answer: the contract's envelope."""
+
+    query: str
+    mode: Mode
+    results: tuple[Result, ...]
+    total: int
+    has_more: bool
+    index: IndexInfo
+    plan: dict[str, Any] | None = None
+    degraded: tuple[Degradation, ...] = ()
+    conflicts: tuple[dict[str, Any], ...] = ()
+    trace: dict[str, Any] | None = None
+    truncated: dict[str, Any] | None = None  # what --max-tokens cut
