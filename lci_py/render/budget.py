@@ -30,6 +30,7 @@ def cut(answer: Answer, max_tokens: int) -> Answer:
     What is left is a head of the ranking, and `truncated` counts what it lacks. An answer that fits is unchanged.
 
     Args:
+        answer: What was found.
         max_tokens: > 0. The envelope counts too; a budget smaller than it leaves no results.
     """
     results = list(answer.results)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lci_py.errors import LciError
-    from lci_py.types import Answer, BuildSummary, FileEntry, GraphContext, GraphLink, IndexInfo, Result, Skip
+    from lci_py.types import (
+        Answer,
+        BuildSummary,
+        FileEntry,
+        GraphContext,
+        GraphLink,
+        IndexInfo,
+        Result,
+        Skip,
+    )
 
 #: Goes up when a key changes its meaning or goes away; a new key does not change it.
 SCHEMA_VERSION = 1
@@ -32,7 +42,7 @@ def dumps(obj: object) -> str:
 def rounded(value: Any) -> Any:
     """`value` with every float in it at `DIGITS` significant digits, and infinities and NaN as null."""
     if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             return None
         return float(f"{value:.{DIGITS}g}") + 0.0  # + 0.0 turns -0.0 into 0.0
     if isinstance(value, Mapping):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make
 # code read differently from what it is (CVE-2021-42574). U+2028/9 end a line for some viewers. A lone surrogate is
@@ -48,10 +48,11 @@ def width_of(text: str) -> int:
         return len(text)
     import unicodedata  # 1 ms, and most code is ASCII
 
-    return sum(
-        0 if unicodedata.combining(c) or c in "\u200b\u200d\ufe0f" else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    width = 0
+    for char in text:
+        if not (unicodedata.combining(char) or char in "\u200b\u200d\ufe0f"):
+            width += 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return width
 
 
 def shorten(text: str, width: int | None, ellipsis: str) -> str:
@@ -67,8 +68,7 @@ def shorten(text: str, width: int | None, ellipsis: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Signs:
+class Signs(NamedTuple):
     """The non-ASCII characters of the output, and what stands for them where they cannot be written."""
 
     warn: str

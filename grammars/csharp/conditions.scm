@@ -1,0 +1,1 @@
+[(preproc_if) (preproc_elif) (preproc_else)] @condition

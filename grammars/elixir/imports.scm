@@ -1,0 +1,6 @@
+((call target: (identifier) @_import . (_ . (alias) @import.module)) @import (#any-of? @_import "import" "use"))
+; alias A.B, as: C; alias A.{B, C}
+((call target: (identifier) @_import
+  . (_ . [(alias) @import.module (_ left: (_) @import.module right: (tuple (alias) @import.name))]
+       . (_ (pair value: (alias) @import.alias))?)) @import
+  (#any-of? @_import "alias" "require"))

@@ -1,0 +1,11 @@
+(call_expression . (identifier) @callee) @call
+(call_expression . (navigation_expression . (_) @receiver (identifier) @callee .)) @call
+(infix_expression . (_) @receiver . (identifier) @callee) @call
+(delegation_specifier (constructor_invocation . (user_type (identifier) @callee .))) @call
+
+(class_declaration (delegation_specifiers (delegation_specifier
+  [(user_type) @base (constructor_invocation . (user_type) @base) (explicit_delegation . (user_type) @base)])))
+(object_declaration (delegation_specifiers (delegation_specifier
+  [(user_type) @base (constructor_invocation . (user_type) @base) (explicit_delegation . (user_type) @base)])))
+(companion_object name: (_) (delegation_specifiers (delegation_specifier
+  [(user_type) @base (constructor_invocation . (user_type) @base) (explicit_delegation . (user_type) @base)])))

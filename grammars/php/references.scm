@@ -1,0 +1,17 @@
+(function_call_expression function: (name) @callee) @call
+(function_call_expression function: (qualified_name prefix: (_) @receiver (name) @callee)) @call
+(function_call_expression function: (relative_name (name) @callee)) @call
+(member_call_expression object: (_) @receiver name: (name) @callee) @call
+(nullsafe_member_call_expression object: (_) @receiver name: (name) @callee) @call
+(scoped_call_expression scope: (_) @receiver name: (name) @callee) @call
+(object_creation_expression (name) @callee) @call
+(object_creation_expression (qualified_name prefix: (_) @receiver (name) @callee)) @call
+(attribute (name) @callee) @call
+(attribute (qualified_name prefix: (_) @receiver (name) @callee)) @call
+
+(class_declaration (base_clause (_) @base))
+(class_declaration (class_interface_clause (_) @base))
+(interface_declaration (base_clause (_) @base))
+(enum_declaration (class_interface_clause (_) @base))
+(declaration_list (use_declaration [(name) (qualified_name)] @base))
+(enum_declaration_list (use_declaration [(name) (qualified_name)] @base))

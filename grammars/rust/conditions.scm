@@ -1,0 +1,1 @@
+([(attribute_item) (inner_attribute_item)] @condition (#match? @condition "^#!?\\[\\s*cfg\\s*\\("))

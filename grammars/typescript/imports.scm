@@ -1,0 +1,28 @@
+; import a from "m" and import * as a from "m" name the module; import "m" names nothing.
+(import_statement (import_clause (identifier) @import.alias) source: (_) @import.module) @import
+(import_statement (import_clause (namespace_import (_) @import.alias)) source: (_) @import.module) @import
+(import_statement (import_clause (named_imports
+  (import_specifier name: (_) @import.name alias: (_)? @import.alias))) source: (_) @import.module) @import
+(import_statement . source: (_) @import.module) @import
+; import a = require("m"), import a = B.C
+(import_statement (import_require_clause (identifier) @import.alias source: (_) @import.module)) @import
+(import_alias . (identifier) @import.alias . (_) @import.module) @import
+
+; export {a} from "m", export * from "m", export * as a from "m"
+(export_statement (export_clause
+  (export_specifier name: (_) @import.name alias: (_)? @import.alias)) source: (_) @import.module) @import
+(export_statement "*" @import.name source: (_) @import.module) @import
+(export_statement (namespace_export (_) @import.alias) source: (_) @import.module) @import
+
+; const a = require("m"), const {a, b: c} = require("m")
+(variable_declarator name: (identifier) @import.alias
+  value: (_ function: (_) @_require arguments: (_ . (string) @import.module .))
+  (#eq? @_require "require")) @import
+(variable_declarator
+  name: (object_pattern [
+    (shorthand_property_identifier_pattern) @import.name
+    (pair_pattern key: (_) @import.name value: (identifier) @import.alias)])
+  value: (_ function: (_) @_require arguments: (_ . (string) @import.module .))
+  (#eq? @_require "require")) @import
+; import("m")
+(call_expression function: (import) arguments: (_ . (string) @import.module)) @import

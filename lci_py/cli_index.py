@@ -1,0 +1,92 @@
+"""`lci index` and `lci status`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from lci_py.cli_io import machine_stdout, paths_stdout, screen, writing
+from lci_py.errors import EXIT_INDEX, EXIT_OK, UsageError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from lci_py.cli_parse import Invocation
+    from lci_py.render.progress import Progress
+
+#: Values of `health` with which the index answers; any other is the index's problem, exit 3.
+_USABLE = ("ok", "stale")
+
+
+def run_index(call: Invocation) -> int:
+    path, root = call.text("argument"), call.text("root")
+    if path is not None and root is not None:
+        raise UsageError("PATH and --root cannot be used together", hint="they say the same")
+    jobs = call.number("jobs")
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, not {jobs}")
+    where = path if path is not None else root
+    if call.flag("dry_run"):
+        return _run_dry(call, where)
+    from lci_py import app
+
+    with _progress(call) as progress:
+        built = app.build_index(where, full=call.flag("full"), jobs=jobs, progress=progress)
+    with writing():
+        if call.flag("json"):
+            from lci_py.render.json import build_object, dumps
+
+            machine_stdout().write(dumps(build_object(built)) + "\n")
+        elif not call.flag("quiet"):
+            from lci_py.render.summary import render_build
+
+            to = screen()
+            render_build(built, file=to.file, color=to.color)
+    return EXIT_OK
+
+
+def _progress(call: Invocation) -> AbstractContextManager[Progress | None]:
+    if call.flag("quiet") or call.flag("json") or not sys.stderr.isatty():
+        return nullcontext()
+    import shutil
+
+    from lci_py.render.progress import Progress
+
+    return Progress(sys.stderr, shutil.get_terminal_size().columns)
+
+
+def _run_dry(call: Invocation, where: str | None) -> int:
+    from lci_py import app
+    from lci_py.render import summary
+
+    files, skipped = app.dry_run(where)
+    with writing():
+        if call.flag("json"):
+            from lci_py.render.json import dry_run_object, dumps
+
+            machine_stdout().write(dumps(dry_run_object(files, skipped)) + "\n")
+        elif sys.stdout.isatty() and not call.flag("quiet"):
+            summary.render_dry_run(files, skipped, file=sys.stdout)
+        else:
+            summary.render_files(files, file=paths_stdout())
+    if call.flag("verbose") and not call.flag("json") and not sys.stdout.isatty():
+        summary.render_skips(skipped, file=sys.stderr)
+    return EXIT_OK
+
+
+def run_status(call: Invocation) -> int:
+    from lci_py import app
+
+    status = app.status(call.text("root"))
+    with writing():
+        if call.flag("json"):
+            from lci_py.render.json import dumps, status_object
+
+            machine_stdout().write(dumps(status_object(status)) + "\n")
+        elif not call.flag("quiet"):
+            from lci_py.render.summary import render_status
+
+            to = screen()
+            render_status(status, file=to.file, color=to.color)
+    return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX

@@ -1,0 +1,143 @@
+"""The commands and their flags, as data: typer's help, errors and completion and the fast parser read this table.
+
+Typer is what a user sees, but a query cannot wait for it: importing it, building the commands and converting one
+value (typer 0.29 imports pydantic for that) take longer than the search. See `cli_parse`. Named tuples, because a
+dataclass takes half a millisecond to define and a query pays for each.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from lci_py.types import KINDS, MODES
+
+Shape = Literal["flag", "int", "text", "list"]
+
+RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
+
+
+class Flag(NamedTuple):
+    """An option; its name in `Invocation.values` is the first spelling without the dashes."""
+
+    spellings: tuple[str, ...]
+    shape: Shape
+    help: str
+    panel: str
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()  # for completion only: what is valid is decided where it is used
+    default: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.spellings[0].lstrip("-").replace("-", "_")
+
+
+class Positional(NamedTuple):
+    """The one argument that a command can take."""
+
+    metavar: str
+    help: str
+    required: bool = False
+
+
+class Command(NamedTuple):
+    name: str
+    help: str
+    argument: Positional | None
+    flags: tuple[Flag, ...]
+    examples: tuple[tuple[str, str], ...]  # (command line, what it does)
+
+
+_MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
+_ROOT = Flag(("--root",), "text", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
+_JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
+_QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
+_VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
+_GENERAL = (_ROOT, _QUIET, _VERBOSE)
+_PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
+_FILTERS = (
+    Flag(("--lang", "-l"), "list", "Only this language; repeatable.", FILTERS, "LANG"),
+    Flag(("--kind", "-k"), "list", "Only this kind: function, class, struct, …; repeatable.", FILTERS, "KIND", KINDS),
+    Flag(("--path", "-p"), "list", "Only paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
+    Flag(("--exclude",), "list", "No paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
+)
+
+INDEX = Command(
+    "index",
+    "Index a repository; run again, refresh what changed.",
+    Positional("PATH", "The repository, or a folder in it."),
+    (
+        Flag(("--full",), "flag", "Rebuild everything instead of what changed.", "Build"),
+        Flag(("--dry-run",), "flag", "List what would be indexed and what is skipped; write nothing.", "Build"),
+        Flag(("--jobs", "-j"), "int", "Worker processes; as many as there are CPUs if left out.", "Build", "N"),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci index", "index the repository around the current folder"),
+        ("lci index ~/src/project -j 4", "another one, with four workers"),
+        ("lci index --dry-run | wc -l", "count the files, write nothing"),
+    ),
+)
+SEARCH = Command(
+    "search",
+    "Search the index, in one named mode.",
+    Positional("QUERY", "What to look for; may be left out when there is a filter."),
+    (
+        Flag(
+            ("--mode", "-m"),
+            "text",
+            f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out.",
+            RETRIEVAL,
+            "MODE",
+            MODES,
+        ),
+        Flag(("--conflicts",), "flag", "Expand every result that has several defining sites.", RETRIEVAL),
+        Flag(("--limit", "-n"), "int", "Results shown; the ranking does not depend on it.", RETRIEVAL, "N", default=10),
+        Flag(("--strict",), "flag", "Exit 4 when the answer is degraded.", RETRIEVAL),
+        *_FILTERS,
+        Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
+        _JSON,
+        Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT),
+        _PATHS,
+        Flag(("--snippet",), "int", "Lines of code per result; 0 for none.", OUTPUT, "N"),
+        Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
+        Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
+        Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
+        Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
+        *_GENERAL,
+    ),
+    (
+        ('lci search "where are expired sessions removed"', "by meaning"),
+        ("lci search -m bm25 '\"connection refused\"'", "these words, literally"),
+        ("lci search -m symbolic --kind interface -p 'src/api/**'", "by structure, without a query"),
+        ('lci search -m multiview "who retries a failed upload" --json', "for a script"),
+        ("lci search parse_config --paths | head -1 | xargs code -g", "open the first result"),
+        ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
+    ),
+)
+DEF = Command(
+    "def",
+    "Show the definitions of a name, with kind and signature.",
+    Positional("NAME", "The name, or a qualified name.", required=True),
+    (
+        Flag(("--limit", "-n"), "int", "Definitions shown.", RETRIEVAL, "N", default=50),
+        *_FILTERS,
+        _JSON,
+        _PATHS,
+        *_GENERAL,
+    ),
+    (
+        ("lci def SessionStore", "every definition of the name"),
+        ("lci def AES.encrypt --kind method", "a method of one type"),
+        ("lci def main --lang go --paths", "file:line only"),
+    ),
+)
+STATUS = Command(
+    "status",
+    "Show what is indexed, and whether it is fresh.",
+    None,
+    (_JSON, *_GENERAL),
+    (("lci status", "counts, shards, model, age, stale files"), ("lci status --json | jq .stale_files", "one number")),
+)
+COMMANDS = {command.name: command for command in (INDEX, SEARCH, DEF, STATUS)}

@@ -1,0 +1,179 @@
+"""Settings: flags > environment > .lci.toml > defaults."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import BadPathError, ConfigError
+
+if TYPE_CHECKING:
+    from lci_py.source.walk import WalkOptions
+
+CONFIG_FILE = ".lci.toml"
+INDEX_FOLDER = ".lci"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What flags, environment and .lci.toml decide together."""
+
+    index_dir: Path | None = None  # None: INDEX_FOLDER in the root
+    include: tuple[str, ...] = ()  # gitignore-style globs
+    exclude: tuple[str, ...] = ()  # gitignore-style globs
+    max_file_bytes: int = 2_000_000
+    hidden: bool = False
+    jobs: int | None = None  # None: as many as there are cores
+    snippet: int = 8  # lines of code per result
+    limit: int = 10  # results shown
+
+    def walk_options(self) -> WalkOptions:
+        """The part of the settings that the walk reads."""
+        from lci_py.source.walk import WalkOptions
+
+        return WalkOptions(
+            max_file_bytes=self.max_file_bytes, include=self.include, exclude=self.exclude, hidden=self.hidden
+        )
+
+
+# index_dir is missing on purpose: a file that comes with a clone must not choose where this program writes.
+FILE_KEYS = tuple(field.name for field in fields(Settings) if field.name != "index_dir")
+
+
+def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Settings, list[str]]:
+    """The settings for the repository at `root`.
+
+    Args:
+        root: The folder that may hold a .lci.toml.
+        overrides: Field of `Settings` to value, from flags; None means that the flag was not given.
+    Returns:
+        The settings, and warnings to show (unknown keys in .lci.toml).
+    Raises:
+        ConfigError: If a value has the wrong type or range, or .lci.toml cannot be read or parsed.
+    """
+    values: dict[str, Any] = {}
+    raw = _read_file(root / CONFIG_FILE)
+    warnings = [_unknown_key(key) for key in raw if key not in FILE_KEYS]
+    for key in FILE_KEYS:
+        if key in raw:
+            values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
+    values.update(_from_environment())
+    for key, value in (overrides or {}).items():
+        if key not in _CHECKS:
+            raise ConfigError(f"unknown setting {key!r}", hint=f"settings are: {', '.join(_CHECKS)}")
+        if value is not None:
+            values[key] = _CHECKS[key](f"--{key.replace('_', '-')}", value)
+    return Settings(**values), warnings
+
+
+def find_root(start: Path | None = None) -> Path:
+    """The repository that `start` (default: the current folder) belongs to.
+
+    Returns:
+        The nearest of `start` and its parents with an index, else the git root, else the folder itself; absolute.
+    Raises:
+        BadPathError: If `start` does not exist.
+    """
+    from lci_py.source.git import git_root
+
+    try:
+        folder = (start or Path()).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        shown = str(start) if start else "the current folder"
+        raise BadPathError(f"cannot open {shown}: {_why(error)}", hint="give an existing folder") from error
+    if not folder.is_dir():
+        folder = folder.parent
+    for candidate in (folder, *folder.parents):
+        # os.path rather than Path: it answers False, not PermissionError, for a parent that may not be searched.
+        if os.path.isfile(os.path.join(candidate, INDEX_FOLDER, "manifest.json")):
+            return candidate
+    return git_root(folder) or folder
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    if not os.path.lexists(path):
+        return {}
+    if not path.is_file():  # opening a FIFO would block
+        raise ConfigError(f"{path} is not a regular file", hint="remove it, or make it a TOML file")
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {_why(error)}", hint="check its permissions") from error
+    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
+        raise ConfigError(f"{path} is not valid TOML: {error}", hint="fix the syntax, or remove the file") from error
+
+
+def _from_environment() -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    # Empty means unset, as `LCI_JOBS= lci index` is how a shell user switches a variable off.
+    if folder := os.environ.get("LCI_INDEX_DIR"):
+        values["index_dir"] = _path("LCI_INDEX_DIR", folder)
+    if jobs := os.environ.get("LCI_JOBS"):
+        try:
+            values["jobs"] = _CHECKS["jobs"]("LCI_JOBS", int(jobs))
+        except ValueError as error:
+            raise ConfigError(f"LCI_JOBS must be a number, not {jobs!r}", hint="set it to 1 or more") from error
+    return values
+
+
+def _unknown_key(key: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(key, FILE_KEYS, n=1)
+    hint = f", did you mean {close[0]!r}?" if close else f"; the keys are: {', '.join(FILE_KEYS)}"
+    return f"unknown key {key!r} in {CONFIG_FILE}{hint}"
+
+
+def _why(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def _at_least(least: int) -> Callable[[str, object], int]:
+    def check(what: str, value: object) -> int:
+        # bool is an int to Python, but `jobs = true` is a mistake.
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise ConfigError(f"{what} must be a whole number, {least} or more, not {value!r}", hint="correct it")
+        return value
+
+    return check
+
+
+def _flag(what: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{what} must be true or false, not {value!r}", hint="correct it")
+    return value
+
+
+def _globs(what: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise ConfigError(f"{what} must be a list of globs, not {value!r}", hint='write it as ["docs/**", "*.gen.py"]')
+    return tuple(value)
+
+
+def _path(what: str, value: object) -> Path:
+    if not isinstance(value, (str, Path)) or not str(value):
+        raise ConfigError(f"{what} must be a path, not {value!r}", hint="correct it")
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:  # "~nobody"
+        raise ConfigError(f"{what}: {error}", hint="give an absolute path") from error
+
+
+_CHECKS: dict[str, Callable[[str, object], Any]] = {
+    "index_dir": _path,
+    "include": _globs,
+    "exclude": _globs,
+    "max_file_bytes": _at_least(1),
+    "hidden": _flag,
+    "jobs": _at_least(1),
+    "snippet": _at_least(0),
+    "limit": _at_least(1),
+}

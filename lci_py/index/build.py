@@ -1,0 +1,275 @@
+"""One pass over the repository builds all shards: walk, parse in worker processes, number, write, commit."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lci_py import __version__
+from lci_py.index import store
+from lci_py.index.manifest import FORMAT, Manifest, read_manifest
+from lci_py.index.rows import Rows, number
+from lci_py.errors import IndexError_, IndexWriteError
+from lci_py.source.git import head
+from lci_py.source.walk import WalkOptions, walk
+from lci_py.source.worker import FileRecord, process_batch, start_worker
+from lci_py.types import BuildSummary, FileEntry, Skip
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+    from lci_py.embed.encoder import Encoder
+
+Progress = Callable[[str, int, int], None]
+#: Below this many bytes a pool costs more than it saves.
+POOL_THRESHOLD = 300_000
+_BATCH_BYTES = 150_000
+_BATCH_FILES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    walk: WalkOptions
+    jobs: int
+    full: bool = False
+
+
+def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
+    """Index `root` into `index_dir`, unless the index there is up to date.
+
+    Raises:
+        BadPathError: `root` cannot be read.
+        IndexWriteError: The index cannot be written; an index that was there is untouched.
+    """
+    started = time.perf_counter()
+    report = progress or (lambda _stage, _done, _total: None)
+    report("walk", 0, 0)
+    walked = walk(root, options.walk)
+    stat_digest = _stat_digest(walked.files, walked.skipped, options)
+    previous = _previous(index_dir)
+    if previous is not None and not options.full and previous.files_digest == stat_digest:
+        return _summary(root, previous, index_dir, started, changed=False)
+    with store.staging(index_dir) as folder:
+        records, skipped = _records(root, walked.files, options.jobs, report)
+        skipped = sorted([*walked.skipped, *skipped], key=lambda skip: (skip.path, skip.reason))
+        rows = number(records)
+        shards, edges, model = _write_shards(folder, rows, skipped, options.jobs, report)
+        commit, branch = head(root)
+        manifest = Manifest(
+            format=FORMAT,
+            generation=previous.generation + 1 if previous else 1,
+            built_at=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            commit=commit,
+            branch=branch,
+            program=f"lci-py {__version__}",
+            model=model,
+            settings={"max_file_bytes": options.walk.max_file_bytes, "include": list(options.walk.include),
+                      "exclude": list(options.walk.exclude), "hidden": options.walk.hidden},
+            files_digest=stat_digest,
+            counts=_counts(rows, skipped, edges),
+        )  # fmt: skip
+        report("commit", 0, 0)
+        manifest = store.commit(index_dir, folder, shards, manifest)
+    return _summary(root, manifest, index_dir, started, changed=True)
+
+
+def _previous(index_dir: Path) -> Manifest | None:
+    try:
+        return read_manifest(index_dir)
+    except IndexError_:
+        return None  # nothing there, or nothing of use: this run replaces it
+
+
+def _stat_digest(files: tuple[FileEntry, ...], skipped: tuple[Skip, ...], options: BuildOptions) -> str:
+    """What the index was made from, as far as `stat` tells, with the program and the model."""
+    from lci_py.embed.encoder import MODEL_DIR
+
+    digest = hashlib.blake2b(digest_size=16)
+    model = (MODEL_DIR / "model.onnx").stat()
+    digest.update(repr((FORMAT, __version__, options.walk, model.st_size)).encode("utf-8", "backslashreplace"))
+    for entry in files:
+        line = f"{entry.path}\0{entry.size}\0{entry.mtime_ns}\n"
+        digest.update(line.encode("utf-8", "surrogateescape"))
+    for skip in skipped:
+        digest.update(f"{skip.path}\0{skip.reason}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+# --- parsing ------------------------------------------------------------------------------------------------------
+
+
+def _batches(files: tuple[FileEntry, ...]) -> Iterator[list[FileEntry]]:
+    batch: list[FileEntry] = []
+    size = 0
+    for entry in files:
+        batch.append(entry)
+        size += entry.size
+        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _records(
+    root: Path, files: tuple[FileEntry, ...], jobs: int, report: Progress
+) -> tuple[list[FileRecord], list[Skip]]:
+    """Extract every file; (records sorted by path, what their content ruled out)."""
+    done = 0
+    records: list[FileRecord] = []
+    for batch in _processed(str(root), files, jobs):
+        records.extend(batch)
+        done += len(batch)
+        report("parse", done, len(files))
+    records.sort(key=lambda record: record.path)
+    skipped = [Skip(record.path, record.skip) for record in records if record.skip]
+    return [record for record in records if not record.skip], skipped
+
+
+def _processed(root: str, files: tuple[FileEntry, ...], jobs: int) -> Iterator[list[FileRecord]]:
+    if jobs <= 1 or sum(entry.size for entry in files) < POOL_THRESHOLD:
+        for batch in _batches(files):
+            yield process_batch(root, batch)
+        return
+    from concurrent.futures import as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
+    with _pool(jobs) as pool:
+        pending = {pool.submit(process_batch, root, batch): batch for batch in _batches(files)}
+        _warm_up()
+        lost: list[list[FileEntry]] = []
+        for future in as_completed(pending):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                lost.append(pending[future])
+    for batch in lost:
+        yield from ([record] for record in _one_by_one(root, batch))
+
+
+def _one_by_one(root: str, batch: list[FileEntry]) -> Iterator[FileRecord]:
+    """A file that kills its process (a grammar's crash) is skipped and named; its neighbours are kept."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    from lci_py.source.worker import crashed
+
+    for entry in batch:
+        with _pool(1) as pool:
+            try:
+                yield pool.submit(process_batch, root, [entry]).result()[0]
+            except BrokenProcessPool:
+                yield crashed(entry)
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # fork starts in milliseconds and is safe here: this process has no thread yet. Elsewhere the platform's default.
+    method = "fork" if sys.platform == "linux" else None
+    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
+
+
+def _warm_up() -> None:
+    """Import what the writing needs while the workers parse."""
+    import bm25s  # noqa: F401
+    import faiss  # noqa: F401
+    import onnxruntime  # noqa: F401
+    import tokenizers  # noqa: F401
+
+
+# --- shards -------------------------------------------------------------------------------------------------------
+
+
+def _write_shards(
+    folder: Path, rows: Rows, skipped: list[Skip], jobs: int, report: Progress
+) -> tuple[dict[str, tuple[Path, str]], dict[str, int], dict[str, object]]:
+    from lci_py.embed.encoder import Encoder
+    from lci_py.index.graph import EDGE_KINDS, resolve_edges, write_graph
+    from lci_py.index.symbolic import write_symbolic
+
+    report("graph", 0, 0)
+    edges, targets = resolve_edges(rows)
+    write_graph(folder / "graph.npz", edges, len(rows.symbols), len(rows.records))
+    report("symbols", 0, 0)
+    write_symbolic(folder / "symbols.sqlite", rows, targets, skipped)
+    encoder = Encoder(threads=max(1, jobs))
+    _write_text_shards(folder, rows, encoder, report)
+    kinds = Counter(EDGE_KINDS[edge[2]] for edge in edges)
+    model = {"name": encoder.name, "sha256": encoder.sha256, "dimension": encoder.dimension}
+    shards = {
+        "graph": (folder / "graph.npz", ".npz"),
+        "symbols": (folder / "symbols.sqlite", ".sqlite"),
+        "bm25": (folder / "bm25", ""),
+        "dense": (folder / "dense.faiss", ".faiss"),
+    }
+    return shards, dict(sorted(kinds.items())), model
+
+
+def _write_text_shards(folder: Path, rows: Rows, encoder: Encoder, report: Progress) -> None:
+    import numpy as np
+
+    from lci_py.index import fields
+    from lci_py.index.bm25 import write_lexical
+    from lci_py.index.dense import write_dense
+
+    report("bm25", 0, 0)
+    text = fields.text_fields(rows)
+    (folder / "bm25").mkdir()
+    write_lexical(folder / "bm25", text.terms, text.lexical, text.maps)
+    report("embed", 0, len(rows.chunk_unit))
+    vectors = fields.embed(text, encoder)
+    write_dense(folder / "dense.faiss", vectors, np.array(rows.chunk_unit, np.int64))
+
+
+def _counts(rows: Rows, skipped: list[Skip], edges: dict[str, int]) -> dict[str, object]:
+    return {
+        "files": len(rows.records),
+        "files_by_language": _ranked(Counter(record.extract.language for record in rows.records)),
+        "symbols": len(rows.symbols),
+        "symbols_by_kind": _ranked(Counter(symbol.kind for symbol in rows.symbols)),
+        "units": len(rows.units),
+        "chunks": len(rows.chunk_unit),
+        "edges_by_kind": edges,
+        "skipped_by_reason": _ranked(Counter(skip.reason for skip in skipped)),
+        "bytes_read": sum(record.size for record in rows.records),
+        "files_with_errors": sum(record.extract.has_errors for record in rows.records),
+    }
+
+
+def _ranked(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _summary(root: Path, manifest: Manifest, index_dir: Path, started: float, *, changed: bool) -> BuildSummary:
+    counts = manifest.counts
+    return BuildSummary(
+        root=str(root),
+        generation=manifest.generation,
+        changed=changed,
+        files=counts["files"],
+        files_by_language=_ranked(Counter(counts["files_by_language"])),
+        symbols_by_kind=_ranked(Counter(counts["symbols_by_kind"])),
+        chunks=counts["chunks"],
+        edges_by_kind=counts["edges_by_kind"],
+        skipped_by_reason=_ranked(Counter(counts["skipped_by_reason"])),
+        seconds=time.perf_counter() - started,
+        bytes_read=counts["bytes_read"],
+        bytes_on_disk=sum(shard.bytes for shard in manifest.shards.values()),
+    )
+
+
+def default_jobs() -> int:
+    """All cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+__all__ = ["BuildOptions", "IndexWriteError", "build", "default_jobs"]

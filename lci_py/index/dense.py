@@ -1,0 +1,103 @@
+"""The dense shard: a faiss index over chunk vectors, whose ids are units (definitions or blocks).
+
+Exact inner product up to `EXACT_LIMIT` chunks, then inverted lists searched with enough probes for a recall@10 of
+0.98 against exact search (docs/index-format.md has the measurement).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import DamagedIndexError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXACT_LIMIT = 200_000
+
+
+def write_dense(path: Path, vectors: NDArray[np.float32], units: NDArray[np.int64]) -> None:
+    """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`."""
+    import faiss
+
+    index = faiss.IndexIDMap(faiss.IndexFlatIP(vectors.shape[1]))
+    if len(vectors):
+        index.add_with_ids(vectors, units)
+    faiss.write_index(index, str(path))
+
+
+class DenseIndex:
+    """Reader of the shard."""
+
+    def __init__(self, path: Path, *, units: int, dimension: int) -> None:
+        import faiss
+
+        faiss.omp_set_num_threads(1)  # starting threads costs more than they save on one query
+        try:
+            self._index: Any = faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
+        except RuntimeError as error:
+            raise DamagedIndexError(f"{path.name}: faiss cannot read it") from error
+        if self._index.d != dimension:
+            raise DamagedIndexError(f"{path.name}: {self._index.d} dimensions, the manifest says {dimension}")
+        self._faiss = faiss
+        self._units = units
+        self._ids: NDArray[np.int64] | None = None
+
+    def search(
+        self, query: NDArray[np.float32], limit: int, allowed: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The best units by their best chunk's cosine.
+
+        Args:
+            query: [d], unit length.
+            limit: Units wanted; all of them if larger than the corpus.
+            allowed: [units] mask; others are left out before ranking, not after.
+        Returns:
+            (units, cosines): best first, ties by unit number. Every unit whose cosine equals the last one's is
+            included, so that the head does not depend on `limit`.
+        """
+        import numpy as np
+
+        total = int(self._index.ntotal)
+        params = None
+        if allowed is not None:
+            bitmap = np.packbits(allowed, bitorder="little")
+            selector = self._faiss.IDSelectorBitmap(bitmap)
+            params = self._faiss.SearchParameters(sel=selector)
+        wanted = min(total, 2 * limit + 16)
+        while True:
+            scores, ids = self._index.search(query[None, :], max(wanted, 1), params=params)
+            found = ids[0] >= 0
+            units, cosines = ids[0][found], scores[0][found]
+            if len(units) and int(units.max()) >= self._units:
+                raise DamagedIndexError("the dense shard names a unit that does not exist")
+            order = np.lexsort((units, -cosines))
+            units, cosines = units[order], cosines[order]
+            _, first = np.unique(units, return_index=True)
+            first.sort()
+            # faiss cuts ties at `wanted` arbitrarily: what ties with its last hit is certain only if more follow.
+            complete = not found.all() or wanted >= total
+            certain = first if complete else first[cosines[first] > cosines[-1]]
+            if complete or len(certain) >= limit:
+                return units[certain], cosines[certain]
+            wanted = min(total, wanted * 4)
+
+    def cosines(self, query: NDArray[np.float32], units: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The best chunk's cosine of each of the units: [len(units)]; `units` ascend."""
+        import numpy as np
+
+        total, dimension = int(self._index.ntotal), int(self._index.d)
+        best = np.full(len(units), -1.0, np.float32)
+        if total == 0:
+            return best
+        if self._ids is None:
+            self._ids = self._faiss.vector_to_array(self._index.id_map)
+        flat = self._faiss.downcast_index(self._index.index)
+        vectors = self._faiss.rev_swig_ptr(flat.get_xb(), total * dimension).reshape(total, dimension)
+        place = np.searchsorted(units, self._ids)
+        place[place == len(units)] = 0
+        rows = np.flatnonzero(units[place] == self._ids)
+        np.maximum.at(best, place[rows], vectors[rows] @ query)
+        return best

@@ -1,0 +1,141 @@
+"""Which words count where: the fields of the lexical shard and the text that is embedded, from the same bags."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lci_py.embed.encoder import tf_weight
+from lci_py.index.bags import Sparse, Vocabulary, chunk_bags, csr, list_bags
+from lci_py.source.words import WORD
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.embed.encoder import Encoder
+    from lci_py.index.rows import Rows
+
+#: Folders of the path that count, nearest first; the ones above say little about one file.
+PATH_FOLDERS = 3
+EMBEDDED_FOLDERS = 2
+_SCOPE_WEIGHT = 0.4  # of the words of the enclosing definitions, beside the name's own
+_STEM_WEIGHT = 2.0  # of the file's own name, beside its folders
+
+
+@dataclass(slots=True)
+class TextFields:
+    """Everything the lexical shard and the encoder need, over one vocabulary."""
+
+    terms: list[str]
+    lexical: dict[str, tuple[Sparse, int]]  # field -> (bags over terms, rows)
+    maps: dict[str, NDArray[np.int32]]
+    vocabulary: Vocabulary
+    embedded: Sparse  # chunk x word: content, path and header
+    n_chunks: int
+
+
+def text_fields(rows: Rows) -> TextFields:
+    """Collect the bags of all fields."""
+    vocabulary = Vocabulary()
+    content = chunk_bags(rows.records, vocabulary)
+    names, scopes = _name_bags(rows, vocabulary)
+    stems, folders = _path_bags(rows, vocabulary)
+    indptr, targets = csr(vocabulary.word_terms)
+
+    def over_terms(*items: Sparse) -> Sparse:
+        return Sparse.concat(*items).expand(indptr, targets)
+
+    chunk_file = np.array(rows.chunk_file, np.int32)
+    chunk_unit = np.array(rows.chunk_unit, np.int32)
+    unit_file = np.array([unit.file for unit in rows.units], np.int32)
+    content_terms = over_terms(content)
+    n_files = len(rows.records)
+    lexical = {
+        "content": (content_terms, len(chunk_unit)),
+        "names": (over_terms(names, scopes.scaled(_SCOPE_WEIGHT)), len(unit_file)),
+        "paths": (over_terms(stems.scaled(_STEM_WEIGHT), folders), n_files),
+        "files": (content_terms.map_rows(chunk_file) if len(content_terms.row) else content_terms, n_files),
+    }
+    embedded = Sparse.concat(
+        content,
+        _spread(_embedded_paths(rows, vocabulary), chunk_file),
+        _spread(_headers(rows, vocabulary), chunk_unit),
+    )
+    return TextFields(
+        terms=list(vocabulary.term_ids),
+        lexical=lexical,
+        maps={"chunk_unit": chunk_unit, "unit_file": unit_file},
+        vocabulary=vocabulary,
+        embedded=embedded,
+        n_chunks=len(chunk_unit),
+    )
+
+
+def _name_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
+    names, scopes = [], []
+    for unit in rows.units:
+        symbol = rows.symbols[unit.symbol] if unit.symbol >= 0 else None
+        names.append(WORD.findall(symbol.name) if symbol else [])
+        scopes.append(WORD.findall(symbol.scope) if symbol else [])
+    return list_bags(names, vocabulary), list_bags(scopes, vocabulary)
+
+
+def _path_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
+    stems, folders = [], []
+    for record in rows.records:
+        folder, name = posixpath.split(record.path)
+        stems.append(WORD.findall(name.partition(".")[0] or name))
+        folders.append(WORD.findall("/".join(folder.split("/")[-PATH_FOLDERS:])))
+    return list_bags(stems, vocabulary), list_bags(folders, vocabulary)
+
+
+def _embedded_paths(rows: Rows, vocabulary: Vocabulary) -> Sparse:
+    return list_bags(
+        (WORD.findall("/".join(record.path.split("/")[-EMBEDDED_FOLDERS - 1 :])) for record in rows.records), vocabulary
+    )
+
+
+def _headers(rows: Rows, vocabulary: Vocabulary) -> Sparse:
+    return list_bags(
+        (
+            WORD.findall(f"{rows.symbols[unit.symbol].kind} {rows.symbols[unit.symbol].qualified_name}")
+            if unit.symbol >= 0
+            else []
+            for unit in rows.units
+        ),
+        vocabulary,
+    )
+
+
+def _spread(bags: Sparse, owner: NDArray[np.int32]) -> Sparse:
+    """Give every chunk the bag of its file or unit: row r of `bags` to all chunks c with owner[c] == r."""
+    n = int(owner.max()) + 1 if len(owner) else 0
+    order = np.argsort(owner, kind="stable").astype(np.int32)
+    indptr = np.zeros(max(n, int(bags.row.max()) + 1 if len(bags.row) else 0) + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=len(indptr) - 1), out=indptr[1:])
+    flipped = Sparse(bags.column, bags.row, bags.value).expand(indptr, order)
+    return Sparse(flipped.column, flipped.row, flipped.value)
+
+
+def embed(text: TextFields, encoder: Encoder) -> NDArray[np.float32]:
+    """Vectors of all chunks: [chunks, dimension]."""
+    vocabulary = text.vocabulary
+    part_list = list(vocabulary.part_ids)
+    part_ptr, part_ids = csr(vocabulary.word_parts)
+    piece_ptr, piece_ids = csr(encoder.pieces(part_list)) if part_list else csr([])
+    pieces = text.embedded.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids)
+    n_pieces = int(piece_ids.max()) + 1 if len(piece_ids) else 1
+    summed = pieces.summed(n_pieces, by_column=False)
+    indptr = np.zeros(text.n_chunks + 1, np.int64)
+    np.cumsum(np.bincount(summed.row, minlength=text.n_chunks), out=indptr[1:])
+    weights = tf_weight_array(summed.value)
+    return encoder.encode_bags(indptr, summed.column.astype(np.int64), weights)
+
+
+def tf_weight_array(counts: NDArray[np.float32]) -> NDArray[np.float32]:
+    """`encoder.tf_weight` of many counts at once."""
+    assert tf_weight(1.0) == 1.0  # the two must stay the same formula
+    return (1.0 + np.log(counts)).astype(np.float32)

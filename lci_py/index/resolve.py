@@ -1,0 +1,284 @@
+"""Names to definitions: which file an import means, which symbol a call means. Conservative: no edge beats a wrong one.
+
+The steps of a call, first match wins: the object's own type (self, this) and its bases; the scopes around the call;
+names the file imports; a receiver that names an imported module or a known type; the same package; a name that only
+one definition in the repository has. docs/architecture.md says what this first form leaves out.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from lci_py.source.languages import load_languages
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
+
+if TYPE_CHECKING:
+    from lci_py.index.rows import Rows
+    from lci_py.types import Call, Import
+
+_INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
+_PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
+#: In these languages a file sees its folder's (or package's) definitions without an import.
+_FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
+#: One name space: a TypeScript file may call what a JavaScript file defines.
+_FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
+_CALLABLE = FUNCTION_KINDS | TYPE_KINDS
+_MAX_PACKAGE_FILES = 16
+
+
+def family(language: str) -> str:
+    """Languages that call each other directly share a family."""
+    return _FAMILY.get(language, language)
+
+
+class ImportResolver:
+    """Module strings to file numbers, by the paths in the repository."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.paths = [record.path for record in rows.records]
+        self.families = [family(record.extract.language) for record in rows.records]
+        self.by_last: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+        self.by_path = {path: file for file, path in enumerate(self.paths)}
+        self.folders: dict[str, list[int]] = defaultdict(list)
+        for file, path in enumerate(self.paths):
+            stem, _, _ = path.rpartition(".")
+            segments = tuple((stem or path).split("/"))
+            self.folders[posixpath.dirname(path)].append(file)
+            self.by_last[segments[-1]].append((segments, file))
+            if segments[-1] in _INDEX_NAMES and len(segments) > 1:
+                self.by_last[segments[-2]].append((segments[:-1], file))
+        self._cache: dict[tuple[str, str, str], tuple[int, ...]] = {}
+
+    def targets(self, file: int, item: Import) -> tuple[int, ...]:
+        """Files that an import means: one, several for a Go package, none for what is not in the repository."""
+        key = (posixpath.dirname(self.paths[file]) + "|" + self.families[file], item.module, item.name)
+        found = self._cache.get(key)
+        if found is None:
+            found = self._cache[key] = self._find(file, item)
+        return found
+
+    def _find(self, file: int, item: Import) -> tuple[int, ...]:
+        module = item.module
+        folder = posixpath.dirname(self.paths[file])
+        if module in self.by_path or posixpath.normpath(posixpath.join(folder, module)) in self.by_path:
+            return (self.by_path.get(posixpath.normpath(posixpath.join(folder, module)), self.by_path.get(module, -1)),)
+        dots = len(module) - len(module.lstrip("."))
+        if dots and not module.startswith(("./", "../")):  # Python's relative imports
+            base = folder
+            for _ in range(dots - 1):
+                base = posixpath.dirname(base)
+            rest = module[dots:].replace(".", "/")
+            return self._relative(posixpath.join(base, rest) if rest else base, item.name)
+        if module.startswith("."):
+            return self._relative(posixpath.normpath(posixpath.join(folder, module)), item.name)
+        if not re.search(r"\.|::|\\", module) and "/" in module or re.search(r"\.\w{1,4}$", module) and "/" in module:
+            module = re.sub(r"\.\w{1,4}$", "", module)
+            segments = tuple(part for part in module.split("/") if part not in _PREFIXES)
+        else:
+            segments = tuple(part for part in re.split(r"::|[./\\]", module) if part and part not in _PREFIXES)
+            if len(segments) > 1 and segments[-1] in ("h", "hpp", "hh", "rb", "js", "ts", "sh", "lua", "zig"):
+                segments = segments[:-1]
+        name = re.split(r"::|[./\\]", item.name)[0] if item.name and item.name != "*" else ""
+        for wanted in ((*segments, name) if name else segments, segments, segments[:-1]):
+            if wanted:
+                found = self._by_suffix(file, wanted) or self._package(file, wanted)
+                if found:
+                    return found
+        return ()
+
+    def _relative(self, path: str, name: str) -> tuple[int, ...]:
+        wanted = tuple(part for part in path.split("/") if part)
+        for segments in ((*wanted, name), wanted, ((*wanted[:-1], wanted[-1].rpartition(".")[0]) if wanted else ())):
+            if segments and segments[-1]:
+                for candidate, file in self.by_last.get(segments[-1], ()):
+                    if candidate == segments:
+                        return (file,)
+        return ()
+
+    def _by_suffix(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
+        best: tuple[int, int, int] | None = None
+        own = self.paths[file].split("/")
+        for segments, target in self.by_last.get(wanted[-1], ()):
+            if target == file or self.families[target] != self.families[file]:
+                continue
+            size = min(len(segments), len(wanted))
+            # The whole module path, or the whole file path when the root lies inside the package.
+            if segments[-size:] != wanted[-size:] or (size < len(wanted) and size < 2):
+                continue
+            near = next((i for i, (a, b) in enumerate(zip(own, segments, strict=False)) if a != b), len(own))
+            rank = (-size, -near, target)
+            if best is None or rank < best:
+                best = rank
+        return (best[2],) if best else ()
+
+    def _package(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
+        if self.families[file] not in ("go", "java"):
+            return ()
+        tail = "/".join(wanted)
+        for cut in range(len(wanted)):
+            folder = "/".join(wanted[cut:])
+            files = self.folders.get(folder)
+            if files and (cut == 0 or self.families[file] == "go"):
+                return tuple(f for f in files if self.families[f] == self.families[file])[:_MAX_PACKAGE_FILES]
+        matches = [folder for folder in self.folders if folder.endswith("/" + tail)]
+        return tuple(self.folders[matches[0]][:_MAX_PACKAGE_FILES]) if len(matches) == 1 else ()
+
+
+class CallResolver:
+    """Calls to symbol numbers."""
+
+    def __init__(self, rows: Rows, import_targets: list[list[tuple[int, ...]]]) -> None:
+        self.rows = rows
+        symbols = rows.symbols
+        self.members: dict[int, dict[str, int]] = defaultdict(dict)  # type or scope symbol -> name -> symbol
+        self.top: list[dict[str, int]] = [{} for _ in rows.records]  # file -> top-level name -> symbol
+        self.folder: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        self.named: dict[tuple[str, str], list[int]] = defaultdict(list)  # (family, name) -> callables
+        self.types: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self.bases: dict[int, list[str]] = defaultdict(list)
+        self.selfs = {name: set(spec.self_names) for name, spec in load_languages().items()}
+        families = [family(record.extract.language) for record in rows.records]
+        self.families = families
+        self.folders = [posixpath.dirname(record.path) for record in rows.records]
+        for number, symbol in enumerate(symbols):
+            file = rows.symbol_file[number]
+            parent = rows.symbol_parent[number]
+            if symbol.kind not in _CALLABLE:
+                continue
+            if parent >= 0:
+                self.members[parent].setdefault(symbol.name, number)
+            if parent < 0 or symbols[parent].kind in ("namespace", "module"):
+                self.top[file].setdefault(symbol.name, number)
+                self.folder[families[file], self.folders[file]].setdefault(symbol.name, number)
+            self.named[families[file], symbol.name].append(number)
+            if symbol.kind in TYPE_KINDS:
+                self.types[families[file], symbol.name].append(number)
+        for file, record in enumerate(rows.records):
+            base = rows.first_symbol[file]
+            for item in record.extract.bases:
+                self.bases[base + item.symbol].append(item.name)
+        self.imported: list[dict[str, tuple[tuple[int, ...], str]]] = [
+            _imported_names(record.extract.imports, import_targets[file]) for file, record in enumerate(rows.records)
+        ]
+
+    def resolve(self, file: int, call: Call) -> int:
+        """The symbol that a call means, -1 if it is external or not certain."""
+        base = self.rows.first_symbol[file]
+        caller = base + call.caller if call.caller >= 0 else -1
+        language = self.rows.records[file].extract.language
+        receiver = call.receiver
+        if not receiver:
+            return self._bare(file, caller, call.name, language)
+        if receiver in self.selfs.get(language, ()):
+            owner = self._type_around(caller)
+            found = self._member(owner, call.name, 0) if owner >= 0 else -1
+            return found if found >= 0 else self._unique(file, call.name, methods=True)
+        last = re.split(r"::|->|[.\\]", receiver)[-1]
+        found = self._imported(file, last, call.name)
+        if found >= 0:
+            return found
+        owner = self._type_named(file, last)
+        if owner >= 0:
+            return self._member(owner, call.name, 0)
+        return self._unique(file, call.name, methods=True)
+
+    def _bare(self, file: int, caller: int, name: str, language: str) -> int:
+        scope = caller
+        rows = self.rows
+        while scope >= 0:
+            found = self.members[scope].get(name, -1) if scope in self.members else -1
+            # A bare name does not reach a method in languages that demand self.
+            if found >= 0 and (rows.symbols[scope].kind not in TYPE_KINDS or language not in ("python", "javascript")):
+                return found
+            scope = rows.symbol_parent[scope]
+        found = self.top[file].get(name, -1)
+        if found >= 0:
+            return found
+        if name in self.imported[file]:
+            targets, original = self.imported[file][name]
+            for target in targets:
+                found = self.top[target].get(original or name, -1)
+                if found >= 0:
+                    return found
+            if not targets:
+                return -1  # imported from outside the repository
+        if language in _FOLDER_SCOPE:
+            found = self.folder[self.families[file], self.folders[file]].get(name, -1)
+            if found >= 0:
+                return found
+        return self._unique(file, name, methods=language not in ("python", "javascript", "typescript", "tsx"))
+
+    def _type_around(self, symbol: int) -> int:
+        while symbol >= 0 and self.rows.symbols[symbol].kind not in TYPE_KINDS:
+            symbol = self.rows.symbol_parent[symbol]
+        return symbol
+
+    def _member(self, owner: int, name: str, depth: int) -> int:
+        found = self.members[owner].get(name, -1) if owner in self.members else -1
+        if found >= 0 or depth > 8:
+            return found
+        for base in self.bases.get(owner, ()):
+            parent = self._type_named(self.rows.symbol_file[owner], base.rpartition(".")[2])
+            if parent >= 0 and parent != owner:
+                found = self._member(parent, name, depth + 1)
+                if found >= 0:
+                    return found
+        return -1
+
+    def _type_named(self, file: int, name: str) -> int:
+        found = self.top[file].get(name, -1)
+        if found >= 0 and self.rows.symbols[found].kind in TYPE_KINDS:
+            return found
+        if name in self.imported[file]:
+            targets, original = self.imported[file][name]
+            for target in targets:
+                found = self.top[target].get(original or name, -1)
+                if found >= 0 and self.rows.symbols[found].kind in TYPE_KINDS:
+                    return found
+        candidates = self.types.get((self.families[file], name), [])
+        return candidates[0] if len(candidates) == 1 else -1
+
+    def _imported(self, file: int, receiver: str, name: str) -> int:
+        entry = self.imported[file].get(receiver)
+        if entry is None:
+            return -1
+        targets, original = entry
+        for target in targets:
+            found = self.top[target].get(name, -1)
+            if found >= 0:
+                return found
+            if original:
+                owner = self.top[target].get(original, -1)
+                if owner >= 0 and self.rows.symbols[owner].kind in TYPE_KINDS:
+                    return self._member(owner, name, 0)
+        return -1
+
+    def _unique(self, file: int, name: str, *, methods: bool) -> int:
+        found = self.named.get((self.families[file], name), [])
+        if len(found) != 1:
+            return -1
+        is_method = self.rows.symbols[found[0]].kind in ("method", "constructor")
+        return found[0] if methods or not is_method else -1
+
+    def resolve_base(self, symbol: int, name: str) -> int:
+        """The type that a base name means, -1 if unknown."""
+        found = self._type_named(self.rows.symbol_file[symbol], name.rpartition(".")[2])
+        return found if found != symbol else -1
+
+
+def _imported_names(
+    imports: tuple[Import, ...], targets: list[tuple[int, ...]]
+) -> dict[str, tuple[tuple[int, ...], str]]:
+    """What an import binds: local name -> (target files, the name there or "" for the module itself)."""
+    names: dict[str, tuple[tuple[int, ...], str]] = {}
+    for item, files in zip(imports, targets, strict=True):
+        if item.name and item.name != "*":
+            local = item.alias or re.split(r"::|[./\\]", item.name)[-1]
+            names.setdefault(local, (files, item.name))
+        else:
+            last = re.split(r"::|[./\\]", re.sub(r"\.(?:h|js|ts|zig|lua)$", "", item.module))[-1]
+            names.setdefault(item.alias or last, (files, ""))
+    return names

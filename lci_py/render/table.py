@@ -1,0 +1,252 @@
+"""Results for a person: a layered listing in the order that ripgrep users read, `path:line` first.
+
+One header line per result, then its code, then what each layer adds. Nothing here depends on the clock, and
+without a `width` (a pipe) nothing is cut or wrapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+from lci_py.render.json import dumps
+from lci_py.render.text import (
+    Signs,
+    Style,
+    plural,
+    shorten,
+    signs_for,
+    visible,
+    visible_line,
+    visible_path,
+    width_of,
+)
+
+if TYPE_CHECKING:
+    from lci_py.types import Answer, GraphContext, GraphLink, Result
+
+#: Lines of code per result when --snippet is not given: ten results are then about one screen.
+DEFAULT_SNIPPET_LINES = 4
+_INDENT = "    "
+_LINKS_SHOWN = 3
+_TAB = 4
+# Wider columns than these are not padded to: one long path should not push every other row to the right.
+_MAX_PLACE, _MAX_WHAT = 48, 44
+
+
+class _Listing:
+    """The settings of one rendering, and the lines of each part."""
+
+    def __init__(self, answer: Answer, style: Style, signs: Signs, width: int | None, snippet_lines: int) -> None:
+        self.answer = answer
+        self.style = style
+        self.signs = signs
+        self.width = width
+        self.snippet_lines = snippet_lines
+        self.places = {r.id: f"{name(r)} ({r.file}:{r.line})" for r in answer.results}
+        places = [width_of(place(r)) for r in answer.results]
+        whats = [width_of(_what(r)) for r in answer.results]
+        self.place_width = max((w for w in places if w <= _MAX_PLACE), default=0)
+        self.what_width = max((w for w in whats if w <= _MAX_WHAT), default=0)
+
+    def aside(self, text: str, *, dim: bool = True) -> str:
+        """One indented line of `text`, cut to the terminal."""
+        inner = None if self.width is None else self.width - len(_INDENT)
+        cut = shorten(visible_line(text), inner, self.signs.ellipsis)
+        return _INDENT + (self.style(cut, "dim") if dim else cut)
+
+    def header(self, r: Result, tail: str) -> str:
+        """`path:line  kind name  tail`; the tail is aligned to the right of a terminal, when there is room."""
+        style, flags = self.style, f"  {self.signs.warn} stale" if r.stale else ""
+        # In a list without code the columns line up; between snippets the padding would only scatter the words.
+        listed = self.snippet_lines == 0
+        gap = " " * max(2, (self.place_width if listed else 0) - width_of(place(r)) + 2)
+        left = width_of(place(r)) + len(gap) + width_of(flags)
+        # The place stays whole, or a click on it would go nowhere; the name gives way first.
+        what = shorten(_what(r), None if self.width is None else max(12, self.width - left), self.signs.ellipsis)
+        used = left + width_of(what)
+        if listed:
+            pad = max(2, self.what_width - (used - left) - width_of(flags) + 2)
+        else:
+            pad = 2 if self.width is None else max(2, self.width - used - width_of(tail))
+        kind, _, rest = what.partition(" ")
+        shown = f"{style(kind, 'kind')} {style(rest, 'bold')}" if rest else style(kind, "kind")
+        head = f"{style(visible_line(r.file), 'path')}:{style(str(r.line), 'line')}{gap}{shown}{style(flags, 'warn')}"
+        if not tail:
+            return head
+        if self.width is not None and used + pad + width_of(tail) > self.width:
+            room = self.width - used - 2
+            return head if room < 8 else f"{head}  {style(shorten(tail, room, self.signs.ellipsis), 'dim')}"
+        return f"{head}{' ' * pad}{style(tail, 'dim')}"
+
+    def snippet(self, r: Result) -> Iterator[str]:
+        lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
+        while lines and not lines[-1].strip():
+            lines.pop()
+        digits = len(str(r.line + len(lines)))
+        for number, line in enumerate(lines, r.line):
+            gutter = f"{_INDENT}{number:>{digits}} {self.signs.bar} "
+            if self.width is not None:
+                shown = shorten(line.expandtabs(_TAB), self.width - len(gutter), self.signs.ellipsis)
+            else:
+                shown = line
+            yield f"{self.style(gutter, 'dim')}{shown}".rstrip()
+
+    def graph(self, graph: GraphContext) -> Iterator[str]:
+        for label in ("callers", "callees", "imports", "imported_by"):
+            links: tuple[GraphLink, ...] = getattr(graph, label)
+            if not links:
+                continue
+            shown = [link.symbol or f"{link.file}:{link.line}" for link in links[:_LINKS_SHOWN]]
+            more = max(graph.counts.get(label, 0), len(links)) - len(shown)
+            text = f"{label.replace('_', ' ')}: {', '.join(shown)}" + (f" (+{more})" if more else "")
+            yield self.aside(text)
+
+    def conflict(self, r: Result) -> Iterator[str]:
+        count = plural(len(r.definitions), "definition")
+        yield _INDENT + self.style(f"{self.signs.warn} conflict: {count}", "warn")
+        rows = [f"{visible_line(d.file)}:{d.line}" for d in r.definitions]
+        wide = max((width_of(row) for row in rows), default=0)
+        for row, d in zip(rows, r.definitions, strict=True):
+            parts = [f"[{visible_line(d.build_tag)}]" if d.build_tag else "", visible_line(d.relation)]
+            parts.append(f"on {visible_line(d.branch)}" if d.branch else "")
+            rest = " ".join(part for part in parts if part)
+            yield f"{_INDENT}  {row}{' ' * (wide - width_of(row) + 2)}{rest}"
+
+    def result(self, r: Result) -> Iterator[str]:
+        yield self.header(r, found_by(r))
+        if r.signature and _flat(r.signature) not in _flat(r.snippet) and self.snippet_lines:
+            yield self.aside(_flat(r.signature))
+        yield from self.snippet(r)
+        if r.conflict:
+            yield from self.conflict(r)
+        for target, relation in r.via or ():
+            text = f"via {relation.replace('_', ' ')} {self.places.get(target, target)}"
+            yield self.aside(text)
+        if r.graph is not None:
+            yield from self.graph(r.graph)
+        if r.explain is not None:
+            yield from _facts(_INDENT + "explain ", r.explain)
+
+    def notes(self) -> Iterator[str]:
+        """What the answer says about itself, never to be missed: below the last result, where a terminal stops."""
+        warn = self.signs.warn
+        for d in self.answer.degraded:
+            text = f"{warn} degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}; "
+            yield self.style(visible_line(f"{text}impact {d.confidence_impact}: {d.detail}"), "warn")
+        for conflict in self.answer.conflicts:
+            yield self.style(visible_line(f"{warn} {_disagreement(conflict, self.signs)}"), "warn")
+        if self.answer.truncated is not None:
+            cut = self.answer.truncated
+            dropped = f"{plural(cut['results_dropped'], 'result')} and {plural(cut['snippets_dropped'], 'snippet')}"
+            yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
+        if self.answer.plan is not None:
+            yield from _facts("plan ", self.answer.plan)
+        if self.answer.trace is not None:
+            yield from _facts("trace ", self.answer.trace)
+
+
+def place(r: Result) -> str:
+    return f"{visible_line(r.file)}:{r.line}"
+
+
+def name(r: Result) -> str:
+    return r.qualified_name or r.symbol or ""
+
+
+def _what(r: Result) -> str:
+    return visible_line(f"{r.kind} {name(r)}".rstrip())
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def found_by(r: Result) -> str:
+    """`dense 0.83 +bm25 +symbolic`. A structural match has no degree: its score is always 1."""
+    also = "".join(f" +{view}" for view, _ in r.also_matched or ())
+    score = "" if r.mode_source == "symbolic" and r.mode_score == 1 else f" {r.mode_score:.2f}"
+    return f"{r.mode_source}{score}{also}"
+
+
+def _facts(label: str, facts: dict[str, Any]) -> Iterator[str]:
+    for key, value in facts.items():
+        text = value if isinstance(value, str) else dumps(value)
+        yield visible_line(f"{label}{key}: {text}")
+
+
+def _disagreement(conflict: dict[str, Any], signs: Signs) -> str:
+    sources = ", ".join(str(source) for source in conflict.get("sources", ()))
+    head = f"{conflict.get('conflict_type', 'conflict')}: {conflict.get('reasoning', '')}"
+    return f"{head} ({sources}) {signs.arrow} {conflict.get('recommended_resolution', '')}"
+
+
+def _footer(answer: Answer, signs: Signs) -> str:
+    shown, noun = len(answer.results), "result" if answer.total == 1 else "results"
+    head = f"{shown:,} of {answer.total:,} {noun}" if answer.total != shown else f"{shown:,} {noun}"
+    parts = [head, answer.mode]
+    if answer.index.stale_files:
+        parts.append(f"{plural(answer.index.stale_files, 'file')} changed since `lci index`")
+    return f" {signs.dot} ".join(parts)
+
+
+def _listing(answer: Answer, file: IO[str], color: bool, width: int | None, snippet_lines: int) -> _Listing:
+    return _Listing(answer, Style(color), signs_for(getattr(file, "encoding", None)), width, snippet_lines)
+
+
+def render(
+    answer: Answer,
+    *,
+    file: IO[str],
+    color: bool = False,
+    width: int | None = None,
+    snippet_lines: int | None = None,
+    footer: bool = True,
+) -> None:
+    """Write `answer` to `file`.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        snippet_lines: Lines of code per result at most; 0 lists one line per result; None is the default.
+        footer: Whether to end with `10 of 37 results · multiview`.
+    """
+    lines_of_code = DEFAULT_SNIPPET_LINES if snippet_lines is None else snippet_lines
+    listing = _listing(answer, file, color, width, lines_of_code)
+    for i, result in enumerate(answer.results):
+        if i and lines_of_code:
+            file.write("\n")
+        file.writelines(line + "\n" for line in listing.result(result))
+    notes = list(listing.notes())
+    if answer.results and lines_of_code and (notes or footer):
+        file.write("\n")
+    file.writelines(line + "\n" for line in notes)
+    if footer:
+        file.write(listing.style(_footer(answer, listing.signs), "dim") + "\n")
+
+
+def render_definitions(
+    answer: Answer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
+) -> None:
+    """`lci def`: where it is, what it is, its signature and the first line of its doc comment."""
+    # No score: every definition of the name is one. A snippet would repeat the signature.
+    listing = _listing(answer, file, color, width, 1)
+    for result in answer.results:
+        lines = [listing.header(result, "")]
+        lines += [listing.aside(_flat(result.signature), dim=False)] if result.signature else []
+        lines += [listing.aside(_flat(result.doc))] if result.doc else []
+        lines += list(listing.conflict(result)) if result.conflict else []
+        file.writelines(line + "\n" for line in lines)
+    file.writelines(line + "\n" for line in listing.notes())
+    if footer:
+        noun = "definition" if answer.total == 1 else "definitions"
+        shown = len(answer.results)
+        count = f"{shown:,} of {answer.total:,}" if answer.total != shown else f"{shown:,}"
+        file.write(listing.style(f"{count} {noun}", "dim") + "\n")
+
+
+def render_paths(answer: Answer, *, file: IO[str]) -> None:
+    """`--paths`: file:line per line, for xargs and editors."""
+    file.writelines(f"{visible_path(result.file)}:{result.line}\n" for result in answer.results)

@@ -1,0 +1,64 @@
+"""Quoted phrases: found through the postings of their words, then checked against the text itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lci_py.source.words import WORD, parts, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.search.session import Session
+
+
+def units_with(session: Session, phrases: Sequence[str], allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """The units whose own lines hold every phrase, letter for letter: a mask [units]."""
+    mask = np.ones(session.n_units, np.bool_) if allowed is None else allowed.copy()
+    for phrase in phrases:
+        files = _files_with_words(session, phrase)
+        mask &= _units_with_phrase(session, phrase, files)
+    return mask
+
+
+def _files_with_words(session: Session, phrase: str) -> list[int]:
+    """Files that have all whole words inside the phrase. Its first and last word may be cut from longer ones."""
+    lexical = session.lexical
+    n_files = int(lexical.unit_file.max()) + 1 if len(lexical.unit_file) else 0
+    have = np.ones(n_files, np.bool_)
+    matches = list(WORD.finditer(phrase))
+    for match in matches:
+        if match.start() == 0 or match.end() == len(phrase):
+            continue
+        for part in parts(match.group()):
+            term = lexical.term(stem(part))
+            rows = lexical.rows("files", term) if term >= 0 else np.zeros(0, np.int32)
+            here = np.zeros(n_files, np.bool_)
+            here[rows] = True
+            have &= here
+    return np.flatnonzero(have).tolist()
+
+
+def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> NDArray[np.bool_]:
+    mask = np.zeros(session.n_units, np.bool_)
+    needle = phrase.encode("utf-8", "surrogatepass")
+    paths = {row["id"]: row["path"] for row in session.symbols.execute("SELECT id, path FROM files")}
+    for file in files:
+        lines = session.reader.lines(paths[file])
+        if lines is None:
+            continue
+        hits = [number for number, line in enumerate(lines, 1) if needle in line]
+        if hits:
+            chunks = session.symbols.execute(
+                "SELECT c.unit, c.line, c.end_line FROM chunks c JOIN units u ON u.id = c.unit WHERE u.file = ?", [file]
+            )
+            for number in hits:
+                # A type's chunk spans its methods: the line belongs to the narrowest chunk around it.
+                around = [(c["end_line"] - c["line"], c["unit"]) for c in chunks if c["line"] <= number <= c["end_line"]]
+                if around:
+                    mask[min(around)[1]] = True
+    return mask

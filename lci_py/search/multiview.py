@@ -1,0 +1,170 @@
+"""The multiview search: run the views in parallel, collect their candidates, measure every signal, fuse."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lci_py.errors import IndexError_
+from lci_py.search.fusion import Fused, fuse, scaled
+from lci_py.source.words import STOPWORDS, WORD, parts, stem
+from lci_py.types import VIEWS, Degradation, Hit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.search.plan import Plan
+    from lci_py.search.query import TextQuery
+    from lci_py.search.retriever import DenseRetriever, LexicalRetriever, SymbolicRetriever
+    from lci_py.types import View
+
+#: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
+POOL = 400
+
+
+@dataclass(slots=True)
+class Views:
+    """Loaders of the three views; each may raise an `IndexError_`."""
+
+    dense: Callable[[], DenseRetriever]
+    bm25: Callable[[], LexicalRetriever]
+    symbolic: Callable[[], SymbolicRetriever]
+
+
+@dataclass(slots=True)
+class Outcome:
+    fused: list[Fused] = field(default_factory=list)
+    hits: dict[View, dict[int, Hit]] = field(default_factory=dict)  # view -> unit -> hit
+    degraded: list[Degradation] = field(default_factory=list)
+    trace: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class UnitTable:
+    """Facts about units that the fusion needs: all [units]."""
+
+    file: NDArray[np.int32]
+    is_test: NDArray[np.bool_]
+    is_block: NDArray[np.bool_]
+    is_text: NDArray[np.bool_]
+    paths: list[str]  # per file
+
+
+def search(
+    query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None
+) -> Outcome:
+    """Answer a multiview query.
+
+    Args:
+        query: The text to rank by.
+        plan: Weights and factors.
+        views: The loaders; a view that fails is reported in `degraded` and the others answer.
+        table: Facts about the units.
+        allowed: [units] mask of the filters.
+    """
+    outcome = Outcome()
+    started = {view: time.perf_counter() for view in VIEWS}
+
+    def run(view: View) -> list[Hit]:
+        started[view] = time.perf_counter()
+        hits, _ = getattr(views, view)().search(query, POOL, allowed)
+        outcome.trace[view] = {"ms": (time.perf_counter() - started[view]) * 1e3, "candidates": len(hits)}
+        return hits
+
+    # Loading is mostly imports, which the interpreter serialises; sqlite, faiss and onnxruntime release it.
+    with ThreadPoolExecutor(len(VIEWS)) as pool:
+        running = {view: pool.submit(run, view) for view in VIEWS}
+    for view in VIEWS:
+        try:
+            outcome.hits[view] = {hit.unit: hit for hit in running[view].result()}
+        except IndexError_ as error:
+            outcome.hits[view] = {}
+            outcome.degraded.append(_degradation(view, error))
+    if len(outcome.degraded) == len(VIEWS):
+        running[VIEWS[0]].result()  # nothing can answer: the first view's error is the command's
+    units = np.array(sorted(set().union(*outcome.hits.values())), np.int64)
+    if len(units):
+        began = time.perf_counter()
+        failed = {item.view for item in outcome.degraded}
+        signals = measure(query, units, views, table, outcome.hits, failed)
+        outcome.fused = fuse(units, signals, _factors(query, units, table), table.file[units], plan)
+        outcome.trace["fusion"] = {"ms": (time.perf_counter() - began) * 1e3, "candidates": len(units)}
+    return outcome
+
+
+def _degradation(view: View, error: IndexError_) -> Degradation:
+    others = "+".join(other for other in VIEWS if other != view)
+    mode = {"shard_missing": "shard_missing", "model_mismatch": "model_mismatch"}.get(error.code, "error")
+    impact = {"dense": "high", "bm25": "high"}.get(view, "medium")
+    return Degradation(view, mode, others, impact, error.message)
+
+
+def measure(
+    query: TextQuery, units: NDArray[np.int64], views: Views, table: UnitTable,
+    hits: dict[View, dict[int, Hit]], failed: set[str],
+) -> dict[str, NDArray[np.float32]]:  # fmt: skip
+    """Every signal of every candidate, scaled to [0, 1]: name -> [candidates]."""
+    signals: dict[str, NDArray[np.float32]] = {}
+    files = table.file[units]
+    if "dense" not in failed:
+        dense = views.dense()
+        cosines = dense.index.cosines(dense.encoder.encode_text(query.text), units)
+        signals["dense"] = scaled(np.maximum(cosines, 0))
+        signals["dense_file"] = scaled(_mean_of_best(signals["dense"], files, len(table.paths)))
+    if "bm25" not in failed:
+        lexical = views.bm25()
+        for name, values in lexical.field_scores(query).items():
+            signals[name] = scaled(values[units])
+        signals["stem"] = stem_match(query, table.paths, files)
+    symbolic = hits["symbolic"]
+    signals["symbol"] = np.array([symbolic[u].score if u in symbolic else 0.0 for u in units.tolist()], np.float32)
+    return signals
+
+
+def _mean_of_best(values: NDArray[np.float32], files: NDArray[np.int32], n_files: int, best: int = 3) -> NDArray[np.float32]:
+    """Per candidate, the mean of its file's best values: a file that answers in several places answers better."""
+    order = np.lexsort((-values, files))
+    sums = np.zeros(n_files, np.float32)
+    taken = np.zeros(n_files, np.int32)
+    for i in order:
+        if taken[files[i]] < best:
+            sums[files[i]] += values[i]
+            taken[files[i]] += 1
+    return (sums / best)[files]
+
+
+def stem_match(query: TextQuery, paths: list[str], files: NDArray[np.int32]) -> NDArray[np.float32]:
+    """How much of the file's own name (or its folder's, for index files) the query's words spell: [candidates]."""
+    words = {stem(part) for word in query.words if word.lower() not in STOPWORDS for part in parts(word)}
+    cache: dict[int, float] = {}
+    for number in set(files.tolist()):
+        segments = paths[number].split("/")
+        name = segments[-1].partition(".")[0]
+        if name.lower() in ("index", "__init__", "mod", "lib", "main", "init") and len(segments) > 1:
+            name = segments[-2]
+        pieces = [stem(part) for word in WORD.findall(name) for part in parts(word)]
+        known = sum(len(piece) for piece in pieces if _spelled(piece, words))
+        cache[number] = known / max(1, sum(map(len, pieces)))
+    return np.array([cache[number] for number in files.tolist()], np.float32)
+
+
+def _spelled(piece: str, words: set[str]) -> bool:
+    """The piece is one of the words, or shares a long beginning with one: resolver, resolution."""
+    if piece in words:
+        return True
+    return len(piece) >= 5 and any(len(w) >= 5 and (w.startswith(piece[:5]) and piece.startswith(w[:5])) for w in words)
+
+
+def _factors(query: TextQuery, units: NDArray[np.int64], table: UnitTable) -> dict[str, NDArray[np.bool_]]:
+    asked = {word.lower() for word in query.words}
+    nothing = np.zeros(len(units), np.bool_)
+    return {
+        "test": nothing if asked & {"test", "tests", "testing", "spec", "fixture"} else table.is_test[units],
+        "block": table.is_block[units],
+        "text": table.is_text[units],
+    }

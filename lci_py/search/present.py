@@ -1,0 +1,184 @@
+"""Rows and hits to results: snippets, staleness, graph context, attribution, the envelope."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.search import graph_context
+from lci_py.source.worker import digest, lines_digest
+from lci_py.types import VIEWS, Answer, IndexInfo, Result, SearchRequest
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from lci_py.search.multiview import Outcome
+    from lci_py.search.plan import Plan
+    from lci_py.search.session import Session
+    from lci_py.types import View
+
+_MAX_READ = 64_000_000
+
+
+class SourceReader:
+    """Lines of the working tree, each file read at most once per query, and whether it is still what was indexed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._files: dict[str, list[bytes] | None] = {}
+        self._stale: dict[tuple[str, str], bool] = {}
+
+    def forget(self) -> None:
+        """Start a new query: a file may change between two queries of a batch."""
+        self._files.clear()
+        self._stale.clear()
+
+    def lines(self, path: str) -> list[bytes] | None:
+        """The file's lines without line breaks, None if it cannot be read (or is no longer a regular file)."""
+        if path not in self._files:
+            self._files[path] = self._read(path)
+        return self._files[path]
+
+    def _read(self, path: str) -> list[bytes] | None:
+        try:
+            # The index is data from disk: a path in it must not lead out of the root, nor into a device.
+            full = self.root / path
+            status = os.lstat(full)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_READ or ".." in Path(path).parts:
+                return None
+            if not full.resolve().is_relative_to(self.root.resolve()):
+                return None
+            return full.read_bytes().split(b"\n")
+        except (OSError, ValueError):
+            return None
+
+    def changed(self, row: sqlite3.Row) -> bool:
+        """Whether the file differs from what was indexed: by stat first, then by content."""
+        key = (row["file"], row["sha"])
+        found = self._stale.get(key)
+        if found is None:
+            found = self._stale[key] = self._changed(row["file"], row["size"], row["mtime_ns"], row["sha"])
+        return found
+
+    def _changed(self, path: str, size: int, mtime_ns: int, sha: str) -> bool:
+        try:
+            status = os.lstat(self.root / path)
+        except (OSError, ValueError):
+            return True
+        if status.st_size == size and status.st_mtime_ns == mtime_ns:
+            return False
+        lines = self.lines(path) if status.st_size == size else None
+        return lines is None or digest(b"\n".join(lines)) != sha
+
+
+def result(session: Session, row: sqlite3.Row, request: SearchRequest, view: View, score: float) -> Result:
+    """One result from its row."""
+    stale = session.reader.changed(row)
+    return Result(
+        id=row["id"],
+        file=row["file"],
+        line=row["line"],
+        end_line=row["end_line"],
+        symbol=row["symbol"],
+        qualified_name=row["qualified_name"],
+        kind=row["kind"],
+        language=row["language"],
+        signature=row["signature"],
+        snippet=_snippet(session, row, request, stale=stale),
+        mode_source=view,
+        mode_score=score,
+        stale=stale,
+    )
+
+
+def _snippet(session: Session, row: sqlite3.Row, request: SearchRequest, *, stale: bool) -> str:
+    wanted = session.snippet if request.snippet is None else request.snippet
+    if wanted <= 0:
+        return ""
+    lines = session.reader.lines(row["file"])
+    if lines is None or (stale and not _unmoved(session, row, lines)):
+        return ""  # these lines hold something else by now; showing them would be a lie
+    shown = lines[row["line"] - 1 : min(row["end_line"], row["line"] - 1 + wanted)]
+    return "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown)
+
+
+def _unmoved(session: Session, row: sqlite3.Row, lines: list[bytes]) -> bool:
+    """Whether the unit's lines still hold what was indexed, though the file has changed elsewhere."""
+    if row["unit"] is None:
+        return False
+    chunks = session.symbols.execute("SELECT line, end_line, digest FROM chunks WHERE unit = ?", [row["unit"]])
+    return bool(chunks) and all(lines_digest(lines, c["line"], c["end_line"]) == c["digest"] for c in chunks)
+
+
+def stale_files(session: Session) -> list[str]:
+    """Indexed files that are gone or hold something else by now. A file only touched is not stale."""
+    rows = session.symbols.execute("SELECT path AS file, size, mtime_ns, sha FROM files ORDER BY id")
+    return [row["file"] for row in rows if session.reader.changed(row)]
+
+
+def answer(session: Session, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:
+    """The envelope around results."""
+    manifest = session.manifest
+    stale = len(stale_files(session))
+    info = IndexInfo(manifest.generation, manifest.built_at, manifest.commit, manifest.branch, stale)
+    made = Answer(
+        query=request.query,
+        mode=request.mode,
+        results=tuple(results),
+        total=total,
+        has_more=total > len(results),
+        index=info,
+    )
+    session.reader.forget()
+    return made
+
+
+def multiview_answer(session: Session, request: SearchRequest, plan: Plan, outcome: Outcome) -> Answer:
+    """The envelope of a multiview query, with what each view said and the graph around each result."""
+    head = outcome.fused[: request.limit]
+    rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
+    contexts = graph_context.contexts(session, list(rows.values()))
+    results = []
+    for item in head:
+        row = rows[item.unit]
+        others = tuple(
+            (view, outcome.hits[view][item.unit].score)
+            for view in VIEWS
+            if view != item.source and item.unit in outcome.hits[view]
+        )
+        made = result(session, row, request, item.source, item.score)
+        explain = None
+        if request.explain:
+            explain = {"parts": item.parts, "factors": item.factors, "views": _view_scores(outcome, item.unit)}
+        results.append(replace(made, also_matched=others, graph=contexts.get(item.unit), explain=explain))
+    made_answer = answer(session, request, results, len(outcome.fused))
+    trace = outcome.trace if request.trace else None
+    return replace(made_answer, plan=plan.as_json(), degraded=tuple(outcome.degraded), trace=trace)
+
+
+def _view_scores(outcome: Outcome, unit: int) -> dict[str, dict[str, float]]:
+    return {
+        view: {"rank": hits[unit].rank, "score": hits[unit].score}
+        for view, hits in outcome.hits.items()
+        if unit in hits
+    }  # fmt: skip
+
+
+def finish(session: Session, made: Answer, request: SearchRequest, started: float) -> Answer:
+    """What the flags that are orthogonal to the mode add."""
+    if request.conflicts:
+        from lci_py.search.conflict_sites import with_conflicts
+
+        made = with_conflicts(session, made)
+    if request.explain and made.plan is None:
+        made = replace(made, plan={"views": [made.mode], "mode": made.mode})
+    if request.trace:
+        trace = dict(made.trace or {})
+        trace["total"] = {"ms": (time.perf_counter() - started) * 1e3, "candidates": made.total}
+        made = replace(made, trace=trace)
+    return made

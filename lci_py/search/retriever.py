@@ -1,0 +1,133 @@
+"""One retriever per view: a query in, hits on units out. Each reads only its own shard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from lci_py.source.words import joined
+from lci_py.types import Hit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.embed.encoder import Encoder
+    from lci_py.index.bm25 import LexicalIndex
+    from lci_py.index.dense import DenseIndex
+    from lci_py.index.symbolic import SymbolicIndex
+    from lci_py.search.query import TextQuery
+
+Mask = "NDArray[np.bool_] | None"
+#: Weights of the fields in the bm25 mode's score, a plain sum of BM25 scores.
+BM25_FIELDS = {"content": 1.0, "names": 1.0, "paths": 1.0, "files": 0.5}
+
+
+class Retriever(Protocol):
+    """A view: the best `limit` units among the allowed ones, best first, and how many there are in all."""
+
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]: ...
+
+
+def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+    """Positions of the `limit` largest positive scores; ties by position."""
+    positive = np.flatnonzero(scores > 0)
+    if len(positive) > 4 * limit:
+        # Everything at least as good as the limit-th score, so that ties are cut by position and not by chance.
+        threshold = np.partition(scores[positive], len(positive) - limit)[len(positive) - limit]
+        positive = positive[scores[positive] >= threshold]
+    order = np.lexsort((positive, -scores[positive]))
+    return positive[order[:limit]]
+
+
+class DenseRetriever:
+    """Cosine between the query and a unit's closest chunk."""
+
+    def __init__(self, index: DenseIndex, encoder: Encoder, n_units: int) -> None:
+        self.index, self.encoder, self.n_units = index, encoder, n_units
+
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
+        vector = self.encoder.encode_text(query.text)
+        total = self.n_units if allowed is None else int(allowed.sum())
+        if not vector.any():
+            return [], 0  # no word of the query is known: nothing is near it
+        units, cosines = self.index.search(vector, limit, allowed)
+        hits = [
+            Hit(int(unit), rank, float(cosine), "dense")
+            for rank, (unit, cosine) in enumerate(zip(units[:limit], cosines[:limit], strict=True), 1)
+        ]
+        return hits, total
+
+
+class LexicalRetriever:
+    """BM25 over content, names and paths."""
+
+    def __init__(self, index: LexicalIndex) -> None:
+        self.index = index
+
+    def known(self, query: TextQuery) -> list[tuple[int, float]]:
+        """The query's terms that the index has, as (column, weight)."""
+        columns = ((self.index.term(term), weight) for term, weight in query.terms)
+        return [(column, weight) for column, weight in columns if column >= 0]
+
+    def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
+        """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units]."""
+        terms = self.known(query)
+        index = self.index
+        content = np.zeros(len(index.unit_file), np.float32)
+        np.maximum.at(content, index.chunk_unit, index.scores("content", terms))
+        return {
+            "content": content,
+            "names": index.scores("names", terms),
+            "paths": index.scores("paths", terms)[index.unit_file],
+            "files": index.scores("files", terms)[index.unit_file],
+        }
+
+    def scores(self, query: TextQuery) -> NDArray[np.float32]:
+        """The mode's score of every unit: [units]."""
+        fields = self.field_scores(query)
+        total = sum(np.float32(weight) * fields[name] for name, weight in BM25_FIELDS.items())
+        own = (fields["content"] > 0) | (fields["names"] > 0)
+        # A file's words lift its units, but a unit that has none of the words is no hit.
+        return np.where(own, total, np.float32(0))
+
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
+        scores = self.scores(query)
+        if allowed is not None:
+            scores = np.where(allowed, scores, np.float32(0))
+        hits = [Hit(int(unit), rank, float(scores[unit]), "bm25") for rank, unit in enumerate(top(scores, limit), 1)]
+        return hits, int((scores > 0).sum())
+
+
+class SymbolicRetriever:
+    """Units whose symbol has a name that the query spells out, in one word or several."""
+
+    def __init__(self, index: SymbolicIndex) -> None:
+        self.index = index
+
+    def names(self, query: TextQuery) -> dict[str, float]:
+        """Spellings to look up, joined, with how much of a match each is: 1 for a word, less for joined words."""
+        words = [word for word in query.words if len(word) > 1]
+        found = {joined(word): 1.0 if word in query.identifiers or len(words) == 1 else 0.6 for word in words}
+        for size in (2, 3):
+            for start in range(len(words) - size + 1):
+                found.setdefault(joined("".join(words[start : start + size])), 0.9)
+        return found
+
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
+        spelled = self.names(query)
+        if not spelled:
+            return [], 0
+        rows = self.index.execute(
+            f"SELECT joined, name, unit FROM symbols WHERE unit IS NOT NULL AND joined IN ({','.join('?' * len(spelled))})",
+            list(spelled),
+        )
+        words = set(query.words)
+        best: dict[int, float] = {}
+        for row in rows:
+            unit = int(row["unit"])
+            if allowed is None or allowed[unit]:
+                exact = spelled[row["joined"]] * (1.0 if row["name"] in words else 0.95)
+                best[unit] = max(best.get(unit, 0.0), exact)
+        order = sorted(best, key=lambda unit: (-best[unit], unit))
+        return [Hit(unit, rank, best[unit], "symbolic") for rank, unit in enumerate(order[:limit], 1)], len(best)

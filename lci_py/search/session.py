@@ -1,0 +1,247 @@
+"""An open index: loads each shard on first use and keeps it for the next query."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import DamagedIndexError, ModelMismatchError, ShardMissingError, UsageError
+from lci_py.index.manifest import Manifest, read_manifest
+from lci_py.index.symbolic import SymbolicIndex
+from lci_py.search import present
+from lci_py.search.query import read_fields, read_symbolic, read_text
+from lci_py.types import Answer, Filters, SearchRequest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lci_py.embed.encoder import Encoder
+    from lci_py.index.bm25 import LexicalIndex
+    from lci_py.index.graph import GraphIndex
+    from lci_py.search.multiview import UnitTable, Views
+    from lci_py.types import Hit
+
+
+class Session:
+    """Reads one generation of an index. Use it as a context manager."""
+
+    def __init__(self, root: Path, index_dir: Path, *, snippet: int) -> None:
+        self.root = root
+        self.index_dir = index_dir
+        self.manifest: Manifest = read_manifest(index_dir)
+        self.snippet = snippet
+        self.reader = present.SourceReader(root)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        if "symbols" in self.__dict__:
+            self.symbols.close()
+
+    # --- shards -------------------------------------------------------------------------------------------------
+
+    def shard(self, role: str) -> Path:
+        """Path of a shard.
+
+        Raises:
+            ShardMissingError: The index has none for the role.
+        """
+        found = self.manifest.shards.get(role)
+        if found is None:
+            raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
+        return self.index_dir / found.name
+
+    @cached_property
+    def symbols(self) -> SymbolicIndex:
+        return SymbolicIndex(self.shard("symbols"))
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        from lci_py.index.bm25 import LexicalIndex
+
+        index = LexicalIndex(self.shard("bm25"))
+        if len(index.unit_file) != self.n_units or len(index.chunk_unit) != int(self.manifest.counts["chunks"]):
+            raise DamagedIndexError("the bm25 shard does not belong to this index")
+        return index
+
+    @cached_property
+    def graph(self) -> GraphIndex:
+        from lci_py.index.graph import GraphIndex
+
+        return GraphIndex(self.shard("graph"))
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        from lci_py.embed.encoder import Encoder
+
+        encoder = Encoder()
+        built = self.manifest.model.get("sha256")
+        if encoder.sha256 != built:
+            raise ModelMismatchError(
+                f"the index was built with model {self.manifest.model.get('name')} ({str(built)[:12]}), this program "
+                f"has {encoder.name} ({encoder.sha256[:12]})",
+                hint="run `lci index --full`",
+            )
+        return encoder
+
+    @cached_property
+    def views(self) -> Views:
+        from lci_py.search.multiview import Views
+
+        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic)
+
+    @cached_property
+    def dense(self) -> Any:
+        from lci_py.index.dense import DenseIndex
+        from lci_py.search.retriever import DenseRetriever
+
+        index = DenseIndex(
+            self.shard("dense"), units=self.n_units, dimension=int(self.manifest.model.get("dimension", 0))
+        )
+        return DenseRetriever(index, self.encoder, self.n_units)
+
+    @cached_property
+    def bm25(self) -> Any:
+        from lci_py.search.retriever import LexicalRetriever
+
+        return LexicalRetriever(self.lexical)
+
+    @cached_property
+    def symbolic(self) -> Any:
+        from lci_py.search.retriever import SymbolicRetriever
+
+        return SymbolicRetriever(self.symbols)
+
+    @property
+    def n_units(self) -> int:
+        return int(self.manifest.counts["units"])
+
+    @cached_property
+    def unit_table(self) -> UnitTable:
+        import numpy as np
+
+        from lci_py.search.multiview import UnitTable
+
+        rows = self.symbols.execute("SELECT path, test, language FROM files ORDER BY id")
+        test = np.array([row["test"] for row in rows], np.bool_)
+        text = np.array([row["language"] in ("text", "markdown") for row in rows], np.bool_)
+        units = self.symbols.execute("SELECT file, symbol IS NULL FROM units ORDER BY id")
+        file = np.array([row[0] for row in units], np.int32)
+        block = np.array([row[1] for row in units], np.bool_)
+        return UnitTable(file, test[file], block, text[file], [row["path"] for row in rows])
+
+    # --- search -------------------------------------------------------------------------------------------------
+
+    def search(self, request: SearchRequest) -> Answer:
+        """Answer one query in the mode it names."""
+        started = time.perf_counter()
+        if not request.query.strip() and not request.filters:
+            raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
+        if request.mode == "symbolic" or not request.query.strip():
+            answer = self._symbolic(request)
+        elif request.mode == "multiview":
+            answer = self._multiview(request)
+        else:
+            answer = self._single(request)
+        return present.finish(self, answer, request, started)
+
+    def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
+        """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
+        from dataclasses import replace
+
+        rows = self._definition_rows(name, filters)
+        request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
+        results = [
+            replace(present.result(self, row, request, "symbolic", 1.0), doc=row["doc"] or "") for row in rows[:limit]
+        ]
+        return present.answer(self, request, results, len(rows))
+
+    def _definition_rows(self, name: str, filters: Filters) -> list[Any]:
+        from lci_py.index.symbolic import RESULT_COLUMNS
+
+        where, args = self.symbols.where(filters)
+        file, _, qualified = name.rpartition("::")
+        clauses = [where]
+        if file:
+            clauses.append("(f.path = ? OR f.path LIKE '%/' || ?)")
+            args += [file, file]
+        if any(c in name for c in "*?["):
+            clauses.append("s.name GLOB ?")
+            args.append(qualified)
+        else:
+            plain = qualified.replace("::", ".").replace("#", ".")
+            clauses.append("(s.name = ? OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?)")
+            args += [plain, plain, plain, plain]
+        return self.symbols.execute(
+            f"SELECT {RESULT_COLUMNS} FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN units u ON u.id = s.unit "
+            f"LEFT JOIN symbols p ON p.id = s.parent WHERE {' AND '.join(clauses)} ORDER BY f.test, f.id, s.line, s.id",
+            args,
+        )
+
+    def _symbolic(self, request: SearchRequest) -> Answer:
+        filters = read_symbolic(request.query, request.filters)
+        rows, total = self.symbols.select(filters, request.limit)
+        results = [present.result(self, row, request, "symbolic", 1.0) for row in rows]
+        return present.answer(self, request, results, total)
+
+    def _allowed(self, filters: Filters) -> NDArray[np.bool_] | None:
+        if not filters:
+            return None
+        import numpy as np
+
+        mask = np.zeros(self.n_units, np.bool_)
+        mask[self.symbols.allowed_units(filters)] = True
+        return mask
+
+    def _single(self, request: SearchRequest) -> Answer:
+        query = read_text(request.query)
+        allowed = self._allowed(request.filters)
+        retriever = self.dense if request.mode == "dense" else self.bm25
+        if request.mode == "bm25" and query.phrases:
+            allowed = self._literal(query.phrases, allowed)
+        hits, total = retriever.search(query, request.limit, allowed)
+        if request.mode == "bm25" and query.phrases:
+            hits, total = self._with_literal_hits(hits, total, allowed, request.limit)
+        rows = self.symbols.result_rows([hit.unit for hit in hits])
+        results = [present.result(self, rows[hit.unit], request, hit.view, hit.score) for hit in hits]
+        return present.answer(self, request, results, total)
+
+    def _with_literal_hits(
+        self, hits: list[Hit], total: int, allowed: NDArray[np.bool_] | None, limit: int
+    ) -> tuple[list[Hit], int]:
+        """Places that hold the phrase but none of its words as a term ("=>") come last, by path and line."""
+        import numpy as np
+
+        from lci_py.types import Hit
+
+        places = [] if allowed is None else np.flatnonzero(allowed).tolist()
+        if len(places) <= total:
+            return hits, total
+        seen = {hit.unit for hit in hits}
+        rest = [unit for unit in places if unit not in seen] if len(hits) < limit else []
+        more = [Hit(unit, len(hits) + i, 0.0, "bm25") for i, unit in enumerate(rest[: limit - len(hits)], 1)]
+        return [*hits, *more], len(places)
+
+    def _literal(self, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+        from lci_py.search.literal import units_with
+
+        return units_with(self, phrases, allowed)
+
+    def _multiview(self, request: SearchRequest) -> Answer:
+        from lci_py.search import multiview
+        from lci_py.search.plan import plan
+
+        text, filters = read_fields(request.query, request.filters)
+        if not text:
+            return self._symbolic(request)
+        query = read_text(text)
+        allowed = self._allowed(filters)
+        if query.phrases:
+            allowed = self._literal(query.phrases, allowed)
+        chosen = plan(query, filters)
+        outcome = multiview.search(query, chosen, self.views, self.unit_table, allowed)
+        return present.multiview_answer(self, request, chosen, outcome)

@@ -1,0 +1,157 @@
+"""An `lci_py.app` that is told what to answer, and a way to run `lci` over it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import jsonschema
+import pytest
+
+import lci_py
+from lci_py import cli
+from lci_py.types import Answer, BuildSummary, Degradation, FileEntry, IndexInfo, Result, SearchRequest, Skip
+
+REPOSITORY = Path(__file__).parents[1]
+SCHEMA = json.loads((REPOSITORY / "docs" / "json-output.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+INDEX = IndexInfo(1, "2025-03-01T09:30:00Z", None, None, 0)
+HIT = Result(
+    id="id",
+    file="src/a.py",
+    line=4,
+    end_line=5,
+    symbol="f",
+    qualified_name="a.f",
+    kind="function",
+    language="python",
+    signature="def f()",
+    snippet="def f():\n    return 1\n",
+    mode_source="dense",
+    mode_score=0.5,
+)
+DEGRADED = (Degradation("dense", "timeout", "bm25", "low", ""),)
+
+
+class FakeApp(ModuleType):
+    """`lci_py.app` that remembers what it is asked and answers what it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__("lci_py.app")
+        self.hits: tuple[Result, ...] = (HIT,)
+        self.degraded: tuple[Degradation, ...] = ()
+        self.requests: list[SearchRequest] = []
+        self.calls: list[Any] = []
+        self.opened = 0
+        self.closed = 0
+        self.state: dict[str, Any] = {
+            "root": "/r",
+            "generation": 1,
+            "built_at": "x",
+            "age_seconds": 1.5,
+            "health": "ok",
+        }
+        self.hook: Callable[[str], None] = lambda _: None  # may raise, by query
+
+    def open_session(self, root: str | None) -> FakeApp:
+        self.hook("open")
+        self.calls.append(root)
+        self.opened += 1
+        return self
+
+    def __enter__(self) -> FakeApp:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed += 1
+
+    def search(self, request: SearchRequest) -> Answer:
+        self.requests.append(request)
+        self.hook(request.query)
+        hits = () if request.query == "nothing" else self.hits
+        return Answer(request.query, request.mode, hits, len(hits), False, INDEX, degraded=self.degraded)
+
+    def definitions(self, name: str, filters: Any, limit: int) -> Answer:
+        self.calls.append((name, filters, limit))
+        hits = tuple(replace(hit, doc="Does f.", mode_source="symbolic") for hit in self.hits)
+        return Answer(name, "symbolic", hits, len(hits), False, INDEX)
+
+    def build_index(self, path: str | None, **options: Any) -> BuildSummary:
+        self.calls.append((path, options))
+        return BuildSummary("/r", 2, True, 1, {"python": 1}, {}, 3, {}, {}, 0.5, 10, 20)
+
+    def dry_run(self, path: str | None) -> tuple[list[FileEntry], list[Skip]]:
+        self.calls.append(path)
+        return [FileEntry("a.py", 1, 1)], [Skip("b.bin", "binary")]
+
+    def status(self, root: str | None) -> dict[str, Any]:
+        return self.state
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
+    fake = FakeApp()
+    monkeypatch.setitem(sys.modules, "lci_py.app", fake)
+    monkeypatch.setattr(lci_py, "app", fake, raising=False)
+    return fake
+
+
+@pytest.fixture
+def run(app: FakeApp, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+    def go(*argv: str, stdin: bytes = b"") -> Ran:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+        code = cli.main(argv)
+        captured = capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return go
+
+
+def raising(error: BaseException) -> Callable[[str], None]:
+    def hook(_: str) -> None:
+        raise error
+
+    return hook
+
+
+FAKE = """
+import sys, lci_py, os
+sys.path.insert(0, {tests!r})
+import cli_fake as t
+fake = t.FakeApp()
+fake.hits = (t.replace(t.HIT, file=os.fsdecode(b"src/\\xff\\xc3\\xa9.py")),) * {hits}
+sys.modules["lci_py.app"] = lci_py.app = fake
+from lci_py.cli import main
+sys.exit(main())
+"""
+
+
+def process(*argv: str, hits: int = 0, env: dict[str, str] | None = None, **options: Any) -> Any:
+    """`lci` in a process of its own; with `hits`, over the fake session."""
+    start = ["-c", FAKE.format(tests=str(Path(__file__).parent), hits=hits)] if hits else ["-m", "lci_py"]
+    base = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
+    options.setdefault("capture_output", True)
+    full = {**base, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1", **(env or {})}
+    return subprocess.run([sys.executable, *start, *argv], env=full, check=False, timeout=60, **options)

@@ -1,0 +1,335 @@
+"""What a person sees, on a terminal and through a pipe."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lci_py.render import summary, table
+from lci_py.render.progress import Progress
+from lci_py.render.text import shorten, visible, visible_line, visible_path, width_of
+from lci_py.types import (
+    Answer,
+    BuildSummary,
+    DefinitionSite,
+    Degradation,
+    FileEntry,
+    GraphContext,
+    GraphLink,
+    IndexInfo,
+    Result,
+    Skip,
+)
+
+INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)
+CODE = "func encrypt(p []byte) {\n\treturn\n}\n"
+hostile = st.text(st.characters() | st.sampled_from("\x1b\x9b\r\n\t\u202e\u2066\u2028\udcff"), max_size=30)
+FORBIDDEN = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+
+
+def make(**changes: Any) -> Result:
+    base = Result(
+        id="id0",
+        file="src/aes.go",
+        line=9,
+        end_line=11,
+        symbol="encrypt",
+        qualified_name="crypto.encrypt",
+        kind="function",
+        language="go",
+        signature="func encrypt(p []byte)",
+        snippet=CODE,
+        mode_source="dense",
+        mode_score=0.834,
+    )
+    return replace(base, **changes)
+
+
+def answer(*found: Result, **changes: Any) -> Answer:
+    return replace(Answer("q", "dense", found, 37, True, INDEX), **changes)
+
+
+def shown(found: Answer, encoding: str = "utf-8", **options: Any) -> str:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, errors="strict", newline="")
+    table.render(found, file=file, **options)
+    file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+# --- text -------------------------------------------------------------------------------------------------------
+
+
+@given(hostile)
+def test_visible_text_has_no_control_characters(value: str) -> None:
+    assert not re.search(FORBIDDEN, visible(value))
+    assert not re.search(FORBIDDEN + "|[\n\t]", visible_line(value))
+    assert not re.search(FORBIDDEN + "|[\n\t]", visible_path(value))
+    visible(value).encode("utf-8")
+    visible_line(value).encode("utf-8")
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=30))
+def test_ordinary_text_is_left_alone(value: str) -> None:
+    assert visible(value) == visible_line(value) == visible_path(value) == value
+
+
+@pytest.mark.parametrize(
+    ("raw", "seen"),
+    [
+        ("a\x1b[31m", "a\\x1b[31m"),
+        ("a\r\nb\r", "a\nb\\r"),
+        ("\u202e", "\\u202e"),
+        ("\udcff", "\\xff"),
+        ("\x9b", "\\x9b"),
+    ],
+)
+def test_visible_spells_out(raw: str, seen: str) -> None:
+    assert visible(raw) == seen
+
+
+def test_a_path_keeps_its_bytes_and_stays_on_one_line() -> None:
+    assert visible_path("a\n\udcff") == "a\\n\udcff"
+
+
+@given(st.text(st.characters(categories=["L", "N"]), max_size=30), st.integers(1, 40))
+def test_shortened_text_fits(value: str, width: int) -> None:
+    assert width_of(shorten(value, width, "…")) <= width
+    assert shorten(value, None, "…") == value
+
+
+# --- results ----------------------------------------------------------------------------------------------------
+
+
+def test_a_result_through_a_pipe() -> None:
+    assert shown(answer(make())) == (
+        "src/aes.go:9  function crypto.encrypt  dense 0.83\n"
+        "     9 │ func encrypt(p []byte) {\n"
+        "    10 │ \treturn\n"
+        "    11 │ }\n"
+        "\n"
+        "1 of 37 results · dense\n"
+    )
+
+
+def test_layers_of_multiview() -> None:
+    callers = tuple(GraphLink(f"g{i}", f"c{i}", "b.go", i) for i in range(4))
+    nameless = GraphLink("g9", None, "main.go", 3)
+    graph = GraphContext(callers=callers, imported_by=(nameless,), counts={"callers": 9})
+    first = make(also_matched=(("bm25", 0.6), ("symbolic", 1.0)), graph=graph)
+    second = make(id="id1", file="b.go", via=(("id0", "called_by"),))
+    lines = shown(answer(first, second, mode="multiview")).splitlines()
+    assert lines[0].endswith("dense 0.83 +bm25 +symbolic")
+    assert "    callers: c0, c1, c2 (+6)" in lines
+    assert "    imported by: main.go:3" in lines
+    assert "    via called by crypto.encrypt (src/aes.go:9)" in lines
+
+
+def test_conflicts_and_stale_rows_are_flagged() -> None:
+    sites = (DefinitionSite("a.go", 1, "main", None, "variant"), DefinitionSite("abc.go", 22, None, "fips", "variant"))
+    text = shown(answer(make(stale=True, conflict=True, definitions=sites)))
+    assert "⚠ stale" in text.splitlines()[0]
+    assert "    ⚠ conflict: 2 definitions\n      a.go:1     variant on main\n      abc.go:22  [fips] variant\n" in text
+
+
+def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
+    text = shown(
+        answer(
+            make(),
+            degraded=(Degradation("dense", "timeout", "bm25", "high", "late"),),
+            conflicts=({"conflict_type": "numeric-mismatch", "reasoning": "3 is not 5", "sources": ["a:1"]},),
+            truncated={"results_dropped": 2, "snippets_dropped": 1, "max_tokens": 900},
+            index=replace(INDEX, stale_files=2),
+        )
+    )
+    assert "degraded: dense (timeout), answered by bm25; impact high: late\n" in text
+    assert "numeric-mismatch: 3 is not 5 (a:1)" in text
+    assert "cut to 900 tokens: 2 results and 1 snippet dropped\n" in text
+    assert text.endswith("2 files changed since `lci index`\n")
+
+
+def test_explain_plan_and_trace_are_shown() -> None:
+    text = shown(answer(make(explain={"dense": 0.5}), plan={"intent": "fast_exact"}, trace={"dense": {"ms": 3}}))
+    assert "    explain dense: 0.5\n" in text
+    assert "plan intent: fast_exact\n" in text
+    assert 'trace dense: {"ms":3}\n' in text
+
+
+def test_ascii_terminals_get_ascii() -> None:
+    sites = (DefinitionSite("a.go", 1, None, None, "variant"),) * 2
+    text = shown(answer(make(stale=True, conflict=True, definitions=sites)), "ascii")
+    assert "! conflict" in text
+    assert " | " in text
+    assert text.endswith("1 of 37 results - dense\n")
+
+
+def test_a_signature_is_shown_when_the_code_does_not_hold_it() -> None:
+    assert "    func encrypt(p []byte)\n" in shown(answer(make(snippet="return 1\n")))
+    assert shown(answer(make())).count("func encrypt(p []byte)") == 1
+
+
+def test_without_code_a_result_is_a_row_and_columns_line_up() -> None:
+    rows = shown(answer(make(), make(file="b.go", kind="type")), snippet_lines=0).splitlines()
+    assert len(rows) == 3
+    assert rows[0].index("function") == rows[1].index("type")
+    assert rows[0].index("dense") == rows[1].index("dense")
+
+
+def test_snippet_lines_are_a_limit() -> None:
+    long = make(snippet="x\n" * 50)
+    assert shown(answer(long)).count("│ x") == table.DEFAULT_SNIPPET_LINES
+    assert shown(answer(long), snippet_lines=7).count("│ x") == 7
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_terminal_is_not_overrun(width: int) -> None:
+    graph = GraphContext(callers=(GraphLink("g", "c" * 300, "f", 1),))
+    wide = make(snippet="\t" + "字" * 200, qualified_name="n" * 200, graph=graph)
+    lines = shown(answer(wide), width=width).splitlines()
+    assert max(map(width_of, lines)) <= width
+    assert lines[0].startswith("src/aes.go:9  ")
+    assert "n" * 200 in shown(answer(wide))  # a pipe cuts nothing
+
+
+@given(hostile, st.sampled_from([None, 60]))
+def test_no_field_can_send_a_control_character(value: str, width: int | None) -> None:
+    link = GraphLink(value, value or None, value, 1)
+    site = DefinitionSite(value, 1, value, value, value)
+    evil = make(
+        file=value,
+        qualified_name=value,
+        kind=value,
+        signature=value,
+        snippet=value,
+        doc=value,
+        graph=GraphContext(callers=(link,)),
+        via=((value, "calls"),),
+        conflict=True,
+        definitions=(site, site),
+        explain={value: value},
+    )
+    degraded = Degradation(value, value, value, value, value)
+    found = answer(evil, degraded=(degraded,), conflicts=({"reasoning": value},), plan={value: [value]})
+    assert not re.search(FORBIDDEN, shown(found, width=width))
+    file = io.StringIO()
+    table.render_definitions(found, file=file, width=width)
+    table.render_paths(found, file=file)
+    assert not re.search(FORBIDDEN, file.getvalue())
+
+
+def test_colour_only_on_request() -> None:
+    found = answer(make())
+    assert "\x1b" not in shown(found)
+    coloured = shown(found, color=True)
+    assert "\x1b[35msrc/aes.go\x1b[0m:\x1b[32m9\x1b[0m" in coloured
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == shown(found)
+
+
+def test_paths() -> None:
+    file = io.StringIO()
+    table.render_paths(answer(make(), make(file="a\nb\x1b.go", line=3)), file=file)
+    assert file.getvalue() == "src/aes.go:9\na\\nb\\x1b.go:3\n"
+
+
+def test_definitions() -> None:
+    file = io.StringIO()
+    table.render_definitions(answer(make(doc="Encrypts."), total=1), file=file)
+    assert file.getvalue() == (
+        "src/aes.go:9  function crypto.encrypt\n    func encrypt(p []byte)\n    Encrypts.\n1 definition\n"
+    )
+
+
+# --- index and status -------------------------------------------------------------------------------------------
+
+BUILT = BuildSummary(
+    root="/r",
+    generation=3,
+    changed=True,
+    files=1420,
+    files_by_language={"go": 20, "python": 1400},
+    symbols_by_kind={f"k{i}": i for i in range(1, 12)},
+    chunks=3400,
+    edges_by_kind={},
+    skipped_by_reason={"binary": 12},
+    seconds=2.345,
+    bytes_read=1_234_567,
+    bytes_on_disk=999,
+    reused_files=1400,
+    warnings=("odd \x1b name",),
+)
+
+
+def test_build_summary() -> None:
+    file = io.StringIO()
+    summary.render_build(BUILT, file=file)
+    text = file.getvalue()
+    assert text.startswith("indexed 1,420 files in 2.3 s (generation 3, 1,400 unchanged)\n")
+    assert "files     python 1,400 · go 20\n" in text
+    assert "+3 more\n" in text
+    assert "edges" not in text
+    assert "size      1.2 MB read, 999 B on disk\n" in text
+    assert text.endswith("⚠ odd \\x1b name\n")
+
+
+def test_nothing_changed() -> None:
+    file = io.StringIO()
+    summary.render_build(replace(BUILT, changed=False, warnings=()), file=file)
+    assert file.getvalue() == "up to date (generation 3)\n"
+
+
+def test_dry_run() -> None:
+    file = io.StringIO()
+    skips = [Skip(f"b{i}", "binary") for i in range(7)]
+    summary.render_dry_run([FileEntry("a.py", 1, 1)], skips, file=file)
+    assert file.getvalue().startswith("a.py\n\n1 file to index, 7 skipped\n  binary: 7\n    b0\n")
+    assert file.getvalue().endswith("… and 2 more\n")
+
+
+def test_status() -> None:
+    file = io.StringIO()
+    status = {
+        "root": "/r\x1b",
+        "generation": 3,
+        "built_at": "2025-03-01T09:30:00Z",
+        "age_seconds": 7300.0,
+        "commit": "abcdef0123456789",
+        "branch": "main",
+        "model": {"name": "m", "dimension": 256, "sha256": "f" * 64},
+        "files": 5,
+        "shards": [{"name": "dense", "bytes": 2_000_000}],
+        "bytes_on_disk": 2_000_000,
+        "stale_files": 3,
+        "stale_paths": ["a.py", "b.py"],
+        "health": "ok",
+    }
+    summary.render_status(status, file=file)
+    text = file.getvalue()
+    assert text.startswith("/r\\x1b: ok\n  index     generation 3, built 2 hours ago, 2025-03-01T09:30:00Z\n")
+    assert "git       main at abcdef012345\n" in text
+    assert "shards    dense 2.0 MB\n" in text
+    assert text.endswith("⚠ 3 files changed since; `lci index` refreshes them\n    a.py\n    b.py\n    … and 1 more\n")
+
+
+def test_status_of_a_folder_that_is_no_repository() -> None:
+    file = io.StringIO()
+    summary.render_status({"root": "/r", "commit": None, "branch": None, "model": None, "health": "ok"}, file=file)
+    assert "  git" not in file.getvalue()
+    assert "  model" not in file.getvalue()
+
+
+def test_progress_draws_on_one_line_and_leaves_none() -> None:
+    file = io.StringIO()
+    with Progress(file, 60) as progress:
+        for done in range(1001):
+            progress("parse", done, 1000)
+    text = file.getvalue()
+    assert "\n" not in text
+    assert "1,000/1,000" in text
+    assert text.endswith("\r\x1b[K")
+    assert text.count("\r") < 100  # a terminal is not drawn on for every file

@@ -1,0 +1,102 @@
+"""The fast parser and typer read every command line alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lci_py.cli_options import COMMANDS
+from lci_py.cli_parse import COMPLETE_VARIABLE, Invocation, parse
+from lci_py.cli_typer import build
+
+SPELLINGS = sorted({s for c in COMMANDS.values() for f in c.flags for s in f.spellings})
+VALUES = ["", "x", "-", "--", "5", "-5", "+5", " 5", "5.0", "1_0", "٣", "-n", "--json", "a=b", "a b", "9" * 12, "é"]
+joined = st.builds(
+    lambda a, b: a + b, st.sampled_from(SPELLINGS), st.sampled_from(["=", "=x", "=5", "5", "x", "q", "qv"])
+)
+tokens = st.sampled_from([*SPELLINGS, *VALUES, "--help", "-h", "--nope"]) | joined
+lines = st.tuples(st.sampled_from([*COMMANDS, "nope", "--version"]), st.lists(tokens, max_size=6)).map(
+    lambda parts: [parts[0], *parts[1]]
+)
+_seen: list[Invocation] = []
+
+
+def _keep(call: Invocation) -> int:
+    _seen.append(call)
+    return 0
+
+
+APP = typer.main.get_command(build(_keep))
+
+
+def by_typer(argv: list[str]) -> Invocation | None:
+    """What typer makes of it; None for errors and help."""
+    _seen.clear()
+    try:
+        APP.main(args=argv, prog_name="lci", standalone_mode=False)
+    except Exception as error:  # noqa: BLE001  # typer's own copy of click has no public names
+        assert hasattr(error, "format_message"), error
+        return None
+    return _seen[0] if _seen else None
+
+
+@settings(max_examples=400)
+@given(lines)
+@example(["search", "-qn5", "-vm", "bm25", "q", "-l", "go", "-lpy", "--path=a=b"])
+@example(["search", "--", "--json"])
+@example(["search", "--json=1"])
+@example(["def"])
+@example(["status", "x"])
+def test_they_agree(argv: list[str]) -> None:
+    fast = parse(argv)
+    if fast is not None:
+        slow = by_typer(argv)
+        assert slow is not None
+        assert (fast.command, dict(fast.values)) == (slow.command, dict(slow.values))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["search", "q"],
+        ["search", "-m", "bm25", "-n5", "--json", "-l", "go", "--lang=py", "q"],
+        ["search", "-qv", "--kind", "class"],
+        ["search", "--", "-q"],
+        ["def", "x", "--paths"],
+        ["index", ".", "-j", "2"],
+        ["status", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_plain_lines_do_not_need_typer(argv: list[str]) -> None:
+    assert parse(argv) is not None  # else each of these takes 100 ms longer
+
+
+@pytest.mark.parametrize("argv", [[], ["-h"], ["search", "-h"], ["search", "--help"], ["--version"], ["search", "-n"]])
+def test_help_and_errors_are_typers(argv: list[str]) -> None:
+    assert parse(argv) is None
+
+
+def test_completion_is_typers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(COMPLETE_VARIABLE, "complete_bash")
+    assert parse(["search", "q"]) is None
+
+
+def test_values() -> None:
+    call: Any = parse(["search", "q", "-l", "a", "-n", "3", "-l", "b", "--json"])
+    assert (call.text("argument"), call.texts("lang"), call.number("limit"), call.flag("json")) == (
+        "q",
+        ("a", "b"),
+        3,
+        True,
+    )
+    assert (call.text("mode"), call.texts("kind"), call.number("snippet"), call.flag("paths")) == (
+        None,
+        (),
+        None,
+        False,
+    )

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lci_py.config import FILE_KEYS, Settings, find_root, load
+from lci_py.errors import BadPathError, ConfigError
+from lci_py.source.walk import WalkOptions
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LCI_INDEX_DIR", raising=False)
+    monkeypatch.delenv("LCI_JOBS", raising=False)
+
+
+def write(root: Path, text: str) -> Path:
+    (root / ".lci.toml").write_text(text)
+    return root
+
+
+def test_defaults(tmp_path: Path) -> None:
+    settings, warnings = load(tmp_path)
+    assert (settings, warnings) == (Settings(), [])
+    assert (settings.limit, settings.snippet, settings.jobs, settings.index_dir) == (10, 8, None, None)
+    assert settings.walk_options() == WalkOptions()
+
+
+def test_the_file_sets_every_key(tmp_path: Path) -> None:
+    write(tmp_path, 'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\n')
+    settings, warnings = load(tmp_path)
+    assert warnings == []
+    assert settings == Settings(None, ("a",), ("b",), 5, True, 3, 0, 7)
+    assert settings.walk_options() == WalkOptions(5, ("a",), ("b",), True)
+    assert all(getattr(settings, key) != getattr(Settings(), key) for key in FILE_KEYS)
+
+
+def test_flags_beat_the_environment_beats_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "jobs = 1\n")
+    assert load(tmp_path)[0].jobs == 1
+    monkeypatch.setenv("LCI_JOBS", "")  # empty is unset
+    assert load(tmp_path)[0].jobs == 1
+    monkeypatch.setenv("LCI_JOBS", "2")
+    assert load(tmp_path)[0].jobs == 2
+    assert load(tmp_path, {"jobs": None})[0].jobs == 2
+    assert load(tmp_path, {"jobs": 3, "hidden": False, "exclude": ("x",)})[0] == Settings(jobs=3, exclude=("x",))
+
+
+def test_index_dir_comes_from_the_user_and_not_from_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, warnings = load(write(tmp_path, 'index_dir = "/etc"\n'))
+    assert settings.index_dir is None
+    assert len(warnings) == 1
+    monkeypatch.setenv("HOME", "/home/someone")
+    monkeypatch.setenv("LCI_INDEX_DIR", "~/index")
+    assert load(tmp_path)[0].index_dir == Path("/home/someone/index")
+    assert load(tmp_path, {"index_dir": "other"})[0].index_dir == Path("other")
+
+
+def test_unknown_keys_warn_with_a_suggestion(tmp_path: Path) -> None:
+    settings, warnings = load(write(tmp_path, 'exlude = ["x"]\nwhatever = 1\n'))
+    assert settings == Settings()
+    assert warnings[0] == "unknown key 'exlude' in .lci.toml, did you mean 'exclude'?"
+    assert warnings[1].startswith("unknown key 'whatever' in .lci.toml; the keys are: include, exclude")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'include = "a"', "exclude = [1]", "max_file_bytes = 0", 'max_file_bytes = "2MB"', "hidden = 1", "jobs = true",
+        "jobs = 0", "jobs = 1.5", "snippet = -1", "limit = 0", "limit = ", 'a = "\\q"',
+    ],
+)  # fmt: skip
+def test_wrong_types_and_syntax_are_errors(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"\.lci\.toml") as caught:
+        load(write(tmp_path, text))
+    assert caught.value.hint
+
+
+def test_a_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / ".lci.toml").write_bytes(b'include = ["\xff"]')
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        load(tmp_path)
+    (tmp_path / ".lci.toml").unlink()
+    os.mkfifo(tmp_path / ".lci.toml")
+    with pytest.raises(ConfigError, match="not a regular file"):
+        load(tmp_path)
+
+
+def test_a_byte_order_mark_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / ".lci.toml").write_bytes(b"\xef\xbb\xbflimit = 3\n")
+    assert load(tmp_path)[0].limit == 3
+
+
+@pytest.mark.parametrize("jobs", ["two", "0", "-1"])
+def test_bad_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
+    monkeypatch.setenv("LCI_JOBS", jobs)
+    with pytest.raises(ConfigError, match="LCI_JOBS"):
+        load(tmp_path)
+
+
+def test_bad_overrides(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="unknown setting 'nope'"):
+        load(tmp_path, {"nope": 1})
+    with pytest.raises(ConfigError, match="--max-file-bytes"):
+        load(tmp_path, {"max_file_bytes": "x"})
+
+
+def test_the_toml_parser_is_imported_for_a_file_only(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from lci_py.config import load; load(Path(sys.argv[1]))"
+    code += "; sys.exit(bool({'tomllib', 'tomli', 'difflib'} & sys.modules.keys()))"
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    package_root = Path(__file__).parents[1]
+    assert subprocess.run(command, cwd=package_root, check=False).returncode == 0
+    write(tmp_path, "limit = 1\n")
+    assert subprocess.run(command, cwd=package_root, check=False).returncode == 1
+
+
+def test_root_is_the_index_then_git_then_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = tmp_path.resolve() / "top"
+    deep = top / "repo/sub/deep"
+    deep.mkdir(parents=True)
+    (deep / "file.py").touch()
+    assert find_root(deep) == deep
+    (top / "repo/.git").mkdir()
+    assert find_root(deep) == top / "repo"
+    (top / "repo/sub/.lci").mkdir()  # without a manifest it is no index
+    assert find_root(deep) == top / "repo"
+    (top / "repo/sub/.lci/manifest.json").touch()
+    assert find_root(deep) == find_root(deep / "file.py") == top / "repo/sub"
+    (deep / ".git").mkdir()  # the index comes first, wherever it is
+    assert find_root(deep) == top / "repo/sub"
+    monkeypatch.chdir(deep)
+    assert find_root(None) == find_root() == top / "repo/sub"
+
+
+def test_root_of_a_missing_folder(tmp_path: Path) -> None:
+    with pytest.raises(BadPathError, match="no such file"):
+        find_root(tmp_path / "no")
