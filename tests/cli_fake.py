@@ -110,16 +110,18 @@ class Ran(NamedTuple):
         return [json.loads(line) for line in self.out.splitlines()]
 
 
-@pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
+@pytest.fixture(name="app")
+def app_fixture(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
     fake = FakeApp()
     monkeypatch.setitem(sys.modules, "lci_py.app", fake)
     monkeypatch.setattr(lci_py, "app", fake, raising=False)
     return fake
 
 
-@pytest.fixture
-def run(app: FakeApp, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+@pytest.fixture(name="run")
+def run_fixture(
+    app: FakeApp, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Ran]:
     def go(*argv: str, stdin: bytes = b"") -> Ran:
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
         code = cli.main(argv)

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_fake import DEGRADED, VALIDATOR, FakeApp, Ran, raising
+from cli_fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
 from lci_py.errors import NoIndexError
-
-pytest_plugins = ("cli_fake",)  # the fixtures `app` and `run`
 
 
 def test_batch_answers_in_order(run: Callable[..., Ran], app: FakeApp) -> None:

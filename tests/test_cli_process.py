@@ -147,7 +147,8 @@ class Session:
 fake.open_session = lambda root: Session()
 from lci_py.cli import main
 main({argv!r})
-print(*(name for name in ("typer", "click", "rich", "numpy", "pydantic", "faiss") if name in sys.modules), file=sys.stderr)
+heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")
+print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
 """
     code = check.format(tests=str(Path(__file__).parent), argv=argv)
     env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}

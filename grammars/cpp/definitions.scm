@@ -9,10 +9,20 @@
     parameters: (_
       . (_ !declarator type: (type_identifier) @parent)
       . (_ !declarator type: (type_identifier) @name) .))) @definition.function
-  (#match? @definition.function "^[A-Z_]*TEST"))
+  (#match? @definition.function "^(TYPED_)?TEST(_[FP])?\\s*[(]"))
+
+; Constructors: no type before the name.
+(field_declaration_list [
+  (_ !type declarator: (_ declarator: (identifier) @name) [body: (_) (default_method_clause) (delete_method_clause)])
+  (template_declaration (_ !type declarator: (_ declarator: (identifier) @name) body: (_) @body))
+] @definition.constructor)
+((function_definition
+  !type
+  declarator: (_ declarator: (_ scope: (_) @parent name: (identifier) @name))) @definition.constructor
+  (#eq? @parent @name))
 
 ; Templates come first: the definition is then the whole template, with its parameters.
-(template_declaration (function_definition
+(template_declaration (_
   declarator: [
     (_ type: (_)) @name
     (_ declarator: [
@@ -25,7 +35,7 @@
     (_ !scope !parameters (_ declarator: [
       (_ !scope) @name
       (_ scope: (_) @parent name: (_ !scope) @name)] parameters: (_)))]
-  body: (_)? @body)) @definition.function
+  body: (_) @body)) @definition.function
 
 (template_declaration (_ "class"
   name: [
@@ -43,15 +53,11 @@
   (alias_declaration name: (_) @name)
   (concept_definition name: (_) @name)]) @definition.type
 
-; Constructors: no type before the name.
-(field_declaration_list (function_definition
-  !type declarator: (_ declarator: (identifier) @name)) @definition.constructor)
-
 ; class EXPORT Name : Base { ... }, as error recovery leaves it.
 (function_definition type: (_ "class" !body) declarator: (_ !declarator !scope !type) @name) @definition.class
 (function_definition type: (_ "struct" !body) declarator: (_ !declarator !scope !type) @name) @definition.struct
 
-(function_definition
+((function_definition
   declarator: [
     (_ type: (_)) @name
     (_ scope: (_) @parent name: (_ type: (_)) @name)
@@ -67,6 +73,7 @@
       (_ scope: (_) @parent name: [
         (_ !scope) @name
         (_ scope: (_) @parent name: (_ !scope) @name)])] parameters: (_)))]) @definition.function
+  (#not-match? @name "^(TYPED_)?TEST(_[FP])?$"))
 
 ; A pure virtual method has no other definition.
 (field_declaration
@@ -126,11 +133,11 @@
 ; Variables: `extern` ones are no definitions. What is inside a function is dropped by the extractor.
 (declaration
   type: (_ name: (_) body: (_))
-  declarator: [(_ !declarator !parameters) @name (_ !parameters declarator: (identifier) @name)] @definition.variable)
+  declarator: [(_ !declarator !parameters !scope) @name (_ !parameters declarator: (identifier) @name)] @definition.variable)
 (declaration
-  . [type: (_) (storage_class_specifier ["static" "inline" "thread_local"]) (type_qualifier)]
+  . [type: (_) (_ ["static" "inline" "thread_local" "const" "constexpr" "constinit"])]
   declarator: [
-    (_ !declarator !parameters !scope) @name
+    (identifier) @name
     (_ !parameters declarator: [
       (identifier) @name
       (_ !parameters declarator: [(identifier) @name (_ declarator: (identifier) @name)])
@@ -144,3 +151,5 @@
 
 (lambda_expression) @local
 (comment) @comment
+; A function whose body does not parse, such as one that an #if cuts in half.
+(ERROR (function_declarator declarator: (_ !scope) @name) @definition.function . "{")

@@ -10,10 +10,11 @@
 (enum_declaration name: (identifier) @name) @definition.enum
 (enum_member_declaration name: (identifier) @name) @definition.enum_member
 (delegate_declaration name: (identifier) @name) @definition.type
-(record_declaration (parameter_list (parameter name: (identifier) @name) @definition.property))
+(record_declaration (parameter_list (_ name: (identifier) @name) @definition.property))
 
 (method_declaration name: (identifier) @name) @definition.method
-(local_function_statement name: (identifier) @name) @definition.function
+; `else if` after an #endif looks like a function.
+((local_function_statement name: (identifier) @name) @definition.function (#not-eq? @name "if"))
 (constructor_declaration
   name: (identifier) @name
   (constructor_initializer)? @body) @definition.constructor

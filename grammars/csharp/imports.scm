@@ -1,5 +1,5 @@
-(using_directive !name [(identifier) (qualified_name) (alias_qualified_name)] @import.module) @import
-(using_directive name: (identifier) @import.alias [(identifier) (alias_qualified_name)] @import.module .) @import
-(using_directive name: (identifier) @import.alias (qualified_name name: (identifier)) @import.module .) @import
-(using_directive name: (identifier) @import.alias
-  (qualified_name qualifier: (_) @import.module name: (generic_name . (identifier) @import.name)) .) @import
+(using_directive !name (_) @import.module) @import
+(using_directive name: (_) @import.alias [
+  (_ !qualifier) @import.module
+  (_ qualifier: (_) name: (identifier)) @import.module
+  (_ qualifier: (_) @import.module name: (_ . (identifier) @import.name))] .) @import

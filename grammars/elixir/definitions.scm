@@ -35,7 +35,13 @@
 
 ((unary_operator operand: (_ target: (identifier) @_at (_ . (_ . (quoted_content) @docstring))))
   (#eq? @_at "moduledoc"))
+((unary_operator operand: (_ target: (identifier) @_at (_ . (_ . (quoted_content) @docstring)))) @comment
+  (#any-of? @_at "doc" "typedoc"))
 ((unary_operator operand: (_ target: (identifier) @_at)) @attribute
   (#any-of? @_at "doc" "spec" "impl" "deprecated" "dialyzer" "since" "tag" "typedoc" "shortdoc"))
 
 (comment) @comment
+
+; Types look like calls.
+((unary_operator operand: (_ target: (identifier) @_at)) @uncalled
+  (#any-of? @_at "spec" "type" "typep" "opaque" "callback" "macrocallback" "dialyzer"))

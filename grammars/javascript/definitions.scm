@@ -24,9 +24,11 @@
   (#eq? @_module "module") (#eq? @_exports "exports")) @definition.function
 (assignment_expression left: (_ object: (_) @_module property: (_) @name) right: (_ !name body: (_) @body)
   (#eq? @_module "module") (#eq? @name "exports")) @definition.function
-; A.b = class {}
+; exports.A = class {}, A.b = class {}
+(assignment_expression left: (_ object: (_) @_exports property: (_) @name) right: (class body: (_) @body)
+  (#any-of? @_exports "exports" "module.exports")) @definition.class
 (assignment_expression left: (_ object: (_) @parent property: (_) @name) right: (class body: (_) @body)
-  (#not-eq? @parent "module") (#not-eq? @parent "exports")) @definition.class
+  (#not-eq? @parent "module")) @definition.class
 ; exports.f = function () {}, module.exports.f = () => {}
 (assignment_expression left: (_ object: (_) @_exports property: (_) @name) right: (_ body: (_) @body)
   (#any-of? @_exports "exports" "module.exports")) @definition.function
@@ -39,13 +41,16 @@
 ; app.f = function () {}
 (assignment_expression left: (_ object: (_) @parent property: (_) @name) right: (_ body: (_) @body)
   (#match? @parent "^[\\w$.]+$") (#not-eq? @parent "module")) @definition.method
-; A.prototype = {…}
+; A.prototype = {…}, A.defaults = {…}
 (assignment_expression left: (_ object: (_) @name property: (_) @_prototype) right: (object)
   (#eq? @_prototype "prototype")) @scope
+(assignment_expression left: (_ property: (_)) @name right: (object) (#not-match? @name "exports$|^this\\b")) @scope
 
-; f(function g() {}), return function g() {}
+; f(function g() {}), return function g() {}, return class A {}
 (arguments (function_expression name: (_) @name) @definition.function)
 (return_statement (function_expression name: (_) @name) @definition.function)
+(return_statement (class name: (_) @name) @definition.class)
+(arguments (class name: (_) @name) @definition.class)
 
 ; Members of classes
 (method_definition name: (property_identifier) @name (#eq? @name "constructor")) @definition.constructor
@@ -96,4 +101,5 @@
 (export_statement value: (object (pair key: (property_identifier) @name) @definition.property))
 
 (comment) @comment
-(decorator) @attribute
+; The decorators of members and of classes without `export` are in the definition.
+(export_statement decorator: (_) @attribute)

@@ -11,7 +11,4 @@
 (jsx_opening_element name: (_ object: (_) @receiver property: (_) @callee)) @call
 (jsx_self_closing_element name: (_ object: (_) @receiver property: (_) @callee)) @call
 
-(class_declaration (class_heritage (_) @base))
-(variable_declarator value: (class (class_heritage (_) @base)))
-(assignment_expression right: (class (class_heritage (_) @base)))
-(export_statement value: (class (class_heritage (_) @base)))
+(class_heritage (_) @base)

@@ -11,20 +11,22 @@
 (method_declaration name: (_) @name (#eq? @name "__construct")) @definition.constructor
 (method_declaration name: (_) @name) @definition.method
 
-; const A = 1; const A = 1, B = 2; define('A', 1)
-(const_declaration . (visibility_modifier)? . (const_element . (name) @name) .) @definition.constant
+; The whole declaration if it declares one name, else the name's part of it.
+[(const_declaration . (const_element . (name) @name) .)
+ (const_declaration (visibility_modifier) . (const_element . (name) @name) .)
+ (const_declaration type: (_) . (const_element . (name) @name) .)] @definition.constant
 (const_declaration (const_element . (name) @name) @definition.constant)
+[(property_declaration type: (_) . (property_element name: (_ (name) @name)) .)
+ (property_declaration [(visibility_modifier) (static_modifier) (readonly_modifier) (var_modifier)]
+  . (property_element name: (_ (name) @name)) .)] @definition.field
+(property_declaration (property_element name: (_ (name) @name)) @definition.field)
+; define('A', 1)
 (function_call_expression
-  function: (name) @_define arguments: (arguments . (argument (string (string_content) @name)))
-  (#eq? @_define "define")) @definition.constant
-
-(property_declaration . (_) . (property_element name: (variable_name (name) @name)) .) @definition.field
-(property_declaration (property_element name: (variable_name (name) @name)) @definition.field)
-(property_promotion_parameter name: (variable_name (name) @name)) @definition.field
+  function: (name) @_define arguments: (_ . (_ (string (string_content) @name))) (#eq? @_define "define")) @definition.constant
+; __construct(private int $x)
+(property_promotion_parameter name: (_ (name) @name)) @definition.field
 
 ; Variables of the script
 (program (expression_statement (assignment_expression left: (variable_name (name) @name))) @definition.variable)
-
-[(anonymous_function) (arrow_function)] @local
 
 (comment) @comment

@@ -7,5 +7,11 @@
   body: (_ (namespace_use_clause . [(name) (qualified_name)] @import.name alias: (_)? @import.alias))) @import
 
 ; require 'a.php'; require_once __DIR__ . '/a.php';
-([(require_expression) (require_once_expression) (include_expression) (include_once_expression)] @import
-  (#match? @import "^"))
+[(require_expression (string (string_content) @import.module))
+ (require_once_expression (string (string_content) @import.module))
+ (include_expression (string (string_content) @import.module))
+ (include_once_expression (string (string_content) @import.module))
+ (require_expression (_ (string (string_content) @import.module)))
+ (require_once_expression (_ (string (string_content) @import.module)))
+ (include_expression (_ (string (string_content) @import.module)))
+ (include_once_expression (_ (string (string_content) @import.module)))] @import

@@ -13,26 +13,17 @@
 (macro_definition name: (identifier) @name ["{" "(" "["] @body) @definition.macro
 (mod_item name: (identifier) @name) @definition.module
 
-; `impl<T> fmt::Display for Wrapper<'_, T>`: the members belong to Wrapper. A type without a name of its own (a tuple,
-; a slice, `dyn A`) gives its text.
+; `impl<T> fmt::Display for Wrapper<'_, T>`: the members belong to Wrapper. A type without a name of its own stands in
+; with that of its elements, or, if it is a tuple or a pointer, with the trait's.
 (impl_item type: [
-  (type_identifier) @name
-  (primitive_type) @name
-  (generic_type type: [(type_identifier) @name (scoped_type_identifier name: (type_identifier) @name)])
-  (scoped_type_identifier name: (type_identifier) @name)
-  (reference_type type: [
-    (type_identifier) @name
-    (primitive_type) @name
-    (generic_type type: [(type_identifier) @name (scoped_type_identifier name: (type_identifier) @name)])
-    (scoped_type_identifier name: (type_identifier) @name)
-    (dynamic_type trait: (_) @name)
-    (array_type element: (_) @name)])
-  (pointer_type type: (_) @name)
+  [(type_identifier) (primitive_type) (scoped_type_identifier)] @name
+  (generic_type type: (_) @name)
+  (reference_type type: (_) @name)
   (array_type element: (_) @name)
   (dynamic_type trait: (_) @name)
-  (bounded_type . (dynamic_type trait: (_) @name))
 ]) @scope
-(impl_item trait: (_) @name type: [(tuple_type) (unit_type) (never_type) (function_type)]) @scope
+(impl_item trait: (_) @name
+  type: [(tuple_type) (unit_type) (never_type) (function_type) (pointer_type) (bounded_type)]) @scope
 
 (closure_expression) @local
 
@@ -40,21 +31,24 @@
 (block_comment !inner) @comment
 (attribute_item) @attribute
 
-; Inside a macro call the grammar has tokens only: items in `cfg_if! { … }` are found by their keywords. A definition
-; reaches from its keyword to its body. An anchor skips anonymous tokens, so only the named ones between are listed.
-(token_tree "fn" @definition.function . (identifier) @name . [(identifier) (primitive_type) (self) (crate) (mutable_specifier) (integer_literal) (token_tree . ["(" "["])]*
+; In the arguments of a macro the grammar has tokens only: the items in `cfg_if! { … }` are found by their keywords.
+; Such a definition reaches from its keyword to its body. The tokens between are listed, which ends the search at `;`
+; and at the next block; an unlisted one only loses the definition.
+(token_tree "fn" @definition.function . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"
+  (self) (crate) (mutable_specifier) (token_tree . "(") (token_tree . "[") "->" "impl" "for" "!" "*" "const"]*
   . [(token_tree . "{") ";"] @definition.function @body)
-(token_tree "struct" @definition.struct . (identifier) @name . [(identifier) (primitive_type) (self) (crate) (mutable_specifier) (integer_literal) (token_tree . ["(" "["])]*
-  . [(token_tree . "{") ";"] @definition.struct @body)
-(token_tree "enum" @definition.enum . (identifier) @name . [(identifier) (primitive_type) (integer_literal)]*
-  . (token_tree . "{") @definition.enum @body)
-(token_tree "trait" @definition.trait . (identifier) @name . [(identifier) (primitive_type) (self) (crate) (mutable_specifier) (integer_literal) (token_tree . ["(" "["])]*
-  . (token_tree . "{") @definition.trait @body)
-(token_tree "mod" @definition.module . (identifier) @name . [(token_tree . "{") ";"] @definition.module @body)
+(token_tree "struct" @definition.struct . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]*
+  . [(token_tree) ";"] @definition.struct @body)
+(token_tree "enum" @definition.enum . (identifier) @name . [(identifier) "<" ">" "," "'" ":" "+" "where"]*
+  . (token_tree) @definition.enum @body)
+(token_tree "trait" @definition.trait . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn" "for"]*
+  . (token_tree) @definition.trait @body)
+(token_tree "mod" @definition.module . (identifier) @name . [(token_tree) ";"] @definition.module @body)
 (token_tree "type" @definition.type . (identifier) @name @definition.type . ["=" ":" ";" "<"])
 (token_tree "const" @definition.constant . (identifier) @name @definition.constant . ":")
 (token_tree "static" @definition.variable . (identifier) @name @definition.variable . ":")
-(token_tree "impl" @scope . [(identifier) (primitive_type) (integer_literal)]* . "for" . (identifier) @name . [(identifier) (primitive_type) (integer_literal)]* . (token_tree . "{") @scope)
-(token_tree "impl" @scope . (identifier) @name . (token_tree . "{") @scope)
-(token_tree "impl" @scope . "<" . [(identifier) (primitive_type) (integer_literal)]* . ">" . (identifier) @name . "<" . [(identifier) (primitive_type) (integer_literal)]* . (token_tree . "{") @scope)
+(token_tree "for" @scope . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
+(token_tree "impl" @scope . (identifier) @name . (token_tree) @scope)
+(token_tree "impl" @scope . (identifier) @name . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
+(token_tree "impl" @scope . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . ">" . (identifier) @name . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
 (token_tree "#" @attribute . (token_tree . "["))

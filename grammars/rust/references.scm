@@ -17,9 +17,11 @@
 (impl_item trait: (_) @base)
 (trait_item bounds: (trait_bounds [(type_identifier) (scoped_type_identifier) (generic_type)] @base))
 
-; Calls in the arguments of a macro, where the grammar has tokens only.
-(token_tree ["{" "(" "," ";" "=" "=>" "&" "!" "return" "&&" "||" "==" "!=" "<" ">" "+" "-" "*" "/" ".." "if" "while"
-  "match" "in" "else"] . (identifier) @callee . (token_tree . "(")) @call
-(token_tree [(identifier) (self) (crate) (super) (token_tree)] @receiver . ["." "::"] . (identifier) @callee
-  . (token_tree . "(")) @call
+; Calls in the arguments of a macro, where the grammar has tokens only. An anchor passes over unnamed tokens, so that
+; `a == (b)` looks like a call of a; what is common and wrong is excluded by name.
+(token_tree _ @_before . (identifier) @callee . (token_tree . "(") @_arguments
+  (#not-match? @_before "^(\\.|::|fn)$")
+  (#not-match? @callee "^(derive|cfg|cfg_attr|allow|doc|repr|serde|Fn|FnMut|FnOnce)$")
+  (#not-match? @_arguments "^\\((crate|super|self|in )")) @call
+(token_tree [(identifier) (self) (metavariable) (crate)] @receiver . ["." "::"] . (identifier) @callee . (token_tree . "(")) @call
 (token_tree (identifier) @callee . "!" . (token_tree)) @call

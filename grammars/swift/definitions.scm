@@ -15,9 +15,8 @@
 (operator_declaration "operator" . _ @name) @definition.function
 (init_declaration "init" @name) @definition.constructor
 (deinit_declaration "deinit" @name) @definition.method
-(subscript_declaration "subscript" @name (computed_property) @body) @definition.method
+(subscript_declaration "subscript" @name) @definition.method
 
-(source_file (property_declaration (pattern [(simple_identifier) @name (pattern (simple_identifier) @name)])) @definition.variable)
 (property_declaration (pattern [(simple_identifier) @name (pattern (simple_identifier) @name)])) @definition.property
 (protocol_property_declaration (pattern (simple_identifier) @name)) @definition.property
 

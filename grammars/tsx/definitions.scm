@@ -31,11 +31,13 @@
 ; app.f = function () {}; `(_ object: (_) property: (_))` is a member expression
 (assignment_expression left: (_ object: (_) @parent property: (_) @name) right: (_ body: (_) @body)
   (#match? @parent "^[\\w$.]+$") (#not-any-of? @parent "this" "module" "exports" "module.exports")) @definition.method
-; f(function g() {})
+; f(function g() {}), return class A {}
 (arguments (function_expression name: (_) @name) @definition.function)
+(return_statement (class name: (_) @name) @definition.class)
 
 ; Members of classes and interfaces: a method has parameters.
 (method_definition name: (property_identifier) @name (#eq? @name "constructor")) @definition.constructor
+(method_signature name: (_) @name (#eq? @name "constructor")) @definition.constructor
 (method_definition name: [
   (property_identifier) @name
   (private_property_identifier) @name
@@ -85,4 +87,6 @@
 (export_statement value: (object (_ key: (property_identifier) @name) @definition.property))
 
 (comment) @comment
-(decorator) @attribute
+; The decorators of fields and of classes without `export` are in the definition.
+(class_body (decorator) @attribute)
+(export_statement decorator: (_) @attribute)

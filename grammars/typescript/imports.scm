@@ -2,7 +2,7 @@
 (import_statement (import_clause (identifier) @import.alias) source: (_) @import.module) @import
 (import_statement (import_clause (namespace_import (_) @import.alias)) source: (_) @import.module) @import
 (import_statement (import_clause (named_imports
-  (import_specifier name: (_) @import.name alias: (_)? @import.alias))) source: (_) @import.module) @import
+  (import_specifier name: _ @import.name alias: (_)? @import.alias))) source: (_) @import.module) @import
 (import_statement . source: (_) @import.module) @import
 ; import a = require("m"), import a = B.C
 (import_statement (import_require_clause (identifier) @import.alias source: (_) @import.module)) @import
@@ -10,7 +10,7 @@
 
 ; export {a} from "m", export * from "m", export * as a from "m"
 (export_statement (export_clause
-  (export_specifier name: (_) @import.name alias: (_)? @import.alias)) source: (_) @import.module) @import
+  (export_specifier name: _ @import.name alias: _? @import.alias)) source: (_) @import.module) @import
 (export_statement "*" @import.name source: (_) @import.module) @import
 (export_statement (namespace_export (_) @import.alias) source: (_) @import.module) @import
 

@@ -38,12 +38,13 @@ class Site:
     decorators: str = ""  # the source lines from `first_line` to `line`, as far as they are known
 
 
-#: The kinds that can define one thing twice. What a namespace or an enum's member may be is not said here: a namespace
-#: is reopened, and a member is found through its enum.
+#: The kinds that can define one thing twice. A namespace is reopened, and so is a module except in Rust; an enum's
+#: member is found through its enum.
 _GROUPS = {
     **dict.fromkeys(FUNCTION_KINDS, "callable"),
     **dict.fromkeys(TYPE_KINDS | {"type"}, "type"),
     **dict.fromkeys(("constant", "variable", "field", "property"), "value"),
+    "module": "module",
 }
 _OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift", "typescript", "tsx"})
 # Languages whose linker or assembly joins files, so that files may define one symbol under different conditions.
@@ -130,6 +131,8 @@ def _place(site: Site) -> str:
 def _passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
     if site.kind not in _GROUPS or site.local or site.name == "_":
+        return True
+    if site.kind == "module" and site.language != "rust":
         return True
     parts = conjuncts(site.build_tag) if site.build_tag is not None else []
     if not _DEAD.isdisjoint(parts):

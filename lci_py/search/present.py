@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search import graph_context
-from lci_py.source.worker import digest, lines_digest
+from lci_py.source.digest import digest, lines_digest
 from lci_py.types import VIEWS, Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:

@@ -185,7 +185,7 @@ def _go(path: str, source: bytes) -> list[str]:
     else:
         found = [word for word in words[-1:] if word in _GOOS or word in _GOARCH]
     header = _GO_HEADER.match(source)
-    text = header.group().decode("utf-8", "replace").replace("\r", "") if header else ""
+    text = re.sub(r"(?s:/\*.*?\*/)|\r", "", header.group().decode("utf-8", "replace") if header else "")
     if build := _GO_BUILD.search(text):
         found.append(_go_expression(build.group(1)))
     else:
@@ -285,7 +285,7 @@ _RUST_BETWEEN = frozenset({"attribute_item", "line_comment", "block_comment"})
 
 def _rust(source: bytes, nodes: list[Node]) -> list[Range]:
     header = _RUST_HEADER.match(source)
-    inner = _COMMENTS.sub(b"", header.group()).decode("utf-8", "replace") if header else ""
+    inner = header.group().decode("utf-8", "replace") if header else ""
     ranges = [Range(0, len(source), condition) for condition in _cfg(inner)]
     for node in nodes:
         covered: Node | None = node if node.type == "attribute_item" else None

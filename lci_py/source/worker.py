@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 from array import array
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from lci_py.source.digest import digest, lines_digest
 from lci_py.source.extract import extract
 from lci_py.source.languages import detect
 from lci_py.source.walk import content_reason
@@ -35,16 +35,6 @@ class FileRecord:
     digests: tuple[bytes, ...]  # of each chunk's own lines, 8 bytes
 
 
-def digest(data: bytes) -> str:
-    """The content hash that names a file's version."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
-def lines_digest(lines: list[bytes], first: int, last: int) -> bytes:
-    """Digest of the lines `first` to `last`: tells a later reader whether they still hold what was indexed."""
-    return hashlib.blake2b(b"\n".join(lines[first - 1 : last]), digest_size=8).digest()
-
-
 def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     lines = data.split(b"\n")
     return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
@@ -53,7 +43,9 @@ def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
 def process_file(root: str, entry: FileEntry) -> FileRecord:
     """Read, classify, parse, chunk and count one file. A file that cannot be read comes back with `skip` set."""
     try:
-        with open(os.path.join(root, entry.path), "rb") as handle:
+        # A file swapped for a link since the walk must not lead out of the root.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with open(os.open(os.path.join(root, entry.path), flags), "rb") as handle:
             data = handle.read()
     except FileNotFoundError:
         return _skipped(entry, "vanished")

@@ -1,0 +1,112 @@
+"""A filter means the same in every mode: the head under a filter is the head of the filtered ranking."""
+
+from __future__ import annotations
+
+import fnmatch
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lci_py.search.session import Session
+from lci_py.types import Filters, Result, SearchRequest
+
+EVERYTHING = 100_000
+QUERIES = ["parse the configuration", "add an item to the store", "name", "total price of all orders", "Shape"]
+LANGS = ["python", "go", "rust", "java", "typescript", "markdown", "text", "c"]
+KINDS = ["function", "method", "class", "struct", "interface", "enum", "block", "constant", "section"]
+PATHS = ["python/**", "*.go", "**/*.rs", "java", "/c", "*.py", "nowhere/**"]
+NAMES = ["*e*", "add*", "?arse*", "Shape", "[A-Z]*", "*"]
+
+
+def some(values: list[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(st.sampled_from(values), max_size=2, unique=True).map(tuple)
+
+
+FILTERS = st.builds(
+    Filters, lang=some(LANGS), kind=some(KINDS), path=some(PATHS), exclude=some(PATHS), name=some(NAMES)
+)
+
+
+def passes(result: Result, filters: Filters) -> bool:
+    """The filters' meaning, written a second time and without SQL."""
+    from pathspec import GitIgnoreSpec
+
+    def matches(globs: tuple[str, ...]) -> bool:
+        return GitIgnoreSpec.from_lines(globs).match_file(result.file)
+
+    return (
+        (not filters.lang or result.language in filters.lang)
+        and (not filters.kind or result.kind in filters.kind)
+        and (not filters.path or matches(filters.path))
+        and not (filters.exclude and matches(filters.exclude))
+        and (not filters.name or (result.symbol is not None and any(fnmatch.fnmatchcase(result.symbol, g) for g in filters.name)))
+    )
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    mode=st.sampled_from(["dense", "bm25"]), query=st.sampled_from(QUERIES), filters=FILTERS, limit=st.integers(1, 30)
+)
+def test_a_single_mode_ranks_the_filtered_corpus(
+    session: Session, mode: str, query: str, filters: Filters, limit: int
+) -> None:
+    whole = session.search(SearchRequest(query, mode, EVERYTHING, snippet=0)).results
+    wanted = [(r.id, r.mode_score) for r in whole if passes(r, filters)][:limit]
+    got = session.search(SearchRequest(query, mode, limit, filters, snippet=0)).results
+    assert [(r.id, r.mode_score) for r in got] == wanted
+
+
+@settings(max_examples=60, deadline=None)
+@given(query=st.sampled_from(QUERIES), filters=FILTERS, limit=st.integers(1, 30))
+def test_multiview_returns_only_what_passes_and_all_that_its_views_find(
+    session: Session, query: str, filters: Filters, limit: int
+) -> None:
+    got = session.search(SearchRequest(query, "multiview", EVERYTHING, filters, snippet=0)).results
+    assert all(passes(r, filters) for r in got)
+    lexical = session.search(SearchRequest(query, "bm25", EVERYTHING, filters, snippet=0)).results
+    assert {r.id for r in lexical} <= {r.id for r in got}
+    head = session.search(SearchRequest(query, "multiview", limit, filters, snippet=0)).results
+    assert head == got[:limit]
+
+
+@settings(max_examples=60, deadline=None)
+@given(filters=FILTERS)
+def test_symbolic_returns_every_symbol_that_passes(session: Session, filters: Filters) -> None:
+    whole = session.search(SearchRequest("*", "symbolic", EVERYTHING, snippet=0)).results
+    got = session.search(SearchRequest("*", "symbolic", EVERYTHING, filters, snippet=0)).results
+    # `*` and a --name glob are alternatives within one field, so the glob adds nothing to `*`.
+    wanted = Filters(lang=filters.lang, kind=filters.kind, path=filters.path, exclude=filters.exclude)
+    assert got == tuple(r for r in whole if passes(r, wanted))
+
+
+def test_a_symbolic_query_is_what_sql_says(session: Session) -> None:
+    got = session.search(SearchRequest("kind:struct name:*e* lang:go", "symbolic", EVERYTHING, snippet=0))
+    database = sqlite3.connect(session.shard("symbols"))
+    rows = database.execute(
+        "SELECT f.path, s.line, s.name FROM symbols s JOIN files f ON f.id = s.file "
+        "WHERE s.kind = 'struct' AND s.name GLOB '*e*' AND f.language = 'go' ORDER BY f.path, s.line"
+    ).fetchall()
+    assert rows, "the corpus has such structs"
+    assert [(r.file, r.line, r.symbol) for r in got.results] == rows
+    assert got.total == len(rows)
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_limit_cuts_and_does_not_rank(session: Session, mode: str, query: str) -> None:
+    long = session.search(SearchRequest(query, mode, 50)).results
+    for limit in (1, 5, 20):
+        short = session.search(SearchRequest(query, mode, limit))
+        assert short.results == long[:limit]
+        assert short.has_more == (short.total > len(short.results))
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
+def test_the_order_is_total(session: Session, mode: str) -> None:
+    for query in QUERIES:
+        results = session.search(SearchRequest(query, mode, EVERYTHING, snippet=0)).results
+        keys = [(-r.mode_score, r.file, r.line) for r in results]
+        assert keys == sorted(keys)
+        assert len({r.id for r in results}) == len(results)
