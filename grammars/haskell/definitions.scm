@@ -1,13 +1,16 @@
 (header module: (_) @package)
 
 ; A signature ends where its first equation starts; the extractor joins the two and the equations that follow.
-(declarations (signature name: (_) @name) @definition.function . (_)? @body)
-(class_declarations (signature name: (_) @name) @definition.function . (_)? @body)
-(signature names: (_ name: (_) @name)) @definition.function
+(declarations (signature name: [(variable) @name (_ (operator) @name)]) @definition.function . (_)? @body)
+(class_declarations (signature name: [(variable) @name (_ (operator) @name)]) @definition.function . (_)? @body)
+(signature names: (_ name: [(variable) @name (_ (operator) @name)])) @definition.function
 ; function and bind
 (declarations (_ name: (variable) @name match: (_) @body) @definition.function)
 (class_declarations (_ name: (variable) @name match: (_) @body) @definition.function)
 (instance_declarations (_ name: (variable) @name match: (_) @body) @definition.function)
+; A syntax error takes the node around the definitions away.
+(ERROR (signature name: [(variable) @name (_ (operator) @name)]) @definition.function . (_)? @body)
+(ERROR (_ name: (variable) @name match: (_) @body) @definition.function)
 ; (<+>) a b = …
 (function name: (_ (operator) @name) match: (_) @body) @definition.function
 ; a <+> b = …, a `op` b = …
@@ -21,6 +24,8 @@
 (type_synonym name: (_) @name) @definition.type
 (type_family name: (_) @name) @definition.type
 (data_family name: (_) @name) @definition.type
+; a comment above the first method is not a part of the signature
+(class name: (_) @name [(comment) (haddock)] @body) @definition.class
 (class name: (_) @name declarations: (_)? @body) @definition.class
 
 (data_constructor constructor: [(_ name: (_) @name) (_ operator: (_) @name)]) @definition.enum_member
@@ -31,4 +36,6 @@
 (instance patterns: (_ . [(name) @name (_ . constructor: (name) @name) (_ (_ . constructor: (name) @name))])) @scope
 (instance name: (_) @base)
 
-[(comment) (haddock)] @comment
+(comment) @comment
+; `-- ^` documents what is before it
+((haddock) @comment (#not-match? @comment "^(?:--|\\{-)\\s*\\^"))

@@ -30,7 +30,7 @@
 
 ; app.f = function () {}; `(_ object: (_) property: (_))` is a member expression
 (assignment_expression left: (_ object: (_) @parent property: (_) @name) right: (_ body: (_) @body)
-  (#match? @parent "^[\\w$.]+$") (#not-any-of? @parent "this" "module" "exports" "module.exports")) @definition.method
+  (#match? @parent "^[\\w$.]+$") (#not-match? @parent "^(this|module|exports|module\\.exports)$")) @definition.method
 ; f(function g() {}), return class A {}
 (arguments (function_expression name: (_) @name) @definition.function)
 (return_statement (class name: (_) @name) @definition.class)
@@ -47,7 +47,8 @@
 (class_body (_ name: (_) @name value: (_ body: (_) @body)) @definition.method)
 (public_field_definition name: (_) @name) @definition.field
 ; constructor(private x: number)
-(required_parameter (accessibility_modifier) pattern: (identifier) @name) @definition.field
+[(required_parameter (accessibility_modifier) pattern: (identifier) @name)
+ (optional_parameter (accessibility_modifier) pattern: (identifier) @name)] @definition.field
 (interface_body (_ name: (_) @name parameters: (_)) @definition.method)
 (interface_body (property_signature name: (_) @name) @definition.property)
 (type_alias_declaration value: (_ (_ name: (property_identifier) @name parameters: (_)) @definition.method))

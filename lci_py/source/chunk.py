@@ -59,7 +59,7 @@ def chunk_text(source: bytes) -> tuple[Chunk, ...]:
 
 
 def _owns_chunks(symbol: Symbol, symbols: list[Symbol], size: int) -> bool:
-    if symbol.kind not in _ALWAYS:
+    if symbol.kind not in _ALWAYS or symbol.kind == "macro":
         return symbol.end_line - symbol.line + 1 >= _MIN_LINES and not _inside_function(symbol, symbols)
     if symbol.kind in FUNCTION_KINDS and _inside_function(symbol, symbols):
         # A helper inside a function is part of it, unless the outer one must be cut anyway.

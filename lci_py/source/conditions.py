@@ -207,7 +207,7 @@ def _go_expression(text: str) -> str:
 # character, which lets the scanner skip text quickly: hence a directive is matched from the line break before it.
 _DIRECTIVE = (
     rb'|\n[ \t]*#[ \t]*(\w+)((?:[^\n/"\\]+|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\\\r?\n|[^\n])*)'
-    rb"|/\*.*?(?:\*/|\Z)|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,10}'"
+    rb"|/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,10}'"
 )
 _SCAN_C = re.compile(rb'R"([^\s()\\]{0,16})\(.*?(?:\)\1"|\Z)' + _DIRECTIVE, re.DOTALL)
 _SCAN_CSHARP = re.compile(rb'(""").*?(?:"""|\Z)|@"(?:[^"]|"")*"' + _DIRECTIVE, re.DOTALL)
@@ -285,7 +285,7 @@ _RUST_BETWEEN = frozenset({"attribute_item", "line_comment", "block_comment"})
 
 def _rust(source: bytes, nodes: list[Node]) -> list[Range]:
     header = _RUST_HEADER.match(source)
-    inner = header.group().decode("utf-8", "replace") if header else ""
+    inner = _COMMENTS.sub(b"", header.group()).decode("utf-8", "replace") if header else ""
     ranges = [Range(0, len(source), condition) for condition in _cfg(inner)]
     for node in nodes:
         covered: Node | None = node if node.type == "attribute_item" else None

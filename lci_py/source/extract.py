@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _DROPPED_IN_FUNCTIONS = frozenset({"variable", "constant", "field", "property"})
 _SPACE = re.compile(r"\s+")
+_DOTS = re.compile(r"\\|::")
 _COMMENT_MARKS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|\*+/\s*$")
 _QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*$")
 MAX_SIGNATURE = 300
@@ -97,7 +98,7 @@ class Captured:
         end = max(part.end_byte for part in captures[capture])
         entity = Entity(
             node.start_byte, end, role, capture.partition(".")[2], _SPACE.sub(" ", name)[:200], node, names[0],
-            body[0] if body else None, _SPACE.sub("", self.text(owner[0])) if owner else "",
+            body[0] if body else None, _SPACE.sub("", "::".join(map(self.text, owner))) if owner else "",
         )  # fmt: skip
         # Two patterns may match one name; the first in the files' order is the more specific one by convention.
         key = names[0].start_byte if role == "definition" else ~names[0].start_byte
@@ -150,7 +151,7 @@ def extract(path: str, source: bytes, language: str) -> Extract:
     if language == TEXT:
         return Extract(TEXT, "", chunks=chunk_text(source))
     spec = load_languages()[language]
-    tree = spec.parser.parse(source)
+    tree = spec.parser.parse(spec.blanked(source))
     captured = Captured(spec, tree.root_node, source)
     symbols, nodes = _symbols(spec, captured, path)
     finder = _Finder(captured.entities)
@@ -197,9 +198,12 @@ class _Finder:
 def _nest(entities: list[Entity]) -> None:
     stack: list[int] = []
     for index, entity in enumerate(entities):
-        while stack and entities[stack[-1]].end <= entity.start:
+        # Two names of one declaration (`int a, b`) share its node and are siblings.
+        while stack and (entities[stack[-1]].end <= entity.start or entities[stack[-1]].node == entity.node):
             stack.pop()
         entity.outer = stack[-1] if stack else -1
+        if entity.kind in ("field", "property") and stack and entities[stack[-1]].kind == "constructor":
+            entity.outer = entities[stack[-1]].outer  # a promoted parameter is a member of the class
         stack.append(index)
 
 
@@ -225,7 +229,7 @@ def _symbols(spec: LanguageSpec, captured: Captured, path: str) -> tuple[list[Sy
         entity.kind = kind
         if kind in TYPE_KINDS:
             by_name.setdefault(entity.name, entity.symbol)
-        symbols.append(_symbol(spec, captured, entity, kind, parent, scope, docs.get(index), tags))
+        symbols.append(_symbol(spec, captured, entity, kind, parent, scope, docs.get(index), tags, symbols))
         nodes.append(entity.node)
     return symbols, nodes
 
@@ -283,18 +287,22 @@ def _plain(owner: str) -> str:
 
 def _symbol(
     spec: LanguageSpec, captured: Captured, entity: Entity, kind: str, parent: int, scope: str,
-    docstring: Node | None, tags: conditions.Tags,
+    docstring: Node | None, tags: conditions.Tags, symbols: list[Symbol],
 ) -> Symbol:  # fmt: skip
     assert entity.name_node is not None
     node = entity.node
     line = entity.name_node.start_point[0] + 1
-    first, comments, attributes = _prefix(captured, node.start_point[0])
+    row = node.start_point[0]
+    if parent >= 0 and symbols[parent].line == row + 1:
+        first, comments, attributes = row, [], []  # what stands above the line is the parent's
+    else:
+        first, comments, attributes = _prefix(captured, row)
     doc = captured.text(docstring) if docstring is not None else "\n".join(captured.text(n) for n in comments)
     last = captured.source.count(b"\n", entity.name_node.start_byte, max(entity.end - 1, entity.name_node.start_byte))
     attribute_text = "\n".join(captured.text(n) for n in attributes)
     return Symbol(
         name=entity.name,
-        qualified_name=f"{scope}.{entity.name}" if scope else entity.name,
+        qualified_name=".".join(filter(None, (scope, _DOTS.sub(".", entity.name) if kind == "namespace" else entity.name))),
         kind=kind,
         parent=parent,
         scope=scope,
@@ -316,14 +324,25 @@ def _prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
     if found is not None and found[0] < row:
         row = found[0]
         attributes.append(found[1])
-    while (found := captured.prefixes.get(row - 1)) is not None:
+    while (found := captured.prefixes.get(row - 1) or _doc_block(captured, row)) is not None:
         first, node = found
         line_start = captured.source.rfind(b"\n", 0, node.start_byte) + 1
-        if captured.source[line_start : node.start_byte].strip():
-            break  # a trailing comment belongs to the code before it
+        line_end = captured.source.find(b"\n", node.end_byte - 1)
+        rest = captured.source[node.end_byte : line_end] if line_end >= 0 else b""
+        if captured.source[line_start : node.start_byte].strip() or rest.strip():
+            break  # a trailing comment belongs to the code before it, an attribute to what follows on its line
         (comments if "comment" in node.type or node.type == "haddock" else attributes).insert(0, node)
         row = first
     return row, comments, attributes
+
+
+def _doc_block(captured: Captured, row: int) -> tuple[int, Node] | None:
+    """A `/** */` comment that one blank line separates from the definition at `row`."""
+    found = captured.prefixes.get(row - 2)
+    if found is None or not captured.source.startswith(b"/**", found[1].start_byte):
+        return None
+    gap = captured.source[found[1].end_byte : found[1].end_byte + 200].split(b"\n", 2)
+    return found if len(gap) > 2 and not gap[0].strip() and not gap[1].strip() else None
 
 
 def _signature(captured: Captured, entity: Entity) -> str:
@@ -335,6 +354,8 @@ def _signature(captured: Captured, entity: Entity) -> str:
         text = captured.source[start : min(entity.end, start + 4 * MAX_SIGNATURE)]
         name_end = entity.name_node.end_byte - start if entity.name_node is not None else 0
         stop = text.find(b"\n", name_end)
+        while 0 <= stop and text.count(b"(", 0, stop) > text.count(b")", 0, stop):
+            stop = text.find(b"\n", stop + 1)  # parameters go on over several lines
         text = text if stop < 0 else text[:stop]
     signature = _SPACE.sub(" ", text.decode("utf-8", "replace")).strip()
     signature = signature.removesuffix("=>").rstrip("{:= ") if body is not None else signature.rstrip("{,; ")

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 #: The fallback for every file that no grammar claims.
 TEXT = "text"
+_VISIBLE = re.compile(rb"[^\n]")
+#: Bytes of a file that `detect` looks at, if it looks inside at all.
+HEAD_BYTES = 8192
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
 
@@ -58,6 +61,9 @@ class LanguageSpec:
     private_name: re.Pattern[str] | None
     conditions: str
     self_names: tuple[str, ...]
+    blank: re.Pattern[bytes] | None
+    shared_suffixes: tuple[str, ...]
+    prefer_if: re.Pattern[bytes] | None
 
     @cached_property
     def language(self) -> TreeSitterLanguage:
@@ -70,6 +76,12 @@ class LanguageSpec:
         from tree_sitter import Parser
 
         return Parser(self.language)
+
+    def blanked(self, source: bytes) -> bytes:
+        """The source with what the grammar cannot parse (macros, directives) overwritten by spaces; same offsets."""
+        if self.blank is None:
+            return source
+        return self.blank.sub(lambda match: _VISIBLE.sub(b" ", match.group()), source)
 
     @cached_property
     def query_source(self) -> str:
@@ -102,6 +114,9 @@ def _spec(folder: Path) -> LanguageSpec:
         private_name=_regex(seen.get("private_name")),
         conditions=data.get("conditions", "none"),
         self_names=tuple(data.get("self_names", ())),
+        blank=re.compile(data["blank"].encode()) if "blank" in data else None,
+        shared_suffixes=tuple(data.get("shared_suffixes", ())),
+        prefer_if=re.compile(data["prefer_if"].encode()) if "prefer_if" in data else None,
     )
 
 
@@ -124,8 +139,21 @@ def _by_key() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     return suffixes, filenames, interpreters
 
 
+@lru_cache(maxsize=1)
+def _shared() -> dict[str, list[tuple[str, re.Pattern[bytes]]]]:
+    shared: dict[str, list[tuple[str, re.Pattern[bytes]]]] = {}
+    for name, spec in load_languages().items():
+        if spec.prefer_if is not None:
+            for suffix in spec.shared_suffixes:
+                shared.setdefault(suffix, []).append((name, spec.prefer_if))
+    return shared
+
+
 def detect(path: str, head: bytes = b"") -> str:
-    """The language of a file, from its name, then from a `#!` line; `text` if no grammar claims it."""
+    """The language of a file, from its name, its first bytes where two languages share a suffix, or a `#!` line.
+
+    `text` if no grammar claims it.
+    """
     suffixes, filenames, interpreters = _by_key()
     base = path.rsplit("/", 1)[-1]
     if base in filenames:
@@ -133,6 +161,9 @@ def detect(path: str, head: bytes = b"") -> str:
     dot = base.rfind(".")
     if dot >= 0:
         suffix = base[dot:]
+        for language, prefer in _shared().get(suffix, ()):
+            if prefer.search(head[:HEAD_BYTES]):
+                return language
         found = suffixes.get(suffix) or suffixes.get(suffix.lower())
         if found:
             return found

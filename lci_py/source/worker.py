@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from lci_py.source.digest import digest, lines_digest
 from lci_py.source.extract import extract
-from lci_py.source.languages import detect
+from lci_py.source.languages import HEAD_BYTES, detect
 from lci_py.source.walk import content_reason
 from lci_py.source.words import WORD
 from lci_py.types import Extract, FileEntry
@@ -54,7 +54,7 @@ def process_file(root: str, entry: FileEntry) -> FileRecord:
     reason = content_reason(entry.path, data)
     if reason:
         return _skipped(entry, reason, data)
-    found = extract(entry.path, data, detect(entry.path, data[:200]))
+    found = extract(entry.path, data, detect(entry.path, data[:HEAD_BYTES]))
     positions: dict[str, int] = {}
     bags = []
     for chunk in found.chunks:

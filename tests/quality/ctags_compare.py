@@ -20,7 +20,8 @@ from lci_py.source.languages import detect
 
 NOT_DEFINITIONS = {
     "import", "parameter", "local", "label", "externvar", "prototype", "header", "package", "using", "unknown",
-    "namespaceAlias", "packageName", "heredoc", "script", "alias", "anonMember", "requiredModule", "library",
+    "namespaceAlias", "packageName", "heredoc", "script", "alias", "anonMember", "requiredModule", "library", "tparam",
+    "macroparam", "name",
 }  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def main() -> None:
     ap.add_argument("--misses", type=int, default=10, help="misses shown per kind")
     ap.add_argument("--extra", action="store_true", help="also count our functions, methods and classes unknown to ctags")
     args = ap.parse_args()
-    files = [p for p in sorted(args.folder.rglob("*")) if p.is_file() and detect(p.name) == args.lang]
+    files = [p for p in sorted(args.folder.rglob("*")) if p.is_file() and detect(p.name, p.read_bytes()[:8192]) == args.lang]
     listing = "\n".join(map(str, files))
     tags = subprocess.run(
         ["ctags", "--output-format=json", "--fields=+nKzS", "--kinds-all=*", "-L", "-", "-f", "-"],
