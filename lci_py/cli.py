@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lci_py import cli_io
 from lci_py.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, LciError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from lci_py.cli_parse import Invocation
 
 _PROGRAM = "lci"
@@ -37,7 +38,7 @@ def _guard(action: Callable[[], int], argv: Sequence[str]) -> int:
     except BrokenPipeError:
         cli_io.silence_stdout()
         return EXIT_OK
-    except Exception as error:  # noqa: BLE001  # the last line of defence: no traceback reaches a user
+    except Exception as error:  # the last line of defence: no traceback reaches a user
         return cli_io.internal(error, argv)
 
 

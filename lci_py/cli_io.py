@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import LciError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from lci_py.cli_parse import Invocation
 
 #: EX_SOFTWARE of sysexits.h: a bug here, which is none of the contract's exits.

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.cli_options import COMMANDS, Command, Flag
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 Value = str | int | bool | tuple[str, ...] | None
 #: Where the argument of a command stands in `Invocation.values`.

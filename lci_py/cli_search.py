@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
@@ -30,8 +29,10 @@ from lci_py.errors import (
 from lci_py.types import MODES, Answer, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:
-    from lci_py.app import Session
+    from collections.abc import Iterator, Mapping
+
     from lci_py.cli_parse import Invocation
+    from lci_py.search.session import Session
 
 _LISTS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
@@ -286,7 +287,7 @@ def _answer_line(session: Session, flags: Mapping[str, Any], line: str, number: 
         return dumps(error_object(error)), EXIT_USAGE
     except BrokenPipeError:
         raise
-    except Exception as found:  # noqa: BLE001  # one query that trips over a bug must not end the batch
+    except Exception as found:  # one query that trips over a bug must not end the batch
         bug = InternalError(f"internal error: {type(found).__name__}: {found}")
         bug.details["line"] = number
         return dumps(error_object(bug)), EXIT_USAGE

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lci_py import __version__
 from lci_py.cli_options import COMMANDS, Command, Flag
 from lci_py.cli_parse import ARGUMENT, Invocation, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _TYPES: dict[str, Any] = {"flag": bool, "int": int | None, "text": str | None, "list": list[str] | None}
 

@@ -140,8 +140,7 @@ def raising(error: BaseException) -> Callable[[str], None]:
 
 FAKE = """
 import sys, lci_py, os
-sys.path.insert(0, {tests!r})
-import cli_fake as t
+import tests.cli_fake as t
 fake = t.FakeApp()
 fake.hits = (t.replace(t.HIT, file=os.fsdecode(b"src/\\xff\\xc3\\xa9.py")),) * {hits}
 sys.modules["lci_py.app"] = lci_py.app = fake
@@ -150,10 +149,16 @@ sys.exit(main())
 """
 
 
+def environment(**changes: str) -> dict[str, str]:
+    """This environment, less what would change how the program reads and writes."""
+    base = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON", "NO_COLOR", "_LCI"))}
+    return {**base, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1", **changes}
+
+
 def process(*argv: str, hits: int = 0, env: dict[str, str] | None = None, **options: Any) -> Any:
     """`lci` in a process of its own; with `hits`, over the fake session."""
-    start = ["-c", FAKE.format(tests=str(Path(__file__).parent), hits=hits)] if hits else ["-m", "lci_py"]
-    base = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
+    start = ["-c", FAKE.format(hits=hits)] if hits else ["-m", "lci_py"]
     options.setdefault("capture_output", True)
-    full = {**base, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1", **(env or {})}
-    return subprocess.run([sys.executable, *start, *argv], env=full, check=False, timeout=60, **options)
+    return subprocess.run(
+        [sys.executable, *start, *argv], env=environment(**(env or {})), check=False, timeout=60, **options
+    )

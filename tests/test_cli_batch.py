@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
 from lci_py.errors import NoIndexError
+from tests.cli_fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
 
 def test_batch_answers_in_order(run: Callable[..., Ran], app: FakeApp) -> None:

@@ -38,7 +38,7 @@ def by_typer(argv: list[str]) -> Invocation | None:
     _seen.clear()
     try:
         APP.main(args=argv, prog_name="lci", standalone_mode=False)
-    except Exception as error:  # noqa: BLE001  # typer's own copy of click has no public names
+    except Exception as error:  # typer's own copy of click has no public names
         assert hasattr(error, "format_message"), error
         return None
     return _seen[0] if _seen else None

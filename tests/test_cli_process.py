@@ -7,13 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
+import threading
 
 import pytest
-from cli_fake import FAKE, REPOSITORY, process
 
 from lci_py import cli_index
 from lci_py.cli_parse import Invocation
+from tests.cli_fake import FAKE, environment, process
 
 
 @pytest.mark.parametrize(
@@ -75,20 +75,23 @@ def test_a_query_that_is_not_utf8_is_answered() -> None:
 
 def test_closed_stdout() -> None:
     command = f'"{sys.executable}" -m lci_py --version >&-'
-    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    env = environment()
     ran = subprocess.run(["sh", "-c", command], env=env, capture_output=True, check=False, timeout=60)
     assert (ran.returncode, ran.stderr) == (0, b"")
 
 
 def test_a_batch_answers_each_line_before_it_reads_the_next() -> None:
-    code = FAKE.format(tests=str(Path(__file__).parent), hits=1)
+    code = FAKE.format(hits=1)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    env = environment()
     with subprocess.Popen([sys.executable, "-c", code, "search", "--batch", "-"], env=env, **pipes) as talk:  # type: ignore[call-overload]
+        late = threading.Timer(30, talk.kill)  # else a missing answer would hang the test
+        late.start()
         for query in ("one", "two"):
             talk.stdin.write(query.encode() + b"\n")
             talk.stdin.flush()
             assert json.loads(talk.stdout.readline())["query"] == query
+        late.cancel()
         talk.stdin.close()
         assert talk.wait(30) == 0
 
@@ -135,7 +138,6 @@ def test_progress_only_on_a_terminal_and_not_when_quiet() -> None:
 def test_a_search_imports_nothing_heavy(argv: list[str]) -> None:
     check = """
 import sys, lci_py, types
-sys.path.insert(0, {tests!r})
 fake = types.ModuleType("lci_py.app")
 sys.modules["lci_py.app"] = lci_py.app = fake
 class Session:
@@ -150,7 +152,7 @@ main({argv!r})
 heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")
 print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
 """
-    code = check.format(tests=str(Path(__file__).parent), argv=argv)
-    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    code = check.format(argv=argv)
+    env = environment()
     ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False, timeout=60)
     assert (ran.returncode, ran.stderr) == (0, "\n")

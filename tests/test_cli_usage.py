@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable
 
 import pytest
-from cli_fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
 import lci_py
 from lci_py import cli
@@ -14,6 +13,7 @@ from lci_py.cli_options import COMMANDS
 from lci_py.cli_parse import parse
 from lci_py.errors import EXIT_INTERRUPTED, DamagedIndexError, NoIndexError
 from lci_py.types import SearchRequest
+from tests.cli_fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
 # --- search -----------------------------------------------------------------------------------------------------
 

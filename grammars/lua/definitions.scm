@@ -13,7 +13,7 @@
 (assignment_statement (variable_list . name: (bracket_index_expression table: (_) @parent
     field: (string content: (string_content) @name)))
   (expression_list . value: (function_definition))) @definition.function
-(field name: [(identifier) @name (string content: (string_content) @name)]
+(field name: [(identifier) @name (string content: (string_content) @name (#match? @name "^[\\w.:/ -]+$"))]
   value: (function_definition)) @definition.function
 
 ; Module level only. What a `require` gives is an import.

@@ -74,9 +74,7 @@ class Encoder:
         options.log_severity_level = 3
         # The graph is six nodes; optimising it takes longer than a query.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        return onnxruntime.InferenceSession(
-            str(self.folder / _MODEL), options, providers=["CPUExecutionProvider"]
-        )
+        return onnxruntime.InferenceSession(str(self.folder / _MODEL), options, providers=["CPUExecutionProvider"])
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -124,9 +122,10 @@ class Encoder:
     def _batch_end(lengths: NDArray[np.int64], order: NDArray[np.int64], start: int) -> int:
         # Sorted by length, so the last row sets the width: grow while the padded batch fits.
         stop = start + max(1, _CELLS // int(lengths[order[start]]))
-        while stop - start > 1 and (min(stop, len(order)) - start) * int(
-            lengths[order[min(stop, len(order)) - 1]]
-        ) > _CELLS:
+        while (
+            stop - start > 1
+            and (min(stop, len(order)) - start) * int(lengths[order[min(stop, len(order)) - 1]]) > _CELLS
+        ):
             stop = start + max(1, (stop - start) * 3 // 4)
         return min(stop, len(order))
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py import __version__
+from lci_py.errors import IndexError_, IndexWriteError
 from lci_py.index import store
 from lci_py.index.manifest import FORMAT, Manifest, read_manifest
 from lci_py.index.rows import Rows, number
-from lci_py.errors import IndexError_, IndexWriteError
 from lci_py.source.git import head
 from lci_py.source.walk import WalkOptions, walk
 from lci_py.source.worker import FileRecord, process_batch, start_worker

@@ -218,4 +218,6 @@ def _path_matcher(globs: Sequence[str]) -> Any:
     try:
         return GitIgnoreSpec.from_lines(globs).match_file
     except ValueError as error:
-        raise BadGlobError(f"bad glob: {error}", hint="globs are written as in .gitignore, such as 'src/**/*.py'") from error
+        raise BadGlobError(
+            f"bad glob: {error}", hint="globs are written as in .gitignore, such as 'src/**/*.py'"
+        ) from error

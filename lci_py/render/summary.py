@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.render.text import (
@@ -17,6 +16,8 @@ from lci_py.render.text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lci_py.types import BuildSummary, FileEntry, Skip
 
 _LABEL = 10

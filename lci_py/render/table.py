@@ -6,7 +6,6 @@ without a `width` (a pipe) nothing is cut or wrapped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.render.json import dumps
@@ -23,6 +22,8 @@ from lci_py.render.text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lci_py.types import Answer, GraphContext, GraphLink, Result
 
 #: Lines of code per result when --snippet is not given: ten results are then about one screen.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make
 # code read differently from what it is (CVE-2021-42574). U+2028/9 end a line for some viewers. A lone surrogate is

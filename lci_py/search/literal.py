@@ -58,7 +58,9 @@ def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> NDArr
             )
             for number in hits:
                 # A type's chunk spans its methods: the line belongs to the narrowest chunk around it.
-                around = [(c["end_line"] - c["line"], c["unit"]) for c in chunks if c["line"] <= number <= c["end_line"]]
+                around = [
+                    (c["end_line"] - c["line"], c["unit"]) for c in chunks if c["line"] <= number <= c["end_line"]
+                ]
                 if around:
                     mask[min(around)[1]] = True
     return mask

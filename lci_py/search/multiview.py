@@ -55,9 +55,7 @@ class UnitTable:
     paths: list[str]  # per file
 
 
-def search(
-    query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None
-) -> Outcome:
+def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None) -> Outcome:
     """Answer a multiview query.
 
     Args:
@@ -126,7 +124,9 @@ def measure(
     return signals
 
 
-def _mean_of_best(values: NDArray[np.float32], files: NDArray[np.int32], n_files: int, best: int = 3) -> NDArray[np.float32]:
+def _mean_of_best(
+    values: NDArray[np.float32], files: NDArray[np.int32], n_files: int, best: int = 3
+) -> NDArray[np.float32]:
     """Per candidate, the mean of its file's best values: a file that answers in several places answers better."""
     order = np.lexsort((-values, files))
     sums = np.zeros(n_files, np.float32)

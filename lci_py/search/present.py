@@ -7,7 +7,7 @@ import stat
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lci_py.search import graph_context
 from lci_py.source.digest import digest, lines_digest

@@ -174,7 +174,9 @@ class Session:
             args.append(qualified)
         else:
             plain = qualified.replace("::", ".").replace("#", ".")
-            clauses.append("(s.name = ? OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?)")
+            clauses.append(
+                "(s.name = ? OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?)"
+            )
             args += [plain, plain, plain, plain]
         return self.symbols.execute(
             f"SELECT {RESULT_COLUMNS} FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN units u ON u.id = s.unit "

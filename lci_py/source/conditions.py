@@ -207,7 +207,7 @@ def _go_expression(text: str) -> str:
 # character, which lets the scanner skip text quickly: hence a directive is matched from the line break before it.
 _DIRECTIVE = (
     rb'|\n[ \t]*#[ \t]*(\w+)((?:[^\n/"\\]+|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\\\r?\n|[^\n])*)'
-    rb"|/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,10}'"
+    rb"|/\*.*?(?:\*/|\Z)|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,10}'"
 )
 _SCAN_C = re.compile(rb'R"([^\s()\\]{0,16})\(.*?(?:\)\1"|\Z)' + _DIRECTIVE, re.DOTALL)
 _SCAN_CSHARP = re.compile(rb'(""").*?(?:"""|\Z)|@"(?:[^"]|"")*"' + _DIRECTIVE, re.DOTALL)

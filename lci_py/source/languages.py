@@ -61,6 +61,7 @@ class LanguageSpec:
     private_name: re.Pattern[str] | None
     conditions: str
     self_names: tuple[str, ...]
+    clauses: bool
     blank: re.Pattern[bytes] | None
     shared_suffixes: tuple[str, ...]
     prefer_if: re.Pattern[bytes] | None
@@ -114,6 +115,7 @@ def _spec(folder: Path) -> LanguageSpec:
         private_name=_regex(seen.get("private_name")),
         conditions=data.get("conditions", "none"),
         self_names=tuple(data.get("self_names", ())),
+        clauses=data.get("clauses", False),
         blank=re.compile(data["blank"].encode()) if "blank" in data else None,
         shared_suffixes=tuple(data.get("shared_suffixes", ())),
         prefer_if=re.compile(data["prefer_if"].encode()) if "prefer_if" in data else None,

@@ -26,7 +26,7 @@ NOT_DEFINITIONS = {
 
 
 def last(name: str) -> str:
-    return re.split(r"::|[.\\:#]", name)[-1]
+    return re.split(r"::|[.\\:#]", name.replace(" ", ""))[-1]
 
 
 def main() -> None:

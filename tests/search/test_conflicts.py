@@ -47,9 +47,21 @@ def conflict(files: dict[str, str], name: str, at: int = 0) -> list[tuple[str, s
     return [(site.file, site.build_tag, site.relation) for site in found]
 
 
+PROPERTIES = """
+class C:
+    if A:
+        @property
+        def F(self): ...
+        @F.setter
+        def F(self, value): ...
+    else:
+        @property
+        def F(self): ...
+"""
+
 CONFLICTS = {
     "go build constraints": (
-        {"p/a.go": "//go:build !fips\n\npackage p\n\nfunc F() {}\n", "p/b.go": "//go:build fips\n\npackage p\n\nfunc F() {}\n"},
+        {"p/a.go": "//go:build !fips\n\npackage p\nfunc F() {}\n", "p/b.go": "//go:build fips\n\npackage p\nfunc F() {}\n"},
         [("p/a.go", "!fips", "variant"), ("p/b.go", "fips", "variant")],
     ),
     "go without and with a constraint": (
@@ -65,7 +77,7 @@ CONFLICTS = {
         [("a.c", "defined(A)", "variant"), ("a.c", "!defined(A)", "variant")],
     ),
     "c, two files": (
-        {"a.c": "#ifdef A\nint F(void) { return 1; }\n#endif\n", "b.c": "#ifdef B\nint F(void) { return 1; }\n#endif\n"},
+        {"a.c": "#ifdef A\nint F(void) {}\n#endif\n", "b.c": "#ifdef B\nint F(void) {}\n#endif\n"},
         [("a.c", "defined(A)", "variant"), ("b.c", "defined(B)", "variant")],
     ),
     "c macros": (
@@ -89,7 +101,7 @@ CONFLICTS = {
         [("a.rs", "unix", "variant"), ("a.rs", "!unix", "variant")],
     ),
     "c#, one overload": (
-        {"a.cs": "namespace N { class A {\nvoid F(int a) {}\n#if X\nvoid F(string s) {}\n#else\nvoid F(string t) {}\n#endif\n}}"},
+        {"a.cs": "namespace N { class A {\nvoid F(A a) {}\n#if X\nvoid F(B b) {}\n#else\nvoid F(B c) {}\n#endif\n}}"},
         [("a.cs", "X", "variant"), ("a.cs", "!X", "variant")],
     ),
     "python if": (
@@ -109,8 +121,7 @@ CONFLICTS = {
         [("a.py", "A", "variant"), ("a.py", "not (A)", "variant")],
     ),
     "python, decorated properties in every branch": (
-        {"a.py": "class C:\n    if A:\n        @property\n        def F(self): ...\n        @F.setter\n        def F(self, v): ...\n"
-                 "    else:\n        @property\n        def F(self): ...\n"},
+        {"a.py": PROPERTIES},
         [("a.py", "A", "variant"), ("a.py", "not (A)", "variant")],
     ),
     "python, plain redefinition": (
@@ -160,6 +171,9 @@ NO_CONFLICTS = {
     "c, the same condition in two files": {
         "a.c": "#ifdef A\nint F(void) {}\n#endif\n", "b.c": "#ifdef A\nint F(void) {}\n#endif\n",
     },
+    "c entry points": {
+        "a.c": "#ifdef A\nint main(void) {}\n#endif\n", "b.c": "#ifdef B\nint main(void) {}\n#endif\n",
+    },
     "dead c": {"a.c": "#if 0\nint F(void) {}\n#elif A\nint F(void) {}\n#endif\n"},
     "c macro around a function": {"a.c": "static int F(int x) {}\n#ifdef A\n#define F(x) G(x)\n#endif\n"},
     "c typedef and its struct": {"a.h": "#ifdef A\ntypedef struct F { int a; } F;\n#endif\n"},
@@ -168,7 +182,7 @@ NO_CONFLICTS = {
     },
     "rust field and method": {"a.rs": "struct T { F: u8 }\nimpl T { #[cfg(unix)]\nfn F(&self) {} }\n"},
     "c# overloads": {"a.cs": "namespace N { class A {\nvoid F(int a) {}\n#if X\nvoid F(int a, int b) {}\n#endif\n}}"},
-    "c# generic and plain": {"a.cs": "namespace N { class A {\nvoid F(int a) {}\n#if X\nvoid F<T>(int a) {}\n#endif\n}}"},
+    "c# generic and plain": {"a.cs": "namespace N { class A {\nvoid F() {}\n#if X\nvoid F<T>() {}\n#endif\n}}"},
     "c# explicit interface": {"a.cs": "namespace N { class A {\nvoid F() {}\n#if X\nvoid I.F() {}\n#endif\n}}"},
     "c# partial types": {
         "a.cs": "namespace N { partial class F {} }\n", "b.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
@@ -180,8 +194,9 @@ NO_CONFLICTS = {
 
 @pytest.mark.parametrize("case", NO_CONFLICTS)
 def test_no_conflicts(case: str) -> None:
-    count = sum(site.name == "F" for site in sites(NO_CONFLICTS[case]))
-    assert [conflict(NO_CONFLICTS[case], "F", at) for at in range(count)] == [[]] * count
+    name = "main" if "entry" in case else "F"
+    count = sum(site.name == name for site in sites(NO_CONFLICTS[case]))
+    assert [conflict(NO_CONFLICTS[case], name, at) for at in range(count)] == [[]] * count
 
 
 def test_every_site_of_a_conflict_shows_the_same_definitions() -> None:
@@ -199,17 +214,28 @@ def test_definition_sites_carry_the_branch_and_the_line() -> None:
     assert group_key(rows[0]) == group_key(rows[1])
 
 
+def test_a_setter_has_no_definitions_of_its_own() -> None:
+    assert conflict({"a.py": PROPERTIES}, "F", 1) == []
+
+
 def test_within_a_file_conditions_in_other_files_do_not_hide_a_conflict() -> None:
     both = "#ifdef A\nint F(void) {}\n#else\nint F(void) {}\n#endif\n"
     found = conflict({"a.c": both, "b.c": both}, "F", 3)
     assert found == [("b.c", "defined(A)", "variant"), ("b.c", "!defined(A)", "variant")]
 
 
+def test_within_a_file_other_parameters_in_other_files_do_not_hide_a_conflict() -> None:
+    both = "#ifdef A\nint F(int a) {}\n#else\nint F(int a) {}\n#endif\n"
+    found = conflict({"a.c": both, "b.c": "#ifdef B\nint F(long a) {}\n#endif\n"}, "F")
+    assert found == [("a.c", "defined(A)", "variant"), ("a.c", "!defined(A)", "variant")]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
         ("a", "!a", True), ("a && b", "!(a && b) && c", True), ("a && b && c", "!(a && b)", True), ("a", "b", False),
-        ("a && b", "!(a && c)", False), ("unix", "windows", True), ("unix && windows", "unix", False), ("a", None, False),
+        ("a && b", "!(a && c)", False), ("unix", "windows", True), ("unix && windows", "unix", False),
+        ("a", None, False),
         ('target_os = "linux" && a', 'target_os = "macos"', True), ('feature = "a"', 'feature = "b"', False),
         ("defined(_WIN32)", "defined(__APPLE__)", True), ("defined(_WIN32)", "defined(A)", False),
     ],

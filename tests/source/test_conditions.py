@@ -55,7 +55,8 @@ PREPROCESSOR = [
         ["A", "!A && B > 1", "!A && !(B > 1) && C", "!A && !(B > 1) && !C"],
     ),
     ("#ifdef A\nint f(void) {}\n#elifdef B\nint f(void) {}\n#endif", ["defined(A)", "!defined(A) && defined(B)"]),
-    ("#ifdef A\n#ifdef B\nint f(void) {}\n#endif\nint g(void) {}\n#endif\n", ["defined(A) && defined(B)", "defined(A)"]),
+    ("#if A\n#ifdef B\nint f(void) {}\n#endif\nint g(void) {}\n#endif\n", ["A && defined(B)", "A"]),
+    ("#if ( ( A || B ) )\nint f(void) {}\n#endif\n", ["A || B"]),
     ("#if (A || B)\n# if C\nint f(void) {}\n# endif\n#endif\n", ["(A || B) && C"]),
     ("#if A && B\n#else\nint f(void) {}\n#endif\n", ["!(A && B)"]),
     ("#if defined A  && \\\n  ! defined ( B ) // why\nint f(void) {}\n#endif\n", ["defined(A) && !defined(B)"]),
@@ -71,6 +72,7 @@ PREPROCESSOR = [
     ("#if !defined(A_H)\n#pragma once\n#define A_H\n#ifdef B\nint f(void) {}\n#endif\n#endif\n", [None, "defined(B)"]),
     ("#ifndef A\n#define A 1\n#endif\nint f(void) {}\n", ["!defined(A)", None]),
     ("#ifndef _WIN32\nint f(void) {}\n#endif\n", ["!defined(_WIN32)"]),
+    ("#ifndef A\nint f(void) {}\n#define A\n#endif\n", ["!defined(A)", "!defined(A)"]),
     ("#ifndef A\n#define B\nint f(void) {}\n#endif\n", ["!defined(A)", "!defined(A)"]),
     ("#endif\n#else\nint f(void) {}\n#ifdef A\nint g(void) {}\n", [None, "defined(A)"]),
 ]  # fmt: skip
@@ -97,7 +99,8 @@ def test_csharp() -> None:
         #endif
     """
     assert tags("a.cs", "csharp", source) == [
-        ("A", "NET6 || NET7"), ("s", "NET6 || NET7"), ("F", "(NET6 || NET7) && !DEBUG"), ("F", "(NET6 || NET7) && DEBUG"),
+        ("A", "NET6 || NET7"), ("s", "NET6 || NET7"),
+        ("F", "(NET6 || NET7) && !DEBUG"), ("F", "(NET6 || NET7) && DEBUG"),
     ]  # fmt: skip
 
 
@@ -121,7 +124,7 @@ RUST = [
     ('#[cfg(feature = "a),(b")]\nfn f() {}', 'feature = "a),(b"'),
     ("#![cfg(unix)]\n#[cfg(a)]\nfn f() {}", "unix && a"),
     ("//! Docs.\n#![allow(dead_code)]\n\n#![cfg(unix)]\nuse x;\nfn f() {}", "unix"),
-    ("// #![cfg(unix)]\nfn f() {}", None),
+    ("/*\n#![cfg(unix)]\n*/\nfn f() {}", None),
     ("#[cfg(a]\nfn f() {}", None),
 ]
 
@@ -147,6 +150,11 @@ def test_rust_conditions_reach_what_is_inside() -> None:
     assert tags("a.rs", "rust", source) == [("m", "a"), ("f", "a && b && c"), ("g", "a"), ("h", None)]
 
 
+def test_rust_inner_attributes_cover_what_is_around_them() -> None:
+    source = "fn g() {}\nmod m {\n    #![cfg(a)]\n    fn f() {}\n}\n"
+    assert tags("a.rs", "rust", source) == [("g", None), ("m", None), ("f", "a")]
+
+
 def test_rust_without_captures_keeps_its_own_and_the_files_attributes() -> None:
     source = b"#![cfg(unix)]\nfn f() {}"
     assert Tags("rust", "a.rs", source, []).of(17, "#[cfg(a)]\n#[inline]\n#[cfg(b)]") == "unix && a && b"
@@ -158,8 +166,8 @@ PYTHON = [
     ("if A or B:\n    if C:\n        def f(): ...\n    else:\n        def f(): ...\n",
      ["(A or B) && C", "(A or B) && not (C)"]),
     ("try:\n    import a\n    def f(): ...\nexcept ImportError:\n    def f(): ...\n", ["try", "except ImportError"]),
-    ("try:\n    import a\nexcept (A, B) as e:\n    def f(): ...\nexcept:\n    def f(): ...\n"
-     "else:\n    def f(): ...\nfinally:\n    def g(): ...\n", ["except (A, B)", "except", "try else", None]),
+    ("try: pass\nexcept (A, B) as e:\n  def f(): ...\nexcept:\n  def f(): ...\nelse:\n  def f(): ...\nfinally:\n  def g(): ...\n",
+     ["except (A, B)", "except", "try else", None]),
     ("if A:\n    try:\n        import a\n    except E:\n        def f(): ...\n", ["A && except E"]),
     ("try:\n    import a\nexcept E:\n    if A:\n        def f(): ...\n    else:\n        def f(): ...\n",
      ["except E && A", "except E && not (A)"]),

@@ -1,0 +1,142 @@
+"""The query matches of one file, sorted by role. docs/languages.md lists the captures; this is their only reader."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from lci_py.source.languages import LanguageSpec
+
+SPACE = re.compile(r"\s+")
+COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
+
+
+@dataclass(slots=True)
+class Entity:
+    """A node that contains others: a definition, a naming scope (`impl T`) or a local scope (a lambda)."""
+
+    start: int
+    end: int
+    role: str  # definition | scope | local
+    kind: str
+    name: str
+    node: Node
+    name_node: Node | None = None
+    body: Node | None = None
+    owner: str = ""  # the @parent text: a Go receiver, the `A` of `A::b`
+    outer: int = -1  # index of the enclosing entity
+    symbol: int = -1  # index among the symbols, -1 if dropped
+
+
+class Captured:
+    """The query matches of one file, sorted by role."""
+
+    def __init__(self, spec: LanguageSpec, root: Node, source: bytes) -> None:
+        self.source = source
+        self.entities: list[Entity] = []
+        self.calls: list[dict[str, list[Node]]] = []
+        self.imports: list[dict[str, list[Node]]] = []
+        self.bases: list[Node] = []
+        self.docstrings: list[Node] = []
+        # last row of a comment or attribute -> (first row, node, the node of a comment's text)
+        self.prefixes: dict[int, tuple[int, Node, Node | None]] = {}
+        self.uncalled: list[tuple[int, int]] = []  # ranges in which nothing is called, such as type signatures
+        self.conditions: list[Node] = []
+        self.package = ""
+        best: dict[int, tuple[int, Entity]] = {}
+        shapes: dict[tuple[str, ...], tuple[str, str]] = {}
+        for pattern, captures in spec.cursor.matches(root):
+            names = tuple(captures)
+            shape = shapes.get(names)
+            if shape is None:
+                shape = shapes[names] = _shape(names)
+            role, capture = shape
+            if role == "call":
+                self.calls.append(captures)
+            elif role in ("definition", "scope", "local"):
+                self._entity(pattern, role, capture, captures, best)
+            else:
+                self._other(role, captures)
+        self.entities.extend(entity for _, entity in best.values())
+        self.uncalled.sort()
+        self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
+
+    def is_uncalled(self, byte: int) -> bool:
+        index = bisect_right(self.uncalled, (byte, len(self.source))) - 1
+        return index >= 0 and byte < self.uncalled[index][1]
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _entity(
+        self, pattern: int, role: str, capture: str, captures: dict[str, list[Node]],
+        best: dict[int, tuple[int, Entity]],
+    ) -> None:  # fmt: skip
+        node = captures[capture][0]
+        names = captures.get("name")
+        if role == "local":
+            self.entities.append(Entity(node.start_byte, node.end_byte, role, "", "", node))
+            return
+        if not names:
+            return
+        name = COLON.sub("", self.text(names[0]).strip())
+        if not name:
+            return  # an error recovery made up a node of no width
+        owner = captures.get("parent")
+        body = captures.get("body")
+        # A definition may have several parts, such as the clauses of a Haskell function: they are one range.
+        end = max(part.end_byte for part in captures[capture])
+        entity = Entity(
+            node.start_byte, end, role, capture.partition(".")[2], SPACE.sub(" ", name)[:200], node, names[0],
+            body[0] if body else None, SPACE.sub("", "::".join(map(self.text, owner))) if owner else "",
+        )  # fmt: skip
+        # Two patterns may match one name; the first in the files' order is the more specific one by convention.
+        key = names[0].start_byte if role == "definition" else ~names[0].start_byte
+        known = best.get(key)
+        if known is None or pattern < known[0]:
+            best[key] = (pattern, entity)
+
+    def _other(self, role: str, captures: dict[str, list[Node]]) -> None:
+        if role == "import":
+            self.imports.append(captures)
+        elif role == "base":
+            self.bases.extend(captures["base"])
+        elif role == "docstring":
+            self.docstrings.extend(captures["docstring"])
+        elif role == "prefix":
+            self._prefixes(captures)
+        elif role == "uncalled":
+            self.uncalled.extend((node.start_byte, node.end_byte) for node in captures["uncalled"])
+        elif role == "condition":
+            self.conditions.extend(captures["condition"])
+        elif role == "package" and not self.package:
+            self.package = re.sub(r"\\|::|/", ".", self.text(captures["package"][0])).strip(".")
+
+    def _prefixes(self, captures: dict[str, list[Node]]) -> None:
+        comments, texts = captures.get("comment", []), captures.get("docstring", [])
+        for node in comments + captures.get("attribute", []):
+            last, column = node.end_point
+            if column == 0 and last > node.start_point[0]:
+                last -= 1  # some grammars put the line break into the comment
+            if comments:
+                self.prefixes[last] = (node.start_point[0], node, texts[0] if texts else node)
+            else:
+                self.prefixes.setdefault(last, (node.start_point[0], node, None))
+
+
+def _shape(names: tuple[str, ...]) -> tuple[str, str]:
+    """The role of a match, from its capture names, and the capture that holds the whole node."""
+    for name in names:
+        if name.startswith("definition."):
+            return "definition", name
+    if "comment" in names or "attribute" in names:
+        return "prefix", ""
+    for role in ("scope", "local", "import", "base", "docstring", "condition", "package", "uncalled"):
+        if role in names:
+            return role, role
+    return "call", "call"
