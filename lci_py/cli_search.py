@@ -201,7 +201,15 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
         from lci_py.render.table import render
 
         to, quiet = screen(), call.flag("quiet")
-        render(answer, file=to.file, color=to.color, width=to.width, snippet_lines=request.snippet, footer=not quiet)
+        render(
+            answer,
+            file=to.file,
+            color=to.color,
+            width=to.width,
+            snippet_lines=request.snippet,
+            footer=not quiet,
+            explain=request.explain,
+        )
 
 
 def _print_json(answer: Answer, *, doc: bool = False) -> None:

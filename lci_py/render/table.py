@@ -129,7 +129,7 @@ class _Listing:
         if r.explain is not None:
             yield from _facts(_INDENT + "explain ", r.explain)
 
-    def notes(self) -> Iterator[str]:
+    def notes(self, *, explain: bool = False) -> Iterator[str]:
         """What the answer says about itself, never to be missed: below the last result, where a terminal stops."""
         warn = self.signs.warn
         for d in self.answer.degraded:
@@ -141,7 +141,7 @@ class _Listing:
             cut = self.answer.truncated
             dropped = f"{plural(cut['results_dropped'], 'result')} and {plural(cut['snippets_dropped'], 'snippet')}"
             yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
-        if self.answer.plan is not None:
+        if explain and self.answer.plan is not None:
             yield from _facts("plan ", self.answer.plan)
         if self.answer.trace is not None:
             yield from _facts("trace ", self.answer.trace)
@@ -185,7 +185,8 @@ def _disagreement(conflict: dict[str, Any], signs: Signs) -> str:
 def _footer(answer: Answer, signs: Signs) -> str:
     shown, noun = len(answer.results), "result" if answer.total == 1 else "results"
     head = f"{shown:,} of {answer.total:,} {noun}" if answer.total != shown else f"{shown:,} {noun}"
-    parts = [head, answer.mode]
+    intent = visible_line(str((answer.plan or {}).get("intent", "")))
+    parts = [head, f"{answer.mode} ({intent})" if intent else answer.mode]
     if answer.index.stale_files:
         parts.append(f"{plural(answer.index.stale_files, 'file')} changed since `lci index`")
     return f" {signs.dot} ".join(parts)
@@ -203,6 +204,7 @@ def render(
     width: int | None = None,
     snippet_lines: int | None = None,
     footer: bool = True,
+    explain: bool = False,
 ) -> None:
     """Write `answer` to `file`.
 
@@ -212,7 +214,8 @@ def render(
         color: Whether to write ANSI colours.
         width: Columns of the terminal; None for a pipe, where nothing is cut.
         snippet_lines: Lines of code per result at most; 0 lists one line per result; None is the default.
-        footer: Whether to end with `10 of 37 results · multiview`.
+        footer: Whether to end with `10 of 37 results · multiview (balanced_hybrid)`.
+        explain: Whether to show the whole plan, which the footer only names.
     """
     lines_of_code = DEFAULT_SNIPPET_LINES if snippet_lines is None else snippet_lines
     listing = _listing(answer, file, color, width, lines_of_code)
@@ -220,7 +223,7 @@ def render(
         if i and lines_of_code:
             file.write("\n")
         file.writelines(line + "\n" for line in listing.result(result))
-    notes = list(listing.notes())
+    notes = list(listing.notes(explain=explain))
     if answer.results and lines_of_code and (notes or footer):
         file.write("\n")
     file.writelines(line + "\n" for line in notes)

@@ -155,10 +155,17 @@ def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
 
 
 def test_explain_plan_and_trace_are_shown() -> None:
-    text = shown(answer(make(explain={"dense": 0.5}), plan={"intent": "fast_exact"}, trace={"dense": {"ms": 3}}))
+    found = answer(make(explain={"dense": 0.5}), plan={"intent": "fast_exact"}, trace={"dense": {"ms": 3}})
+    text = shown(found, explain=True)
     assert "    explain dense: 0.5\n" in text
     assert "plan intent: fast_exact\n" in text
     assert 'trace dense: {"ms":3}\n' in text
+
+
+def test_the_plan_is_named_and_not_spelled_out_unless_asked() -> None:
+    text = shown(answer(make(), mode="multiview", plan={"intent": "fast_exact", "weights": {}}))
+    assert "plan " not in text
+    assert text.endswith("1 of 37 results · multiview (fast_exact)\n")
 
 
 def test_ascii_terminals_get_ascii() -> None:
@@ -215,8 +222,10 @@ def test_no_field_can_send_a_control_character(value: str, width: int | None) ->
         explain={value: value},
     )
     degraded = Degradation(value, value, value, value, value)
-    found = answer(evil, degraded=(degraded,), conflicts=({"reasoning": value},), plan={value: [value]})
-    assert not re.search(FORBIDDEN, shown(found, width=width))
+    found = answer(
+        evil, degraded=(degraded,), conflicts=({"reasoning": value},), plan={value: [value], "intent": value}
+    )
+    assert not re.search(FORBIDDEN, shown(found, width=width, explain=True))
     file = io.StringIO()
     table.render_definitions(found, file=file, width=width)
     table.render_paths(found, file=file)
