@@ -104,7 +104,8 @@ def _read_file(path: Path) -> dict[str, Any]:
     else:
         import tomli as tomllib
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        found: dict[str, Any] = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return found
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {_why(error)}", hint="check its permissions") from error
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError

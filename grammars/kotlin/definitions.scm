@@ -22,7 +22,7 @@
 (property_declaration [(user_type) @parent (nullable_type (user_type) @parent)]
   . (variable_declaration . (identifier) @name)) @definition.property
 (property_declaration (variable_declaration . (identifier) @name)) @definition.property
-(property_declaration (multi_variable_declaration (variable_declaration . (identifier) @name) @definition.property))
+(property_declaration (multi_variable_declaration (variable_declaration . (identifier) @name))) @definition.property
 
 [(lambda_literal) (anonymous_function) (block) (getter) (setter)] @local
 

@@ -116,7 +116,8 @@ class Encoder:
             batch_weights = np.where(used, weights[positions], 0).astype(np.float32)
             out[rows] = self._session.run(None, {"ids": batch_ids, "w": batch_weights})[0]
             start = stop
-        return np.nan_to_num(out, copy=False)
+        np.nan_to_num(out, copy=False)
+        return out
 
     @staticmethod
     def _batch_end(lengths: NDArray[np.int64], order: NDArray[np.int64], start: int) -> int:
@@ -137,4 +138,5 @@ class Encoder:
         counts = Counter(piece for ids in pieces for piece in ids)
         ids = np.array(list(counts), np.int64)
         weights = np.array([tf_weight(count) for count in counts.values()], np.float32)
-        return self.encode_bags(np.array([0, len(ids)], np.int64), ids, weights)[0]
+        vector: NDArray[np.float32] = self.encode_bags(np.array([0, len(ids)], np.int64), ids, weights)[0]
+        return vector

@@ -10,18 +10,19 @@ from __future__ import annotations
 import bisect
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.bags import Sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from lci_py.index.bags import Sparse
+    _Field = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64], int]
 
 #: Length normalisation differs by field: a long name or path is no less relevant for being long.
 FIELDS: dict[str, tuple[float, float]] = {  # field -> (k1, b)
@@ -74,7 +75,7 @@ def write_lexical(
     from bm25s import BM25
 
     order = sorted(range(len(terms)), key=terms.__getitem__)
-    column = np.empty(len(terms), np.int64)
+    column = np.empty(len(terms), np.int32)
     column[order] = np.arange(len(terms))
     blob = [terms[i].encode("utf-8", "surrogatepass") for i in order]
     offsets = np.zeros(len(blob) + 1, np.int64)
@@ -86,7 +87,7 @@ def write_lexical(
     for name, (k1, b) in FIELDS.items():
         bags, n_rows = fields[name]
         retriever = BM25(method="lucene", k1=k1, b=b, backend="numpy", csc_backend="numpy")
-        bags.column = column[bags.column]
+        bags = Sparse(bags.row, column[bags.column], bags.value)
         retriever.scores = {**bm25_matrix(bags, n_rows, len(terms), k1, b), "num_docs": n_rows}
         retriever.vocab_dict = {}  # ours is terms.bin, which needs no parsing to look up a word
         retriever.nonoccurrence_array = None
@@ -107,9 +108,9 @@ class LexicalIndex:
             raise DamagedIndexError(f"{folder.name}: {error}") from error
         if len(self._offsets) == 0 or int(self._offsets[-1]) != len(self._blob):
             raise DamagedIndexError(f"{folder.name}: the vocabulary does not match its offsets")
-        self._fields: dict[str, tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64], int]] = {}
+        self._fields: dict[str, _Field] = {}
 
-    def _array(self, name: str, dtype: type[np.generic]) -> NDArray[np.generic]:
+    def _array(self, name: str, dtype: type[np.generic]) -> Any:
         path = os.path.join(self.folder, name)
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -119,7 +120,7 @@ class LexicalIndex:
             raise ValueError(f"{name} is {array.dtype} of {array.ndim} dimensions")
         return array
 
-    def _field(self, name: str) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64], int]:
+    def _field(self, name: str) -> _Field:
         found = self._fields.get(name)
         if found is None:
             rows = {
@@ -136,8 +137,8 @@ class LexicalIndex:
                 raise DamagedIndexError(f"{self.folder.name}: {error}") from error
             if len(indptr) != len(self._offsets) or int(indptr[-1]) != len(data) or len(data) != len(indices):
                 raise DamagedIndexError(f"{self.folder.name}: the arrays of {name} do not fit together")
-            found = self._fields[name] = (data, indices, indptr, rows)  # type: ignore[assignment]
-        return found  # type: ignore[return-value]
+            found = self._fields[name] = (data, indices, indptr, rows)
+        return found
 
     def term(self, text: str) -> int:
         """The term's column, -1 if no text in the index has it."""

@@ -41,7 +41,7 @@ class DenseIndex:
             raise DamagedIndexError(f"{path.name}: faiss cannot read it") from error
         if self._index.d != dimension:
             raise DamagedIndexError(f"{path.name}: {self._index.d} dimensions, the manifest says {dimension}")
-        self._faiss = faiss
+        self._faiss: Any = faiss
         self._units = units
         self._ids: NDArray[np.int64] | None = None
 

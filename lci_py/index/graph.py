@@ -24,7 +24,7 @@ EDGE_KINDS = ("calls", "imports", "inherits")
 
 
 def resolve_edges(rows: Rows) -> tuple[list[tuple[int, int, int, int]], list[list[int]]]:
-    """All edges (source, target, kind, line), sorted and distinct, and per file the target of each import (-1: none)."""
+    """All edges (source, target, kind, line), sorted and distinct; per file the target of each import (-1: none)."""
     imports = ImportResolver(rows)
     targets = [[imports.targets(file, item) for item in r.extract.imports] for file, r in enumerate(rows.records)]
     calls = CallResolver(rows, targets)
@@ -97,9 +97,11 @@ class GraphIndex:
     def out(self, node: int, kind: int) -> NDArray[np.int32]:
         """Targets of a node's edges of one kind, ascending."""
         span = slice(int(self.out_ptr[node]), int(self.out_ptr[node + 1]))
-        return self.target[span][self.kind[span] == kind]
+        found: NDArray[np.int32] = self.target[span][self.kind[span] == kind]
+        return found
 
     def into(self, node: int, kind: int) -> NDArray[np.int32]:
         """Sources of the edges of one kind into a node, ascending."""
         edges = self.incoming[int(self.in_ptr[node]) : int(self.in_ptr[node + 1])]
-        return self.source[edges[self.kind[edges] == kind]]
+        found: NDArray[np.int32] = self.source[edges[self.kind[edges] == kind]]
+        return found

@@ -74,7 +74,9 @@ class ImportResolver:
             return self._relative(posixpath.join(base, rest) if rest else base, item.name)
         if module.startswith("."):
             return self._relative(posixpath.normpath(posixpath.join(folder, module)), item.name)
-        if (not re.search(r"\.|::|\\", module) and "/" in module) or (re.search(r"\.\w{1,4}$", module) and "/" in module):
+        if (not re.search(r"\.|::|\\", module) and "/" in module) or (
+            re.search(r"\.\w{1,4}$", module) and "/" in module
+        ):
             module = re.sub(r"\.\w{1,4}$", "", module)
             segments = tuple(part for part in module.split("/") if part not in _PREFIXES)
         else:

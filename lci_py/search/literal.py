@@ -40,7 +40,7 @@ def _files_with_words(session: Session, phrase: str) -> list[int]:
             here = np.zeros(n_files, np.bool_)
             here[rows] = True
             have &= here
-    return np.flatnonzero(have).tolist()
+    return [int(file) for file in np.flatnonzero(have)]
 
 
 def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> NDArray[np.bool_]:

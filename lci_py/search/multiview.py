@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.plan import Plan
     from lci_py.search.query import TextQuery
-    from lci_py.search.retriever import DenseRetriever, LexicalRetriever, SymbolicRetriever
+    from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
     from lci_py.types import View
 
 #: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
@@ -70,7 +70,8 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
 
     def run(view: View) -> list[Hit]:
         started[view] = time.perf_counter()
-        hits, _ = getattr(views, view)().search(query, POOL, allowed)
+        retriever: Retriever = getattr(views, view)()
+        hits, _ = retriever.search(query, POOL, allowed)
         outcome.trace[view] = {"ms": (time.perf_counter() - started[view]) * 1e3, "candidates": len(hits)}
         return hits
 
@@ -135,7 +136,8 @@ def _mean_of_best(
         if taken[files[i]] < best:
             sums[files[i]] += values[i]
             taken[files[i]] += 1
-    return (sums / best)[files]
+    means: NDArray[np.float32] = sums / np.float32(best)
+    return means[files]
 
 
 def stem_match(query: TextQuery, paths: list[str], files: NDArray[np.int32]) -> NDArray[np.float32]:

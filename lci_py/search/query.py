@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -46,7 +47,7 @@ def read_text(text: str) -> TextQuery:
         if len(pieces) > 1:
             weights[joined(word)] = weights.get(joined(word), 0.0) + 1.5
     # Words that stand together in prose may be one identifier in code: "connection pool", ConnectionPool.
-    for first, second in zip(kept, kept[1:], strict=False):
+    for first, second in itertools.pairwise(kept):
         compound = joined(first + second)
         if compound not in weights and len(compound) <= 40:
             weights[compound] = 0.7

@@ -86,10 +86,13 @@ class LexicalRetriever:
     def scores(self, query: TextQuery) -> NDArray[np.float32]:
         """The mode's score of every unit: [units]."""
         fields = self.field_scores(query)
-        total = sum(np.float32(weight) * fields[name] for name, weight in BM25_FIELDS.items())
+        total = np.zeros(len(self.index.unit_file), np.float32)
+        for name, weight in BM25_FIELDS.items():
+            total += np.float32(weight) * fields[name]
         own = (fields["content"] > 0) | (fields["names"] > 0)
         # A file's words lift its units, but a unit that has none of the words is no hit.
-        return np.where(own, total, np.float32(0))
+        total[~own] = 0
+        return total
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
         scores = self.scores(query)
@@ -119,7 +122,8 @@ class SymbolicRetriever:
         if not spelled:
             return [], 0
         rows = self.index.execute(
-            f"SELECT joined, name, unit FROM symbols WHERE unit IS NOT NULL AND joined IN ({','.join('?' * len(spelled))})",
+            "SELECT joined, name, unit FROM symbols WHERE unit IS NOT NULL "
+            f"AND joined IN ({','.join('?' * len(spelled))})",
             list(spelled),
         )
         words = set(query.words)

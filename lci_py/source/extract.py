@@ -127,7 +127,7 @@ def _symbols(spec: LanguageSpec, captured: Captured, path: str) -> tuple[list[Sy
     if spec.clauses:
         entities[:] = _join_clauses(entities, captured.source, spec.blank)
         _nest(entities)
-    docs = {}
+    docs: dict[int, Node] = {}
     finder = _Finder(entities)
     for node in captured.docstrings:
         docs.setdefault(finder.enclosing(node.start_byte), node)
@@ -210,10 +210,9 @@ def _symbol(
     node = entity.node
     line = entity.name_node.start_point[0] + 1
     row = node.start_point[0]
-    if parent >= 0 and symbols[parent].line == row + 1:
-        first, comments, attributes = row, [], []  # what stands above the line is the parent's
-    else:
-        first, comments, attributes = prefix(captured, row)
+    # What stands above a line belongs to the first definition on it, not to a member on the same line.
+    shared = parent >= 0 and symbols[parent].line == row + 1
+    first, comments, attributes = (row, [], []) if shared else prefix(captured, row)
     doc = captured.text(docstring) if docstring is not None else "\n".join(captured.text(n) for n in comments)
     last = captured.source.count(b"\n", entity.name_node.start_byte, max(entity.end - 1, entity.name_node.start_byte))
     attribute_text = "\n".join(captured.text(n) for n in attributes)
@@ -253,7 +252,7 @@ def _calls(captured: Captured, finder: _Finder, symbols: list[Symbol]) -> list[C
 
 
 def _imports(captured: Captured) -> list[Import]:
-    imports = []
+    imports: list[Import] = []
     for captures in captured.imports:
         module = "".join(captured.text(n) for n in captures.get("import.module", [])[:1]).strip("\"'`<> ")
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
