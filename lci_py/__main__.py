@@ -1,7 +1,6 @@
 """`python -m lci_py` is `lci`."""
 
-import sys
+from lci_py.cli import run
 
-from lci_py.cli import main
-
-sys.exit(main())
+if __name__ == "__main__":
+    run()

@@ -6,9 +6,10 @@ broken pipes into exit 1, which here means that nothing was found.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lci_py import cli_io
 from lci_py.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, LciError, UsageError
@@ -26,6 +27,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     cli_io.prepare_streams()
     return _guard(lambda: _dispatch(args), args)
+
+
+def run() -> NoReturn:
+    """The process: `main`, without the interpreter's clean-up, which takes a tenth of a query's time.
+
+    Nothing is left to clean up: files are closed, worker pools joined, and the index is committed or it is not.
+    """
+    gc.disable()  # a query ends before its garbage matters; `lci index` and --batch turn it on again
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # the reader is gone, or the stream was never open
+        except OSError as error:
+            code = cli_io.internal(error, []) if code == EXIT_OK else code
+    os._exit(code)
 
 
 def _guard(action: Callable[[], int], argv: Sequence[str]) -> int:

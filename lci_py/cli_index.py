@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ def run_index(call: Invocation) -> int:
         return _run_dry(call, where)
     from lci_py import app
 
+    gc.enable()  # `run` turned it off, which is for short lives
     with _progress(call) as progress:
         built = app.build_index(where, full=call.flag("full"), jobs=jobs, progress=progress)
     with writing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from contextlib import contextmanager
@@ -242,6 +243,7 @@ def _run_batch(call: Invocation) -> int:
     to_request({**flags, "query": "a flag that is wrong is wrong for every line"})
     from lci_py import app
 
+    gc.enable()  # `run` turned it off, which is for short lives
     codes: set[int] = set()
     with _open_batch(call.text("batch") or "") as file, app.open_session(call.text("root")) as session, writing():
         out = machine_stdout()

@@ -15,14 +15,14 @@
 (function_declaration name: (identifier) @name (#not-eq? @name "_")) @definition.function
 (method_declaration receiver: (parameter_list (parameter_declaration type: (_) @parent))
   name: (field_identifier) @name (#not-eq? @name "_")) @definition.method
-(method_elem name: (field_identifier) @name) @definition.method
+(method_elem name: (field_identifier) @name (#not-eq? @name "_")) @definition.method
 (field_declaration name: (field_identifier) @name (#not-eq? @name "_")) @definition.field
 
 ; Package level only.
 (source_file (const_declaration "("
-  (const_spec name: (identifier) @name (#not-eq? @name "_")) @definition.constant))
+  (const_spec (identifier) @name (#not-eq? @name "_")) @definition.constant))
 (source_file (const_declaration
-  (const_spec name: (identifier) @name (#not-eq? @name "_"))) @definition.constant)
+  (const_spec (identifier) @name (#not-eq? @name "_"))) @definition.constant)
 (source_file (var_declaration (var_spec_list
   (var_spec name: (identifier) @name (#not-eq? @name "_")) @definition.variable)))
 (source_file (var_declaration

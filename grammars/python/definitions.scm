@@ -8,9 +8,15 @@
 
 (lambda) @local
 
-; The first string of a body documents what is around it.
-(function_definition body: (block . (expression_statement (string) @docstring)))
-(class_definition body: (block . (expression_statement (string) @docstring)))
+; The first string of a body documents what is around it; of adjacent strings the first. Bytes and f-strings do not.
+(function_definition body: (block . (expression_statement [
+  (string (string_start) @_start) @docstring
+  (concatenated_string . (string (string_start) @_start) @docstring)]))
+  (#not-match? @_start "^[rRuU]*[bBfFtT]"))
+(class_definition body: (block . (expression_statement [
+  (string (string_start) @_start) @docstring
+  (concatenated_string . (string (string_start) @_start) @docstring)]))
+  (#not-match? @_start "^[rRuU]*[bBfFtT]"))
 
 (comment) @comment
 (decorator) @attribute

@@ -34,19 +34,26 @@
 ; In the arguments of a macro the grammar has tokens only: the items in `cfg_if! { … }` are found by their keywords.
 ; Such a definition reaches from its keyword to its body. The tokens between are listed, which ends the search at `;`
 ; and at the next block; an unlisted one only loses the definition.
-(token_tree "fn" @definition.function . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"
+(token_tree "fn" @definition.function . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">"
+    ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"
   (self) (crate) (mutable_specifier) (token_tree . "(") (token_tree . "[") "->" "impl" "for" "!" "*" "const"]*
   . [(token_tree . "{") ";"] @definition.function @body)
-(token_tree "struct" @definition.struct . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . [(token_tree) ";"] @definition.struct @body)
+(token_tree "struct" @definition.struct . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<"
+    ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . [(token_tree) ";"] @definition.struct @body)
 (token_tree "enum" @definition.enum . (identifier) @name . [(identifier) "<" ">" "," "'" ":" "+" "where"]*
   . (token_tree) @definition.enum @body)
-(token_tree "trait" @definition.trait . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn" "for"]* . (token_tree) @definition.trait @body)
+(token_tree "trait" @definition.trait . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">"
+    ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn" "for"]* . (token_tree) @definition.trait @body)
 (token_tree "mod" @definition.module . (identifier) @name . [(token_tree) ";"] @definition.module @body)
 (token_tree "type" @definition.type . (identifier) @name @definition.type . ["=" ":" ";" "<"])
 (token_tree "const" @definition.constant . (identifier) @name @definition.constant . ":" (#not-eq? @name "_"))
 (token_tree "static" @definition.variable . (identifier) @name @definition.variable . ":")
-(token_tree "for" @scope . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
+(token_tree "for" @scope . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'"
+    ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
 (token_tree "impl" @scope . (identifier) @name . (token_tree) @scope)
-(token_tree "impl" @scope . (identifier) @name . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
-(token_tree "impl" @scope . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . ">" . (identifier) @name . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
-(token_tree "#" @attribute . (token_tree . "["))
+(token_tree "impl" @scope . (identifier) @name . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>"
+    "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
+(token_tree "impl" @scope . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+"
+    "where" "&" "=" "?" "static" "dyn"]* . ">" . (identifier) @name . "<" . [(identifier) (primitive_type)
+    (integer_literal) "<" ">" ">>" "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
+(token_tree "#" . (token_tree . "[") @attribute)

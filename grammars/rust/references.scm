@@ -21,7 +21,7 @@
 ; `a == (b)` looks like a call of a; what is common and wrong is excluded by name.
 (token_tree _ @_before . (identifier) @callee . (token_tree . "(") @_arguments
   (#not-match? @_before "^(\\.|::|fn)$")
-  (#not-match? @callee "^(derive|cfg|cfg_attr|allow|doc|repr|serde|Fn|FnMut|FnOnce|[A-Z])$")
+  (#not-match? @callee "^(derive|cfg|cfg_attr|allow|doc|repr|serde|any|all|not|Fn|FnMut|FnOnce|Result|[A-Z])$")
   (#not-match? @_arguments "^\\((crate|super|self|in )")) @call
 (token_tree [(identifier) (self) (metavariable) (crate)] @receiver . ["." "::"] . (identifier) @callee
   . (token_tree . "(")) @call

@@ -24,3 +24,9 @@
 (statements) @local
 
 [(comment) (multiline_comment)] @comment
+
+; What an unfinished definition leaves in a broken file: its name at least.
+(ERROR ["class" "actor"] @definition.class . (type_identifier) @name @definition.class)
+(ERROR "struct" @definition.struct . (type_identifier) @name @definition.struct)
+(ERROR "enum" @definition.enum . (type_identifier) @name @definition.enum)
+(ERROR "func" @definition.function . (simple_identifier) @name @definition.function)

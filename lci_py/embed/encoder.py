@@ -7,6 +7,7 @@ chunk travels as a bag and is never put together again. Source of the model: doc
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections import Counter
 from functools import cached_property
@@ -17,13 +18,15 @@ from lci_py.errors import ModelMismatchError
 from lci_py.source.words import WORD, parts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
 MODEL_DIR = Path(__file__).resolve().parent / "model"
-_MODEL, _TOKENIZER, _CHECKSUM = "model.onnx", "tokenizer.json", "model.sha256"
+_MODEL, _TOKENIZER, _CARD = "model.onnx", "tokenizer.json", "model.json"
 _CELLS = 16_384  # tokens of one batch, padding included: larger ones fall out of the processor's cache
-MAX_TOKENS = 512  # distinct tokens of one text; the most frequent are kept
+MAX_TOKENS = 512  # distinct tokens of one text; further ones are left out
 
 
 def tf_weight(count: float) -> float:
@@ -42,12 +45,20 @@ class Encoder:
                 raise ModelMismatchError(f"no {name} in the model folder {folder}", hint="reinstall lci-py")
 
     @cached_property
+    def _card(self) -> dict[str, Any]:
+        """What is written beside the weights: their hash, and where their table lies in the ONNX file."""
+        if self.folder != MODEL_DIR:
+            return {}  # only our own card is known to be true; a test recomputes it
+        try:
+            card: dict[str, Any] = json.loads((self.folder / _CARD).read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return card
+
+    @cached_property
     def sha256(self) -> str:
         """Hash of the weights and the tokenizer: two indexes are comparable only if it is the same."""
-        known = self.folder / _CHECKSUM
-        if self.folder == MODEL_DIR and known.is_file():
-            return known.read_text("ascii").split()[0]  # shipped beside the weights; a test recomputes it
-        return self.computed_sha256()
+        return str(self._card.get("sha256") or self.computed_sha256())
 
     def computed_sha256(self) -> str:
         """The same hash, from the files."""
@@ -62,7 +73,7 @@ class Encoder:
 
     @cached_property
     def dimension(self) -> int:
-        return int(self._session.get_outputs()[0].shape[-1])
+        return int(self._card.get("dimension") or self._session.get_outputs()[0].shape[-1])
 
     @cached_property
     def _session(self) -> Any:
@@ -130,13 +141,40 @@ class Encoder:
             stop = start + max(1, (stop - start) * 3 // 4)
         return min(stop, len(order))
 
-    def encode_text(self, text: str) -> NDArray[np.float32]:
-        """Embed one text, such as a query: [dimension], zeros if it has no known token."""
+    def encode_text(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
+        """Embed one text, such as a query: [dimension], zeros if it has no known token.
+
+        The same vector as `encode_bags` gives, but read straight from the table in the ONNX file: starting
+        onnxruntime and the tokenizer takes longer than everything else in a query (docs/adr/0004-query-start-up.md).
+
+        Args:
+            text: The text.
+            known: Token ids of an identifier part if somebody knows them (the index does, for its own words); what it
+                answers None for goes through the tokenizer.
+        """
         import numpy as np
 
-        pieces = self.pieces([part for word in WORD.findall(text) for part in parts(word)])
-        counts = Counter(piece for ids in pieces for piece in ids)
-        ids = np.array(list(counts), np.int64)
-        weights = np.array([tf_weight(count) for count in counts.values()], np.float32)
-        vector: NDArray[np.float32] = self.encode_bags(np.array([0, len(ids)], np.int64), ids, weights)[0]
-        return vector
+        counts: Counter[int] = Counter()
+        unknown: list[str] = []
+        for word in WORD.findall(text):
+            for part in parts(word):
+                ids = known(part) if known else None
+                if ids is None:
+                    unknown.append(part)
+                else:
+                    counts.update(ids)
+        if unknown:
+            counts.update(piece for ids in self.pieces(unknown) for piece in ids)
+        ids_array = np.array(sorted(counts), np.int64)
+        weights = np.array([tf_weight(counts[piece]) for piece in sorted(counts)], np.float32)
+        table = self._card.get("table")
+        if not table:
+            rows = self.encode_bags(np.array([0, len(ids_array)], np.int64), ids_array, weights)
+            return np.asarray(rows[0])
+        shape = (int(table["rows"]), self.dimension)
+        path = self.folder / _MODEL
+        codes = np.memmap(path, np.int8, "r", int(table["codes_offset"]), shape)
+        scales = np.memmap(path, np.float16, "r", int(table["scales_offset"]), shape[:1])
+        vector = (weights * scales[ids_array].astype(np.float32)) @ codes[ids_array].astype(np.float32)
+        norm = float(np.linalg.norm(vector))
+        return np.asarray(vector / np.float32(norm) if norm > 0 else vector, np.float32)

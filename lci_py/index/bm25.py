@@ -7,8 +7,6 @@ reader sums the columns itself, because importing bm25s costs more than a query.
 
 from __future__ import annotations
 
-import bisect
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.bags import Sparse
+from lci_py.index.strings import StringTable, load_array, sorted_order, write_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -74,14 +73,10 @@ def write_lexical(
     """
     from bm25s import BM25
 
-    order = sorted(range(len(terms)), key=terms.__getitem__)
+    order = sorted_order(terms)
     column = np.empty(len(terms), np.int32)
     column[order] = np.arange(len(terms))
-    blob = [terms[i].encode("utf-8", "surrogatepass") for i in order]
-    offsets = np.zeros(len(blob) + 1, np.int64)
-    np.cumsum([len(item) for item in blob], out=offsets[1:])
-    (folder / "terms.bin").write_bytes(b"".join(blob))
-    np.save(folder / "terms.offsets.npy", offsets, allow_pickle=False)
+    write_strings(folder, "terms", [terms[i] for i in order])
     for name, values in maps.items():
         np.save(folder / f"{name}.npy", values.astype(np.int32), allow_pickle=False)
     for name, (k1, b) in FIELDS.items():
@@ -100,25 +95,15 @@ class LexicalIndex:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
-            self._blob = (folder / "terms.bin").read_bytes()
-            self._offsets = self._array("terms.offsets.npy", np.int64)
+            self._terms = StringTable(folder, "terms")
             self.chunk_unit = np.asarray(self._array("chunk_unit.npy", np.int32))
             self.unit_file = np.asarray(self._array("unit_file.npy", np.int32))
         except (OSError, ValueError) as error:
             raise DamagedIndexError(f"{folder.name}: {error}") from error
-        if len(self._offsets) == 0 or int(self._offsets[-1]) != len(self._blob):
-            raise DamagedIndexError(f"{folder.name}: the vocabulary does not match its offsets")
         self._fields: dict[str, _Field] = {}
 
     def _array(self, name: str, dtype: type[np.generic]) -> Any:
-        path = os.path.join(self.folder, name)
-        try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except ValueError:
-            array = np.load(path, allow_pickle=False)  # an empty array cannot be mapped
-        if array.dtype != dtype or array.ndim != 1:
-            raise ValueError(f"{name} is {array.dtype} of {array.ndim} dimensions")
-        return array
+        return load_array(self.folder / name, dtype)
 
     def _field(self, name: str) -> _Field:
         found = self._fields.get(name)
@@ -135,19 +120,14 @@ class LexicalIndex:
                 indptr = self._array(f"{name}/{_INDPTR}", np.int64)
             except (OSError, ValueError) as error:
                 raise DamagedIndexError(f"{self.folder.name}: {error}") from error
-            if len(indptr) != len(self._offsets) or int(indptr[-1]) != len(data) or len(data) != len(indices):
+            if len(indptr) != len(self._terms) + 1 or int(indptr[-1]) != len(data) or len(data) != len(indices):
                 raise DamagedIndexError(f"{self.folder.name}: the arrays of {name} do not fit together")
             found = self._fields[name] = (data, indices, indptr, rows)
         return found
 
     def term(self, text: str) -> int:
         """The term's column, -1 if no text in the index has it."""
-        wanted = text.encode("utf-8", "surrogatepass")
-        low = bisect.bisect_left(range(len(self._offsets) - 1), wanted, key=self._term_bytes)
-        return low if low < len(self._offsets) - 1 and self._term_bytes(low) == wanted else -1
-
-    def _term_bytes(self, index: int) -> bytes:
-        return self._blob[int(self._offsets[index]) : int(self._offsets[index + 1])]
+        return self._terms.find(text)
 
     def scores(self, field: str, terms: Iterable[tuple[int, float]]) -> NDArray[np.float32]:
         """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32."""

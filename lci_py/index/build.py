@@ -198,7 +198,8 @@ def _write_shards(
 
     report("graph", 0, 0)
     edges, targets = resolve_edges(rows)
-    write_graph(folder / "graph.npz", edges, len(rows.symbols), len(rows.records))
+    (folder / "graph").mkdir()
+    write_graph(folder / "graph", edges, len(rows.symbols), len(rows.records))
     report("symbols", 0, 0)
     write_symbolic(folder / "symbols.sqlite", rows, targets, skipped)
     encoder = Encoder(threads=max(1, jobs))
@@ -206,10 +207,11 @@ def _write_shards(
     kinds = Counter(EDGE_KINDS[edge[2]] for edge in edges)
     model = {"name": encoder.name, "sha256": encoder.sha256, "dimension": encoder.dimension}
     shards = {
-        "graph": (folder / "graph.npz", ".npz"),
+        "graph": (folder / "graph", ""),
         "symbols": (folder / "symbols.sqlite", ".sqlite"),
         "bm25": (folder / "bm25", ""),
         "dense": (folder / "dense.faiss", ".faiss"),
+        "tokens": (folder / "tokens", ""),
     }
     return shards, dict(sorted(kinds.items())), model
 
@@ -219,14 +221,16 @@ def _write_text_shards(folder: Path, rows: Rows, encoder: Encoder, report: Progr
 
     from lci_py.index import fields
     from lci_py.index.bm25 import write_lexical
-    from lci_py.index.dense import write_dense
+    from lci_py.index.dense import write_dense, write_tokens
 
     report("bm25", 0, 0)
     text = fields.text_fields(rows)
     (folder / "bm25").mkdir()
     write_lexical(folder / "bm25", text.terms, text.lexical, text.maps)
     report("embed", 0, len(rows.chunk_unit))
-    vectors = fields.embed(text, encoder)
+    vectors, pieces = fields.embed(text, encoder)
+    (folder / "tokens").mkdir()
+    write_tokens(folder / "tokens", list(text.vocabulary.part_ids), pieces)
     write_dense(folder / "dense.faiss", vectors, np.array(rows.chunk_unit, np.int64))
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.strings import StringTable, load_array, sorted_order, write_strings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -26,6 +29,42 @@ def write_dense(path: Path, vectors: NDArray[np.float32], units: NDArray[np.int6
     if len(vectors):
         index.add_with_ids(vectors, units)
     faiss.write_index(index, str(path))
+
+
+def write_tokens(folder: Path, parts: Sequence[str], pieces: Sequence[Sequence[int]]) -> None:
+    """Write the token ids of every identifier part of the repository: a query's words are mostly among them, and
+    looking them up is faster than starting the tokenizer."""
+    import numpy as np
+
+    order = sorted_order(parts)
+    write_strings(folder, "parts", [parts[i] for i in order])
+    pointers = np.zeros(len(order) + 1, np.int64)
+    np.cumsum([len(pieces[i]) for i in order], out=pointers[1:])
+    np.save(folder / "pointers.npy", pointers, allow_pickle=False)
+    np.save(folder / "pieces.npy", np.array([p for i in order for p in pieces[i]], np.int32), allow_pickle=False)
+
+
+class TokenTable:
+    """Reader of the token ids."""
+
+    def __init__(self, folder: Path) -> None:
+        import numpy as np
+
+        try:
+            self._parts = StringTable(folder, "parts")
+            self._pointers: Any = load_array(folder / "pointers.npy", np.int64)
+            self._pieces: Any = load_array(folder / "pieces.npy", np.int32)
+        except (OSError, ValueError) as error:
+            raise DamagedIndexError(f"{folder.name}: {error}") from error
+        if len(self._pointers) != len(self._parts) + 1 or int(self._pointers[-1]) != len(self._pieces):
+            raise DamagedIndexError(f"{folder.name}: its arrays do not fit together")
+
+    def find(self, part: str) -> list[int] | None:
+        """Token ids of a part, None if the repository does not have it."""
+        index = self._parts.find(part)
+        if index < 0:
+            return None
+        return [int(piece) for piece in self._pieces[int(self._pointers[index]) : int(self._pointers[index + 1])]]
 
 
 class DenseIndex:

@@ -120,19 +120,20 @@ def _spread(bags: Sparse, owner: NDArray[np.int32]) -> Sparse:
     return Sparse(flipped.column, flipped.row, flipped.value)
 
 
-def embed(text: TextFields, encoder: Encoder) -> NDArray[np.float32]:
-    """Vectors of all chunks: [chunks, dimension]."""
+def embed(text: TextFields, encoder: Encoder) -> tuple[NDArray[np.float32], list[list[int]]]:
+    """Vectors of all chunks: [chunks, dimension]; and the token ids of each part of the vocabulary."""
     vocabulary = text.vocabulary
     part_list = list(vocabulary.part_ids)
     part_ptr, part_ids = csr(vocabulary.word_parts)
-    piece_ptr, piece_ids = csr(encoder.pieces(part_list)) if part_list else csr([])
+    part_pieces = encoder.pieces(part_list) if part_list else []
+    piece_ptr, piece_ids = csr(part_pieces)
     pieces = text.embedded.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids)
     n_pieces = int(piece_ids.max()) + 1 if len(piece_ids) else 1
     summed = pieces.summed(n_pieces, by_column=False)
     indptr = np.zeros(text.n_chunks + 1, np.int64)
     np.cumsum(np.bincount(summed.row, minlength=text.n_chunks), out=indptr[1:])
     weights = tf_weight_array(summed.value)
-    return encoder.encode_bags(indptr, summed.column.astype(np.int64), weights)
+    return encoder.encode_bags(indptr, summed.column.astype(np.int64), weights), part_pieces
 
 
 def tf_weight_array(counts: NDArray[np.float32]) -> NDArray[np.float32]:

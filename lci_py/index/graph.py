@@ -7,12 +7,12 @@ definition comes from its file's node; imports join file nodes. Edges are stored
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.resolve import CallResolver, ImportResolver
+from lci_py.index.strings import load_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +25,8 @@ EDGE_KINDS = ("calls", "imports", "inherits")
 
 def resolve_edges(rows: Rows) -> tuple[list[tuple[int, int, int, int]], list[list[int]]]:
     """All edges (source, target, kind, line), sorted and distinct; per file the target of each import (-1: none)."""
+    from lci_py.index.resolve import CallResolver, ImportResolver
+
     imports = ImportResolver(rows)
     targets = [[imports.targets(file, item) for item in r.extract.imports] for file, r in enumerate(rows.records)]
     calls = CallResolver(rows, targets)
@@ -51,24 +53,23 @@ def resolve_edges(rows: Rows) -> tuple[list[tuple[int, int, int, int]], list[lis
     )
 
 
-def write_graph(path: Path, edges: list[tuple[int, int, int, int]], n_symbols: int, n_files: int) -> None:
-    """Write the shard: int32 arrays `source target kind line` by source, `incoming` (edge numbers by target) and the
-    two row pointers."""
+def write_graph(folder: Path, edges: list[tuple[int, int, int, int]], n_symbols: int, n_files: int) -> None:
+    """Write the shard: int32 arrays `source target line`, uint8 `kind`, sorted by source; `incoming` (edge numbers
+    sorted by target); int64 `out_ptr`, `in_ptr` (where a node's edges start) and `sizes` (symbols, files)."""
     array = np.array(edges, np.int32).reshape(-1, 4)
     nodes = n_symbols + n_files
-    incoming = np.lexsort((array[:, 0], array[:, 1])).astype(np.int32)
-    with path.open("wb") as handle:
-        np.savez(
-            handle,
-            sizes=np.array([n_symbols, n_files], np.int64),
-            target=array[:, 1],
-            source=array[:, 0],
-            kind=array[:, 2].astype(np.uint8),
-            line=array[:, 3],
-            out_ptr=_pointers(array[:, 0], nodes),
-            incoming=incoming,
-            in_ptr=_pointers(array[:, 1], nodes),
-        )
+    arrays = {
+        "sizes": np.array([n_symbols, n_files], np.int64),
+        "source": array[:, 0],
+        "target": array[:, 1],
+        "kind": array[:, 2].astype(np.uint8),
+        "line": array[:, 3],
+        "out_ptr": _pointers(array[:, 0], nodes),
+        "incoming": np.lexsort((array[:, 0], array[:, 1])).astype(np.int32),
+        "in_ptr": _pointers(array[:, 1], nodes),
+    }
+    for name, values in arrays.items():
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(values), allow_pickle=False)
 
 
 def _pointers(nodes: NDArray[np.int32], n: int) -> NDArray[np.int64]:
@@ -80,19 +81,21 @@ def _pointers(nodes: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 class GraphIndex:
     """Reader of the shard."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, folder: Path) -> None:
+        def load(name: str, dtype: type[np.generic]) -> Any:
+            return load_array(folder / f"{name}.npy", dtype)
+
         try:
-            with np.load(path, allow_pickle=False) as data:
-                self.n_symbols, self.n_files = (int(n) for n in data["sizes"])
-                self.source, self.target, self.kind, self.line = (
-                    data[name] for name in ("source", "target", "kind", "line")
-                )
-                self.out_ptr, self.incoming, self.in_ptr = data["out_ptr"], data["incoming"], data["in_ptr"]
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise DamagedIndexError(f"{path.name}: {error}") from error
+            self.n_symbols, self.n_files = (int(n) for n in load("sizes", np.int64))
+            self.source, self.target, self.line = (load(name, np.int32) for name in ("source", "target", "line"))
+            self.kind = load("kind", np.uint8)
+            self.out_ptr, self.in_ptr = load("out_ptr", np.int64), load("in_ptr", np.int64)
+            self.incoming = load("incoming", np.int32)
+        except (OSError, ValueError) as error:
+            raise DamagedIndexError(f"{folder.name}: {error}") from error
         nodes = self.n_symbols + self.n_files
         if len(self.out_ptr) != nodes + 1 or len(self.in_ptr) != nodes + 1 or len(self.incoming) != len(self.source):
-            raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
+            raise DamagedIndexError(f"{folder.name}: its arrays do not fit together")
 
     def out(self, node: int, kind: int) -> NDArray[np.int32]:
         """Targets of a node's edges of one kind, ascending."""

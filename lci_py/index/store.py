@@ -128,7 +128,7 @@ def _collect(index_dir: Path, keep: set[str]) -> None:
     for item in index_dir.iterdir():
         if item.name in keep or item.name in (MANIFEST, _LOCK, ".gitignore") or item.name.startswith("tmp-"):
             continue
-        if item.name.split("-")[0] in ("dense", "bm25", "symbols", "graph"):
+        if item.name.split("-")[0] in ("dense", "bm25", "symbols", "graph", "tokens"):
             if item.is_dir():
                 shutil.rmtree(item, ignore_errors=True)
             else:

@@ -32,14 +32,12 @@ class Site:
     signature: str
     build_tag: str | None = None
     is_test: bool = False
-    package: str = ""  # what its file declares
     local: bool = False  # somewhere inside a function
-    first_line: int = 0  # with comments, attributes and decorators above; 0 is the same as `line`
-    decorators: str = ""  # the source lines from `first_line` to `line`, as far as they are known
+    first_line: int = 0  # with comments, attributes and decorators above; 0 if not known
+    decorators: str = ""  # the source lines from `first_line` up to `line`, as far as they are known
 
 
-#: The kinds that can define one thing twice. A namespace is reopened, and so is a module except in Rust; an enum's
-#: member is found through its enum.
+#: The kinds that can define one thing twice. A namespace is reopened; an enum's member is found through its enum.
 _GROUPS = {
     **dict.fromkeys(FUNCTION_KINDS, "callable"),
     **dict.fromkeys(TYPE_KINDS | {"type"}, "type"),
@@ -122,7 +120,7 @@ def _place(site: Site) -> str:
     if site.language == "go":
         return site.file.rpartition("/")[0] or "."
     if site.language == "csharp":
-        return "" if site.package else site.file
+        return "" if site.qualified_name != site.name else site.file  # namespaces span files
     is_linked = site.language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
     is_shared = is_linked and not re.search(r"\b(?:static|inline)\b", site.signature.partition(site.name)[0])
     return "" if is_shared else site.file
@@ -131,8 +129,6 @@ def _place(site: Site) -> str:
 def _passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
     if site.kind not in _GROUPS or site.local or site.name == "_":
-        return True
-    if site.kind == "module" and site.language != "rust":
         return True
     parts = conjuncts(site.build_tag) if site.build_tag is not None else []
     if not _DEAD.isdisjoint(parts):
@@ -166,12 +162,7 @@ def _relation(sites: Sequence[Site]) -> str:
 
 def _is_plain(site: Site) -> bool:
     """Whether a second definition of this one can only be a mistake: the last one wins."""
-    return (
-        site.language == "python"
-        and _GROUPS[site.kind] != "value"
-        and not site.decorators
-        and site.first_line in (0, site.line)
-    )
+    return site.language == "python" and _GROUPS[site.kind] != "value" and site.first_line == site.line
 
 
 def _compatible(one: Site, other: Site) -> bool:

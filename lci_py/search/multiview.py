@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -75,17 +75,18 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
         outcome.trace[view] = {"ms": (time.perf_counter() - started[view]) * 1e3, "candidates": len(hits)}
         return hits
 
-    # Loading is mostly imports, which the interpreter serialises; sqlite, faiss and onnxruntime release it.
-    with ThreadPoolExecutor(len(VIEWS)) as pool:
-        running = {view: pool.submit(run, view) for view in VIEWS}
+    found = _in_parallel(run)
     for view in VIEWS:
-        try:
-            outcome.hits[view] = {hit.unit: hit for hit in running[view].result()}
-        except IndexError_ as error:
+        hits = found[view]
+        if isinstance(hits, IndexError_):
             outcome.hits[view] = {}
-            outcome.degraded.append(_degradation(view, error))
-    if len(outcome.degraded) == len(VIEWS):
-        running[VIEWS[0]].result()  # nothing can answer: the first view's error is the command's
+            outcome.degraded.append(_degradation(view, hits))
+        elif isinstance(hits, BaseException):
+            raise hits
+        else:
+            outcome.hits[view] = {hit.unit: hit for hit in hits}
+    if len(outcome.degraded) == len(VIEWS) and isinstance(error := found[VIEWS[0]], IndexError_):
+        raise error  # nothing can answer: the first view's error is the command's
     units = np.array(sorted(set().union(*outcome.hits.values())), np.int64)
     if len(units):
         began = time.perf_counter()
@@ -94,6 +95,25 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
         outcome.fused = fuse(units, signals, _factors(query, units, table), table.file[units], plan)
         outcome.trace["fusion"] = {"ms": (time.perf_counter() - began) * 1e3, "candidates": len(units)}
     return outcome
+
+
+def _in_parallel(run: Callable[[View], list[Hit]]) -> dict[View, list[Hit] | BaseException]:
+    """Each view in a thread of its own. Plain threads: importing an executor takes longer than a query."""
+    found: dict[View, list[Hit] | BaseException] = {}
+
+    def work(view: View) -> None:
+        try:
+            found[view] = run(view)
+        except BaseException as error:  # re-raised by the caller, in its own thread
+            found[view] = error
+
+    threads = [threading.Thread(target=work, args=(view,), daemon=True) for view in VIEWS[1:]]
+    for thread in threads:
+        thread.start()
+    work(VIEWS[0])
+    for thread in threads:
+        thread.join()
+    return found
 
 
 def _degradation(view: View, error: IndexError_) -> Degradation:
@@ -112,7 +132,7 @@ def measure(
     files = table.file[units]
     if "dense" not in failed:
         dense = views.dense()
-        cosines = dense.index.cosines(dense.encoder.encode_text(query.text), units)
+        cosines = dense.index.cosines(dense.embed(query), units)
         signals["dense"] = scaled(np.maximum(cosines, 0))
         signals["dense_file"] = scaled(_mean_of_best(signals["dense"], files, len(table.paths)))
     if "bm25" not in failed:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lci_py.embed.encoder import Encoder
     from lci_py.index.bm25 import LexicalIndex
-    from lci_py.index.dense import DenseIndex
+    from lci_py.index.dense import DenseIndex, TokenTable
     from lci_py.index.symbolic import SymbolicIndex
     from lci_py.search.query import TextQuery
 
@@ -43,11 +43,18 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
 class DenseRetriever:
     """Cosine between the query and a unit's closest chunk."""
 
-    def __init__(self, index: DenseIndex, encoder: Encoder, n_units: int) -> None:
-        self.index, self.encoder, self.n_units = index, encoder, n_units
+    def __init__(self, index: DenseIndex, encoder: Encoder, tokens: TokenTable, n_units: int) -> None:
+        self.index, self.encoder, self.tokens, self.n_units = index, encoder, tokens, n_units
+        self._last: tuple[str, NDArray[np.float32]] | None = None
+
+    def embed(self, query: TextQuery) -> NDArray[np.float32]:
+        """The query's vector: [dimension]."""
+        if self._last is None or self._last[0] != query.text:
+            self._last = (query.text, self.encoder.encode_text(query.text, self.tokens.find))
+        return self._last[1]
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
-        vector = self.encoder.encode_text(query.text)
+        vector = self.embed(query)
         total = self.n_units if allowed is None else int(allowed.sum())
         if not vector.any():
             return [], 0  # no word of the query is known: nothing is near it

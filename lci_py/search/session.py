@@ -96,13 +96,13 @@ class Session:
 
     @cached_property
     def dense(self) -> Any:
-        from lci_py.index.dense import DenseIndex
+        from lci_py.index.dense import DenseIndex, TokenTable
         from lci_py.search.retriever import DenseRetriever
 
         index = DenseIndex(
             self.shard("dense"), units=self.n_units, dimension=int(self.manifest.model.get("dimension", 0))
         )
-        return DenseRetriever(index, self.encoder, self.n_units)
+        return DenseRetriever(index, self.encoder, TokenTable(self.shard("tokens")), self.n_units)
 
     @cached_property
     def bm25(self) -> Any:

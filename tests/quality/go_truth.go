@@ -55,7 +55,7 @@ func list(set *token.FileSet, path string, file *ast.File) {
 		case *ast.FuncDecl:
 			if decl.Recv == nil {
 				put("function", decl.Name, "")
-			} else {
+			} else if len(decl.Recv.List) > 0 { // `func () f()` parses, but is no method
 				put("method", decl.Name, receiver(decl.Recv.List[0].Type))
 			}
 		case *ast.GenDecl:

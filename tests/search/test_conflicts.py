@@ -32,7 +32,7 @@ def sites(files: dict[str, str]) -> list[Site]:
             rows.append(
                 Site(
                     number, f"id{number}", path, symbol.line, symbol.name, symbol.qualified_name, symbol.kind, language,
-                    symbol.signature, symbol.build_tag, is_test(path), found.package, local[-1], symbol.first_line,
+                    symbol.signature, symbol.build_tag, is_test(path), local[-1], symbol.first_line,
                     "\n".join(lines[symbol.first_line - 1 : symbol.line - 1]),
                 )
             )  # fmt: skip
@@ -61,7 +61,7 @@ class C:
 
 CONFLICTS = {
     "go build constraints": (
-        {"p/a.go": "//go:build !fips\n\npackage p\nfunc F() {}\n", "p/b.go": "//go:build fips\n\npackage p\nfunc F() {}\n"},
+        {"p/a.go": "//go:build !fips\npackage p\nfunc F() {}\n", "p/b.go": "//go:build fips\npackage p\nfunc F() {}\n"},
         [("p/a.go", "!fips", "variant"), ("p/b.go", "fips", "variant")],
     ),
     "go without and with a constraint": (
@@ -87,6 +87,10 @@ CONFLICTS = {
     "c, chain of conditions that end in else": (
         {"a.c": "#if A && B\nstatic int F;\n#elif C\nstatic int F;\n#else\nstatic int F;\n#endif\n"},
         [("a.c", "A && B", "variant"), ("a.c", "!(A && B) && C", "variant"), ("a.c", "!(A && B) && !C", "variant")],
+    ),
+    "c#, two files of a namespace": (
+        {f"{x}.cs": f"#if {x}\nnamespace N {{ class F {{}} }}\n#endif\n" for x in "AB"},
+        [("A.cs", "A", "variant"), ("B.cs", "B", "variant")],
     ),
     "rust functions": (
         {"a.rs": '#[cfg(feature = "x")]\nfn F() {}\n#[cfg(not(feature = "x"))]\nfn F() {}\n'},
@@ -162,6 +166,7 @@ NO_CONFLICTS = {
     "go ignored scripts": {
         "p/a.go": "package main\nfunc F() {}\n", "p/gen.go": "//go:build ignore\n\npackage main\nfunc F() {}\n",
     },
+    "go init": {"p/a_linux.go": "package p\nfunc init() {}\n", "p/a_plan9.go": "package p\nfunc init() {}\n"},
     "go without conditions": {"p/a.go": "package p\nfunc F() {}\n", "p/b.go": "package p\nfunc F() {}\n"},
     "c programs": {"a.c": "int F(void) {}\n", "b.c": "int F(void) {}\n"},
     "c, one file without a condition": {"a.c": "int F(void) {}\n", "b.c": "#ifdef B\nint F(void) {}\n#endif\n"},
@@ -185,8 +190,10 @@ NO_CONFLICTS = {
     "c# generic and plain": {"a.cs": "namespace N { class A {\nvoid F() {}\n#if X\nvoid F<T>() {}\n#endif\n}}"},
     "c# explicit interface": {"a.cs": "namespace N { class A {\nvoid F() {}\n#if X\nvoid I.F() {}\n#endif\n}}"},
     "c# partial types": {
-        "a.cs": "namespace N { partial class F {} }\n", "b.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
+        "a.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
+        "b.cs": "#if Y\nnamespace N { partial class F {} }\n#endif\n",
     },
+    "c# without a namespace": {"a.cs": "#if X\nclass F {}\n#endif\n", "b.cs": "#if Y\nclass F {}\n#endif\n"},
     "c++ overloads": {"a.cpp": "void F(int a) {}\n#if X\nvoid F(long a) {}\n#endif\n"},
     "c++ namespaces": {"a.cpp": "namespace F { int a; }\n#if X\nnamespace F { int b; }\n#endif\n"},
 }  # fmt: skip
@@ -194,7 +201,7 @@ NO_CONFLICTS = {
 
 @pytest.mark.parametrize("case", NO_CONFLICTS)
 def test_no_conflicts(case: str) -> None:
-    name = "main" if "entry" in case else "F"
+    name = {"go init": "init", "c entry points": "main"}.get(case, "F")
     count = sum(site.name == name for site in sites(NO_CONFLICTS[case]))
     assert [conflict(NO_CONFLICTS[case], name, at) for at in range(count)] == [[]] * count
 

@@ -1,0 +1,165 @@
+"""Every folder of grammars/ keeps the interface that docs/languages.md describes: keys, captures, kinds, suffixes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tree_sitter import Query
+
+from lci_py.source.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
+from lci_py.types import KINDS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "languages.md"
+FOLDERS = sorted(path for path in grammars_dir().iterdir() if path.is_dir())
+REGEXES = ("constant", "blank", "prefer_if")
+LISTS = ("suffixes", "filenames", "interpreters", "test_files", "self_names", "shared_suffixes")
+CONDITIONS = ("python", "preprocessor", "rust", "go", "none")
+#: Each role needs these beside it; without them the extractor drops the match.
+NEEDED = {"scope": {"name"}, "call": {"callee"}, "import.module": {"import"}, "import.name": {"import"}}
+
+each_language = pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+
+
+@lru_cache(maxsize=1)
+def _documented() -> tuple[set[str], set[str], set[str]]:
+    """The keys of language.toml (tables dotted), the captures, and the kinds that the document names."""
+    text = DOCS.read_text("utf-8")
+    settings, _, rest = text.partition("\n## Captures")
+    captures_table = (
+        rest.partition("\nKIND is one of")[0] if "\nKIND is one of" in rest else rest.partition("KIND is")[0]
+    )
+    keys: set[str] = set()
+    for row in re.findall(r"^\| *(`[^|]+`) *\|", settings, re.MULTILINE):
+        table = ""
+        for name in re.split(r",\s*", row.replace("`", "")):
+            match = re.match(r"\[(\w+)\]\s*(\w+)$", name)
+            if match:
+                table, name = match.group(1), match.group(2)
+            keys.add(f"{table}.{name}" if table else name)
+    captures = set(re.findall(r"`@([\w.]+)`", captures_table)) - {"definition.KIND"}
+    listing = re.search(r"KIND is one of:?([^.]+)\.", rest)
+    assert listing is not None, "docs/languages.md no longer lists the kinds"
+    return keys, captures, set(re.findall(r"[a-z_]+", listing.group(1)))
+
+
+def _data(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "language.toml").read_text("utf-8"))
+
+
+def _spec(folder: Path) -> LanguageSpec:
+    return load_languages()[folder.name]
+
+
+def _patterns(folder: Path) -> list[tuple[str, int, set[str]]]:
+    """File, line and captures of each pattern of the combined query."""
+    spec = _spec(folder)
+    source = spec.query_source.encode()
+    query = Query(spec.language, spec.query_source)
+    found = []
+    for index in range(query.pattern_count):
+        start, end = query.start_byte_for_pattern(index), query.end_byte_for_pattern(index)
+        code = re.sub(rb'"(?:\\.|[^"\\])*"', b'""', source[start:end])
+        code = re.sub(rb";[^\n]*", b"", code)
+        names = {name.decode() for name in re.findall(rb"@([\w.]+)", code)}
+        found.append((*_place(folder, source.count(b"\n", 0, start)), names))
+    return found
+
+
+def _place(folder: Path, row: int) -> tuple[str, int]:
+    """The file and line of a row of the combined query, which is the files in the order of their names."""
+    for path in sorted(folder.glob("*.scm")):
+        rows = path.read_text("utf-8").count("\n") + 1
+        if row < rows:
+            return path.name, row + 1
+        row -= rows
+    raise AssertionError(f"the combined query of {folder.name} is longer than its files")
+
+
+def test_the_document_lists_the_interface() -> None:
+    keys, captures, kinds = _documented()
+    assert {"suffixes", "constant", "grammar.module", "grammar.function", "visibility.private_name"} <= keys
+    assert {"name", "body", "parent", "scope", "local", "call", "callee", "import.alias", "base"} <= captures
+    assert kinds == set(KINDS)
+
+
+@each_language
+def test_the_settings_use_documented_keys_of_the_right_type(folder: Path) -> None:
+    data = _data(folder)
+    flat = {
+        f"{table}.{key}" if key else table: value
+        for table, content in data.items()
+        for key, value in (content.items() if isinstance(content, dict) else [("", content)])
+    }
+    unknown = set(flat) - _documented()[0]
+    assert not unknown, f"{folder.name}/language.toml has keys that docs/languages.md does not describe: {unknown}"
+    for key in LISTS:
+        value = flat.get(key, [])
+        assert isinstance(value, list), key
+        assert all(isinstance(item, str) and item for item in value), key
+        assert len(set(value)) == len(value), f"{key} repeats itself"
+    for key in (*REGEXES, "visibility.public", "visibility.private", "visibility.private_name"):
+        re.compile(flat.get(key, ""))
+    assert isinstance(flat.get("visibility.default", True), bool)
+    assert flat.get("conditions", "none") in CONDITIONS
+    assert flat.get("suffixes") or flat.get("filenames") or flat.get("shared_suffixes"), "claims no file"
+    for suffix in [*flat.get("suffixes", ()), *flat.get("shared_suffixes", ())]:
+        assert re.fullmatch(r"\.[^./\\]+", suffix), f"{suffix}: detect() compares what follows the last dot"
+
+
+@each_language
+def test_the_combined_query_compiles_and_its_captures_are_documented(folder: Path) -> None:
+    _, captures, kinds = _documented()
+    assert sorted(folder.glob("*.scm")), "no queries"
+    spec = _spec(folder)
+    assert spec.cursor is not None
+    for file, line, names in _patterns(folder):
+        where = f"{folder.name}/{file}:{line}"
+        assert names, f"{where}: the pattern captures nothing"
+        defined = {name for name in names if name.startswith("definition.")}
+        wrong = {name.partition(".")[2] for name in defined} - kinds
+        assert not wrong, f"{where}: no such kind: {sorted(wrong)}"
+        unknown = {name for name in names - defined if not name.startswith("_")} - captures
+        assert not unknown, f"{where}: captures that docs/languages.md does not describe: {sorted(unknown)}"
+        if defined:
+            assert "name" in names, f"{where}: a definition needs a @name"
+        for role, needed in NEEDED.items():
+            assert role not in names or needed <= names, f"{where}: @{role} needs {sorted(needed)}"
+
+
+@each_language
+def test_the_files_it_claims_are_detected_as_its_own(folder: Path) -> None:
+    spec = _spec(folder)
+    for suffix in spec.suffixes:
+        assert detect(f"some/folder/file{suffix}") == folder.name
+    for filename in spec.filenames:
+        assert detect(f"some/folder/{filename}") == folder.name
+    for interpreter in spec.interpreters:
+        assert detect("some/folder/script", f"#!/usr/bin/env {interpreter}\n".encode()) == folder.name
+
+
+@each_language
+def test_no_other_language_claims_the_same_files(folder: Path) -> None:
+    claims: dict[str, set[str]] = defaultdict(set)
+    for name, spec in load_languages().items():
+        for claim in (*spec.suffixes, *spec.filenames):
+            claims[claim].add(name)
+        for interpreter in spec.interpreters:
+            claims[f"#!{interpreter}"].add(name)
+    spec = _spec(folder)
+    mine = {*spec.suffixes, *spec.filenames, *(f"#!{program}" for program in spec.interpreters)}
+    clashes = {claim: sorted(claims[claim]) for claim in mine if len(claims[claim]) > 1}
+    assert not clashes, f"claimed by several languages (see shared_suffixes and prefer_if): {clashes}"
+    for suffix in spec.shared_suffixes:
+        assert spec.prefer_if is not None, "shared_suffixes without prefer_if never applies"
+        assert detect(f"file{suffix}") not in (folder.name, TEXT), f"{suffix} belongs to no other language"
