@@ -123,10 +123,12 @@ class Captured:
             last, column = node.end_point
             if column == 0 and last > node.start_point[0]:
                 last -= 1  # some grammars put the line break into the comment
-            if comments:
-                self.prefixes[last] = (node.start_point[0], node, texts[0] if texts else node)
-            else:
-                self.prefixes.setdefault(last, (node.start_point[0], node, None))
+            # Of two that end on one row the one that starts first counts: `@overload  # type: ignore` is a
+            # decorator. Where a node is both (Elixir's @doc), it is a comment.
+            known = self.prefixes.get(last)
+            start = node.start_byte
+            if known is None or start < known[1].start_byte or (comments and start == known[1].start_byte):
+                self.prefixes[last] = (node.start_point[0], node, (texts[0] if texts else node) if comments else None)
 
 
 def _shape(names: tuple[str, ...]) -> tuple[str, str]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.languages import LanguageSpec
+    from lci_py.types import Symbol
 
 _COMMENT_MARKS = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|\*+/\s*$"
@@ -33,7 +34,8 @@ def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
         line_start = captured.source.rfind(b"\n", 0, node.start_byte) + 1
         line_end = captured.source.find(b"\n", node.end_byte - 1)
         rest = captured.source[node.end_byte : line_end] if line_end >= 0 else b""
-        if captured.source[line_start : node.start_byte].strip() or rest.strip():
+        # `#` alone: in the arguments of a Rust macro an attribute is a token and a group.
+        if captured.source[line_start : node.start_byte].strip() not in (b"", b"#") or _is_code(rest):
             break  # a trailing comment belongs to the code before it, an attribute to what follows on its line
         if text is None:
             attributes.insert(0, node)
@@ -41,6 +43,12 @@ def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
             comments.insert(0, text)
         row = first
     return row, comments, attributes
+
+
+def _is_code(rest: bytes) -> bool:
+    """Whether what follows an attribute on its line is more than a comment."""
+    rest = rest.strip()
+    return bool(rest) and not rest.startswith((b"#", b"//", b"/*", b"--", b"%"))
 
 
 def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | None:
@@ -80,7 +88,9 @@ def clean_doc(text: str, is_string: bool) -> str:
     return text if len(text) <= MAX_DOC else text[: MAX_DOC - 1] + "…"
 
 
-def exported(spec: LanguageSpec, captured: Captured, entity: Entity) -> bool:
+def exported(spec: LanguageSpec, captured: Captured, entity: Entity, owner: Symbol | None) -> bool:
+    """Whether other files can see it: by its modifiers and name; a member without modifiers of an interface or an
+    enum is as visible as that is."""
     if spec.private_name is not None and spec.private_name.search(entity.name):
         return False
     if spec.private is None and spec.public is None:
@@ -92,4 +102,6 @@ def exported(spec: LanguageSpec, captured: Captured, entity: Entity) -> bool:
         return False
     if spec.public is not None and spec.public.search(head):
         return True
+    if owner is not None and owner.kind in ("interface", "trait", "enum"):
+        return owner.exported
     return spec.visibility_default

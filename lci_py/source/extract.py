@@ -20,6 +20,8 @@ from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+#: What `@parent` and `@scope` names may mean: Go methods have alias types, Lua's have tables in variables.
+_OWNERS = TYPE_KINDS | {"type", "variable"}
 _DROPPED_IN_FUNCTIONS = frozenset({"variable", "constant", "field", "property"})
 _DOTS = re.compile(r"\\|::")
 
@@ -144,7 +146,7 @@ def _symbols(spec: LanguageSpec, captured: Captured, path: str) -> tuple[list[Sy
         parent, scope = _scope(captured, entity, symbols, by_name)
         entity.symbol = len(symbols)
         entity.kind = kind
-        if kind in TYPE_KINDS:
+        if kind in _OWNERS:
             by_name.setdefault(entity.name, entity.symbol)
         symbols.append(_symbol(spec, captured, entity, kind, parent, scope, docs.get(index), tags, symbols))
         nodes.append(entity.node)
@@ -213,7 +215,11 @@ def _symbol(
     # What stands above a line belongs to the first definition on it, not to a member on the same line.
     shared = parent >= 0 and symbols[parent].line == row + 1
     first, comments, attributes = (row, [], []) if shared else prefix(captured, row)
-    doc = captured.text(docstring) if docstring is not None else "\n".join(captured.text(n) for n in comments)
+    doc = (
+        captured.text(docstring)
+        if docstring is not None
+        else "\n".join(captured.text(n).rstrip("\n") for n in comments)
+    )
     last = captured.source.count(b"\n", entity.name_node.start_byte, max(entity.end - 1, entity.name_node.start_byte))
     attribute_text = "\n".join(captured.text(n) for n in attributes)
     return Symbol(
@@ -226,7 +232,7 @@ def _symbol(
         scope=scope,
         signature=signature(captured, entity),
         doc=clean_doc(doc, docstring is not None),
-        exported=exported(spec, captured, entity),
+        exported=exported(spec, captured, entity, symbols[parent] if parent >= 0 else None),
         line=line,
         end_line=line + last,
         first_line=first + 1,
@@ -254,7 +260,8 @@ def _calls(captured: Captured, finder: _Finder, symbols: list[Symbol]) -> list[C
 def _imports(captured: Captured) -> list[Import]:
     imports: list[Import] = []
     for captures in captured.imports:
-        module = "".join(captured.text(n) for n in captures.get("import.module", [])[:1]).strip("\"'`<> ")
+        # Nested lists (`use std::{io::Read}`) spread the module over several nodes.
+        module = "::".join(captured.text(n) for n in captures.get("import.module", [])).strip("\"'`<> ")
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
         line = captures["import"][0].start_point[0] + 1
         names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])] or [""]

@@ -28,6 +28,8 @@ TEXT = "text"
 _VISIBLE = re.compile(rb"[^\n]")
 #: Bytes of a file that `detect` looks at, if it looks inside at all.
 HEAD_BYTES = 8192
+#: Depth of the tree below which no match begins.
+MAX_DEPTH = 500
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
 
@@ -92,7 +94,10 @@ class LanguageSpec:
     def cursor(self) -> QueryCursor:
         from tree_sitter import Query, QueryCursor
 
-        return QueryCursor(Query(self.language, self.query_source))
+        cursor = QueryCursor(Query(self.language, self.query_source))
+        # Patterns rooted at a node that nests are quadratic in depth; no code written by people is this deep.
+        cursor.set_max_start_depth(MAX_DEPTH)
+        return cursor
 
 
 def _spec(folder: Path) -> LanguageSpec:
