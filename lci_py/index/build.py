@@ -8,29 +8,33 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py import __version__
-from lci_py.errors import IndexError_, IndexWriteError
+from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
 from lci_py.index import store
-from lci_py.index.manifest import FORMAT, Manifest, read_manifest
+from lci_py.index.manifest import FORMAT, Manifest, read_manifest, verify
 from lci_py.index.rows import Rows, number
 from lci_py.source.git import head
-from lci_py.source.walk import WalkOptions, walk
-from lci_py.source.worker import FileRecord, process_batch, start_worker
+from lci_py.source.walk import WalkOptions, WalkResult, walk
+from lci_py.source.worker import FileRecord, process_batch, start_worker, unparsed
 from lci_py.types import BuildSummary, FileEntry, Skip
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor
 
     from lci_py.embed.encoder import Encoder
 
 Progress = Callable[[str, int, int], None]
-#: Below this many bytes a pool costs more than it saves.
+#: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
 POOL_THRESHOLD = 300_000
+_FORKS = sys.platform == "linux"
+#: Without a batch done for so long, a parser hangs. A batch takes well under a second.
+STALL_SECONDS = 60.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
 
@@ -52,10 +56,11 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     started = time.perf_counter()
     report = progress or (lambda _stage, _done, _total: None)
     report("walk", 0, 0)
-    walked = walk(root, options.walk)
+    walked = _without(index_dir, root, walk(root, options.walk))
     stat_digest = _stat_digest(walked.files, walked.skipped, options)
     previous = _previous(index_dir)
-    if previous is not None and not options.full and previous.files_digest == stat_digest:
+    current = previous is not None and previous.files_digest == stat_digest
+    if previous is not None and current and not options.full and _intact(index_dir, previous):
         return _summary(root, previous, index_dir, started, changed=False)
     with store.staging(index_dir) as folder:
         records, skipped = _records(root, walked.files, options.jobs, report)
@@ -86,6 +91,27 @@ def _previous(index_dir: Path) -> Manifest | None:
         return read_manifest(index_dir)
     except IndexError_:
         return None  # nothing there, or nothing of use: this run replaces it
+
+
+def _intact(index_dir: Path, manifest: Manifest) -> bool:
+    try:
+        for shard in manifest.shards.values():
+            verify(index_dir, shard)
+    except DamagedIndexError:
+        return False
+    return True
+
+
+def _without(index_dir: Path, root: Path, walked: WalkResult) -> WalkResult:
+    """The walk, without an index folder elsewhere in the tree: each run would find the files of the run before."""
+    try:
+        prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"
+    except ValueError:
+        return walked
+    return WalkResult(
+        tuple(entry for entry in walked.files if not entry.path.startswith(prefix)),
+        tuple(skip for skip in walked.skipped if not skip.path.startswith(prefix)),
+    )
 
 
 def _stat_digest(files: tuple[FileEntry, ...], skipped: tuple[Skip, ...], options: BuildOptions) -> str:
@@ -125,57 +151,101 @@ def _records(
     """Extract every file; (records sorted by path, what their content ruled out)."""
     done = 0
     records: list[FileRecord] = []
-    for batch in _processed(str(root), files, jobs):
-        records.extend(batch)
-        done += len(batch)
-        report("parse", done, len(files))
+    with closing(_processed(str(root), files, jobs)) as batches:  # an interrupt must end the pool, not wait for it
+        for batch in batches:
+            records.extend(batch)
+            done += len(batch)
+            report("parse", done, len(files))
     records.sort(key=lambda record: record.path)
     skipped = [Skip(record.path, record.skip) for record in records if record.skip]
     return [record for record in records if not record.skip], skipped
 
 
 def _processed(root: str, files: tuple[FileEntry, ...], jobs: int) -> Iterator[list[FileRecord]]:
-    if jobs <= 1 or sum(entry.size for entry in files) < POOL_THRESHOLD:
-        for batch in _batches(files):
+    """Parse in other processes, even a small repository: a grammar's crash would end this one."""
+    batches = _batches(files)
+    small = not _FORKS and sum(entry.size for entry in files) < POOL_THRESHOLD
+    if jobs <= 1 or small or not files:
+        for batch in batches:
             yield process_batch(root, batch)
         return
-    from concurrent.futures import as_completed
-    from concurrent.futures.process import BrokenProcessPool
+    lost: list[list[FileEntry]] = []
+    while True:
+        with _pool(jobs) as pool:
+            yield from _pooled(pool, root, batches, 4 * jobs, lost)
+        if not lost:
+            return
+        while lost:
+            yield from _alone(root, lost.pop())
 
-    with _pool(jobs) as pool:
-        pending = {pool.submit(process_batch, root, batch): batch for batch in _batches(files)}
+
+def _pooled(
+    pool: ProcessPoolExecutor, root: str, batches: Iterator[list[FileEntry]], ahead: int, lost: list[list[FileEntry]]
+) -> Iterator[list[FileRecord]]:
+    """Results as they come, until a process dies: what it and its neighbours were at goes to `lost`."""
+    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+
+    pending: dict[Future[list[FileRecord]], list[FileEntry]] = {}
+    while True:
+        while not lost and len(pending) < ahead and (batch := next(batches, None)):
+            try:
+                pending[pool.submit(process_batch, root, batch)] = batch
+            except BrokenExecutor:
+                lost.append(batch)
         _warm_up()
-        lost: list[list[FileEntry]] = []
-        for future in as_completed(pending):
+        if not pending:
+            return
+        done, _ = wait(pending, STALL_SECONDS, FIRST_COMPLETED)
+        if not done:
+            _kill(pool)
+        for future in done:
+            batch = pending.pop(future)
             try:
                 yield future.result()
-            except BrokenProcessPool:
-                lost.append(pending[future])
-    for batch in lost:
-        yield from ([record] for record in _one_by_one(root, batch))
+            except BrokenExecutor:
+                lost.append(batch)
 
 
-def _one_by_one(root: str, batch: list[FileEntry]) -> Iterator[FileRecord]:
-    """A file that kills its process (a grammar's crash) is skipped and named; its neighbours are kept."""
-    from concurrent.futures.process import BrokenProcessPool
+def _alone(root: str, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
+    """A file that kills its process (a grammar's crash) or never ends is skipped and named; its neighbours are kept."""
+    from concurrent.futures import BrokenExecutor, TimeoutError
 
-    from lci_py.source.worker import crashed
-
+    with _pool(1) as pool:
+        try:
+            yield pool.submit(process_batch, root, batch).result(STALL_SECONDS)
+            return
+        except BrokenExecutor:
+            reason = "parser_crash"
+        except TimeoutError:
+            reason = "parser_timeout"
+            _kill(pool)
+    if len(batch) == 1:
+        yield [unparsed(batch[0], reason)]
+        return
     for entry in batch:
-        with _pool(1) as pool:
-            try:
-                yield pool.submit(process_batch, root, [entry]).result()[0]
-            except BrokenProcessPool:
-                yield crashed(entry)
+        yield from _alone(root, [entry])
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    # fork starts in milliseconds and is safe here: this process has no thread yet. Elsewhere the platform's default.
-    method = "fork" if sys.platform == "linux" else None
-    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
+    # fork starts in milliseconds and is safe here: a worker touches nothing that another thread could hold.
+    method = "fork" if _FORKS else None
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
+    try:
+        yield pool
+    except BaseException:
+        _kill(pool)
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    for process in list((pool._processes or {}).values()):  # kill_workers() is public since Python 3.14 only
+        process.kill()
 
 
 def _warm_up() -> None:

@@ -1,8 +1,17 @@
-"""The manifest: the small file that names the shards, written last. What it names is the index; all else is debris."""
+"""The manifest: the small file that names the shards, written last. What it names is the index; all else is debris.
+
+It is data from disk, and so are the shards: names, sizes, kinds of file and checksums are looked at before anything
+is opened, mapped or allocated.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import re
+import stat
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +22,10 @@ from lci_py.errors import DamagedIndexError, NoIndexError, ShardVersionError
 FORMAT = 1
 MANIFEST = "manifest.json"
 _MAX_BYTES = 4_000_000
+_NAME = re.compile(r"(dense|bm25|symbols|graph)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
+_BUILT_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason")
+_NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +35,7 @@ class Shard:
     name: str
     bytes: int
     sha: str  # digest over names, sizes and contents
+    mtime_ns: int  # of the newest of its files: one that is unchanged since it was written needs no check of its digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,45 +53,203 @@ class Manifest:
     shards: dict[str, Shard] = field(default_factory=dict)
 
     def dumps(self) -> str:
-        return json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+        data = asdict(self)
+        return json.dumps({**data, "digest": _own_digest(data)}, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+
+
+def _own_digest(data: dict[str, Any]) -> str:
+    """Digest of a manifest's values: a flipped byte in a count would otherwise be believed."""
+    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
 
 
 def read_manifest(index_dir: Path) -> Manifest:
-    """The index that a folder holds.
+    """What the manifest of a folder says. Whether its shards are there is for `open_index` to find out.
 
     Raises:
         NoIndexError: There is none.
         ShardVersionError: It is in a format this build does not read.
-        DamagedIndexError: It is not a manifest, or a shard is missing or has another size.
+        DamagedIndexError: It is not a manifest.
     """
     path = index_dir / MANIFEST
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise DamagedIndexError(f"{MANIFEST} is larger than a manifest can be")
-        data = json.loads(path.read_text("utf-8"))
+        data = json.loads(_read(path))
     except (FileNotFoundError, NotADirectoryError):
         raise NoIndexError(str(index_dir.parent)) from None
     except (OSError, ValueError, RecursionError) as error:
         raise DamagedIndexError(f"{MANIFEST} cannot be read ({error})") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        found = data.get("format") if isinstance(data, dict) else None
-        raise ShardVersionError(str(path), found=found, readable=FORMAT)
+    if not isinstance(data, dict):
+        raise DamagedIndexError(f"{MANIFEST} is not a JSON object")
+    if data.get("format") != FORMAT or isinstance(data["format"], bool):
+        raise ShardVersionError(str(path), found=data.get("format"), readable=FORMAT)
+    if data.pop("digest", None) != _own_digest(data):
+        raise DamagedIndexError(f"{MANIFEST} does not match its own checksum")
     try:
-        shards = {name: Shard(**shard) for name, shard in data.pop("shards").items()}
+        shards = {role: Shard(**shard) for role, shard in data.pop("shards").items()}
         manifest = Manifest(**data, shards=shards)
-        for shard in shards.values():
-            if "/" in shard.name or shard.name.startswith(".") or shard_bytes(index_dir / shard.name) != shard.bytes:
-                raise DamagedIndexError(f"{shard.name} is missing or has another size than when it was written")
+        _check(manifest)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise DamagedIndexError(f"{MANIFEST} has unexpected content ({error})") from error
     return manifest
 
 
-def shard_bytes(path: Path) -> int:
-    """Size of a shard, -1 if it is not there."""
+def _read(path: Path) -> str:
+    # Not a link, nor a FIFO that would block: an index that came with a clone may hold anything.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
+        if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
+            raise ValueError("not a regular file")
+        data = handle.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise ValueError("larger than a manifest can be")
+    return data.decode("utf-8")
+
+
+def _check(manifest: Manifest) -> None:
+    """Raise ValueError (or what a wrong type raises) unless every value is of the kind that readers rely on."""
+    counts, model, shards = manifest.counts, manifest.model, manifest.shards
+    texts = (manifest.program, manifest.files_digest, manifest.commit or "", manifest.branch or "")
+    numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model.get("dimension", 0)]
+    for shard in shards.values():
+        numbers += [shard.bytes, shard.mtime_ns]
+        if not _NAME.fullmatch(shard.name) or not isinstance(shard.sha, str):
+            raise ValueError(f"a shard is called {shard.name!r}")
+    for name in _TABLES:
+        numbers += counts[name].values()
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("a number is not one")
+    if not all(isinstance(text, str) for text in texts) or not _BUILT_AT.fullmatch(manifest.built_at):
+        raise ValueError("a text is not one")
+    # A mask over all units is made before a shard is read: every unit is a row of this one.
+    if "symbols" in shards and counts["units"] > shards["symbols"].bytes:
+        raise ValueError("more units than the shard has bytes")
+
+
+# --- shards -------------------------------------------------------------------------------------------------------
+
+
+class OpenIndex:
+    """A manifest whose shards are all there, and stay while this is open: a writer removes only what nobody holds."""
+
+    def __init__(self, index_dir: Path) -> None:
+        self.index_dir = index_dir
+        self._held: list[int] = []
+        self.manifest = read_manifest(index_dir)
+        while True:
+            try:
+                for shard in self.manifest.shards.values():
+                    self._hold(shard)
+                return
+            except DamagedIndexError:
+                self.close()
+                # A writer may have published a newer index, and removed these shards, since the manifest was read.
+                newer = read_manifest(index_dir)
+                if newer == self.manifest:
+                    raise
+                self.manifest = newer
+
+    def close(self) -> None:
+        while self._held:
+            os.close(self._held.pop())
+
+    def _hold(self, shard: Shard) -> None:
+        path = self.index_dir / shard.name
+        handle = hold(path, exclusive=False)
+        if handle is not None:
+            self._held.append(handle)
+        if shard_state(path)[0] != shard.bytes:
+            raise DamagedIndexError(f"{shard.name} is missing or has another size than when it was written")
+
+    def verified(self, shard: Shard) -> Path:
+        """Path of a shard that holds what was written.
+
+        Raises:
+            DamagedIndexError: It holds something else.
+        """
+        verify(self.index_dir, shard)
+        return self.index_dir / shard.name
+
+
+def hold(path: Path, *, exclusive: bool) -> int | None:
+    """A lock on a shard that lasts until the returned descriptor is closed; None if there can be none.
+
+    Raises:
+        BlockingIOError: If `exclusive`, and somebody else holds it.
+    """
     try:
-        if path.is_dir():
-            return sum(item.stat().st_size for item in sorted(path.rglob("*")) if item.is_file())
-        return path.stat().st_size
-    except OSError:
-        return -1
+        import fcntl
+    except ImportError:  # pragma: no cover - not on this platform, where open files cannot be removed anyway
+        return None
+    handle = None
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.flock(handle, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        return handle
+    except OSError as error:
+        if handle is not None:
+            os.close(handle)
+        if exclusive and isinstance(error, BlockingIOError):
+            raise
+        return None  # gone, unreadable, or a file system without locks
+
+
+def verify(index_dir: Path, shard: Shard) -> None:
+    """Check a shard against the manifest: by `stat` if that says that nothing was written to it, else by content.
+
+    Raises:
+        DamagedIndexError: It is not what was written.
+    """
+    path = index_dir / shard.name
+    if shard_state(path) == (shard.bytes, shard.mtime_ns):
+        return
+    try:
+        found = shard_digest(path)
+    except OSError as error:
+        raise DamagedIndexError(f"{shard.name} cannot be read ({error.strerror or error})") from error
+    if found != shard.sha:
+        raise DamagedIndexError(f"{shard.name} does not match its checksum")
+
+
+def _files(path: Path) -> list[tuple[str, os.stat_result]]:
+    """The files of a shard, with their names inside it, sorted. A link is no part of a shard.
+
+    Raises:
+        OSError: If something is missing, unreadable, or not a file.
+    """
+    info = os.lstat(path)
+    if stat.S_ISREG(info.st_mode):
+        return [(".", info)]
+    found = []
+    pending = [("", path)]
+    while pending:
+        prefix, folder = pending.pop()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append((f"{prefix}{entry.name}/", Path(entry.path)))
+                else:
+                    found.append((prefix + entry.name, entry.stat(follow_symlinks=False)))
+    if not all(stat.S_ISREG(info.st_mode) for _, info in found):
+        raise OSError(f"{path.name} holds something that is not a file")
+    return sorted(found, key=lambda item: item[0])
+
+
+def shard_state(path: Path) -> tuple[int, int]:
+    """(size, newest modification time) of a shard; (-1, -1) if it is not there, or not made of files."""
+    with suppress(OSError):
+        infos = [info for _, info in _files(path)]
+        return sum(info.st_size for info in infos), max((info.st_mtime_ns for info in infos), default=0)
+    return -1, -1
+
+
+def shard_digest(path: Path, *, sync: bool = False) -> str:
+    """Digest of a shard's content; with `sync`, its files are flushed to the disk on the way."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, info in _files(path):
+        with open(path / name if name != "." else path, "rb") as handle:
+            if sync:
+                os.fsync(handle.fileno())
+            digest.update(f"{name}\0{info.st_size}\0".encode())
+            while block := handle.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

@@ -4,14 +4,15 @@ one last: a reader sees the old index or the new one, whole."""
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from lci_py.errors import IndexWriteError
-from lci_py.index.manifest import MANIFEST, Manifest, Shard, shard_bytes
+from lci_py.index.manifest import MANIFEST, Manifest, Shard, hold, shard_digest, shard_state
 
 _IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
 _LOCK = "write.lock"
@@ -27,15 +28,16 @@ def staging(index_dir: Path) -> Iterator[Path]:
     try:
         index_dir.mkdir(parents=True, exist_ok=True)
         ignore = index_dir / ".gitignore"
-        if not ignore.exists():
+        if not ignore.exists() or not ignore.stat().st_size:  # a full disk leaves an empty one
             ignore.write_text(_IGNORE)
         with _locked(index_dir):
             for debris in index_dir.glob("tmp-*"):
-                shutil.rmtree(debris, ignore_errors=True)
+                _remove(debris)
             folder = index_dir / f"tmp-{os.getpid()}"
-            folder.mkdir()
             try:
-                yield folder
+                folder.mkdir()
+                with _as_os_error():
+                    yield folder
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
@@ -44,6 +46,19 @@ def staging(index_dir: Path) -> Iterator[Path]:
             f"cannot write the index in {index_dir}: {reason}",
             hint="free some space or make the folder writable; the previous index is untouched",
         ) from error
+
+
+@contextlib.contextmanager
+def _as_os_error() -> Iterator[None]:
+    """SQLite and faiss have words of their own for a disk that takes no more."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise OSError(str(error)) from error
+    except RuntimeError as error:
+        if "faiss" not in str(error):
+            raise
+        raise OSError(f"faiss cannot write its file ({' '.join(str(error).split())[-80:]})") from error
 
 
 @contextlib.contextmanager
@@ -82,37 +97,35 @@ def commit(index_dir: Path, folder: Path, shards: dict[str, tuple[Path, str]], m
     """
     named: dict[str, Shard] = {}
     for role, (path, suffix) in sorted(shards.items()):
-        digest = _digest(path)
-        name = f"{role}-{digest[:16]}{suffix}"
-        final = index_dir / name
-        if not final.exists():
-            os.replace(path, final)
-        named[role] = Shard(name, shard_bytes(final), digest)
-    from dataclasses import replace
-
+        digest = shard_digest(path, sync=True)
+        final = index_dir / f"{role}-{digest[:16]}{suffix}"
+        _place(path, final, digest)
+        size, mtime_ns = shard_state(final)
+        named[role] = Shard(final.name, size, digest, mtime_ns)
     manifest = replace(manifest, shards=named)
     temporary = folder / MANIFEST
     with temporary.open("w", encoding="utf-8") as handle:
         handle.write(manifest.dumps())
         handle.flush()
         os.fsync(handle.fileno())
+    _sync_folder(index_dir)  # the shards' names before the name that leads to them
     os.replace(temporary, index_dir / MANIFEST)
     _sync_folder(index_dir)
     _collect(index_dir, {shard.name for shard in named.values()})
     return manifest
 
 
-def _digest(path: Path) -> str:
-    """Digest of a shard's content; its files are flushed to the disk on the way."""
-    digest = hashlib.blake2b(digest_size=16)
-    for item in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if item.is_file():
-            with item.open("rb") as handle:
-                os.fsync(handle.fileno())
-                digest.update(f"{item.relative_to(path).as_posix()}\0{item.stat().st_size}\0".encode())
-                while block := handle.read(1 << 20):
-                    digest.update(block)
-    return digest.hexdigest()
+def _place(path: Path, final: Path, digest: str) -> None:
+    """Move a shard to its final name, unless the same content is there. What is there may be damaged."""
+    if path.is_dir():
+        for folder in (path, *path.rglob("*/")):
+            _sync_folder(folder)
+    if os.path.lexists(final):
+        with contextlib.suppress(OSError):
+            if shard_digest(final) == digest:
+                return
+        os.replace(final, path.with_name(f"damaged-{final.name}"))  # a folder cannot be replaced in one step
+    os.replace(path, final)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -125,12 +138,22 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _collect(index_dir: Path, keep: set[str]) -> None:
+    """Remove the shards of older generations, save those that a reader has open: a later run takes them."""
     for item in index_dir.iterdir():
-        if item.name in keep or item.name in (MANIFEST, _LOCK, ".gitignore") or item.name.startswith("tmp-"):
+        if item.name in keep or item.name.split("-")[0] not in ("dense", "bm25", "symbols", "graph"):
             continue
-        if item.name.split("-")[0] in ("dense", "bm25", "symbols", "graph", "tokens"):
-            if item.is_dir():
-                shutil.rmtree(item, ignore_errors=True)
-            else:
-                with contextlib.suppress(OSError):
-                    item.unlink()
+        try:
+            handle = hold(item, exclusive=True)
+        except BlockingIOError:
+            continue
+        _remove(item)
+        if handle is not None:
+            os.close(handle)
+
+
+def _remove(item: Path) -> None:
+    if item.is_dir() and not item.is_symlink():
+        shutil.rmtree(item, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            item.unlink()

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 #: One table of weights per intent; docs/ranking.md explains each signal. All signals are in [0, 1].
 WEIGHTS: dict[str, dict[str, float]] = {
     "balanced_hybrid": {
-        "dense": 1.0, "content": 0.5, "names": 0.3, "paths": 0.4, "files": 0.4, "symbol": 0.3, "stem": 0.4,
+        "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
         "dense_file": 0.3,
     },
     "fast_exact": {
-        "dense": 0.3, "content": 0.6, "names": 0.6, "paths": 0.3, "files": 0.3, "symbol": 2.0, "stem": 0.3,
+        "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 0.6, "stem": 0.25,
         "dense_file": 0.1,
     },
 }  # fmt: skip
 #: Multipliers on a result's score.
-FACTORS = {"test": 0.6, "block": 0.85, "text": 0.7}
+FACTORS = {"test": 0.6, "block": 0.95, "text": 0.7}
 #: A file's k-th result (from 0) is multiplied by this to the power k: the head shows several files.
-SATURATION = 0.75
+SATURATION = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,15 +45,21 @@ class SourceReader:
         return self._files[path]
 
     def _read(self, path: str) -> list[bytes] | None:
+        data = self._bytes(path)
+        return None if data is None else data.split(b"\n")
+
+    def _bytes(self, path: str) -> bytes | None:
+        # The index is data from disk: a path in it must not lead out of the root, nor into a device or a FIFO.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        full = self.root / path
         try:
-            # The index is data from disk: a path in it must not lead out of the root, nor into a device.
-            full = self.root / path
-            status = os.lstat(full)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_READ or ".." in Path(path).parts:
+            if ".." in Path(path).parts or not full.resolve().is_relative_to(self.root.resolve()):
                 return None
-            if not full.resolve().is_relative_to(self.root.resolve()):
-                return None
-            return full.read_bytes().split(b"\n")
+            with open(full, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_READ:
+                    return None
+                return file.read(_MAX_READ)
         except (OSError, ValueError):
             return None
 
@@ -70,10 +76,14 @@ class SourceReader:
             status = os.lstat(self.root / path)
         except (OSError, ValueError):
             return True
+        if not stat.S_ISREG(status.st_mode):
+            return True
         if status.st_size == size and status.st_mtime_ns == mtime_ns:
             return False
-        lines = self.lines(path) if status.st_size == size else None
-        return lines is None or digest(b"\n".join(lines)) != sha
+        # Size and time are those of the walk, the content may be of a moment later: only the content decides. Not by
+        # way of `lines`: after a checkout every file is read here, and they need not all stay in memory.
+        data = self._bytes(path)
+        return data is None or digest(data) != sha
 
 
 def result(session: Session, row: sqlite3.Row, request: SearchRequest, view: View, score: float) -> Result:

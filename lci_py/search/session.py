@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError, ModelMismatchError, ShardMissingError, UsageError
-from lci_py.index.manifest import Manifest, read_manifest
+from lci_py.index.manifest import Manifest, OpenIndex
 from lci_py.index.symbolic import SymbolicIndex
 from lci_py.search import present
 from lci_py.search.query import read_fields, read_symbolic, read_text
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """Reads one generation of an index. Use it as a context manager."""
+    """Reads one generation of an index, whatever a writer does meanwhile. Use it as a context manager."""
 
     def __init__(self, root: Path, index_dir: Path, *, snippet: int) -> None:
         self.root = root
         self.index_dir = index_dir
-        self.manifest: Manifest = read_manifest(index_dir)
+        self._index = OpenIndex(index_dir)
+        self.manifest: Manifest = self._index.manifest
         self.snippet = snippet
         self.reader = present.SourceReader(root)
 
@@ -41,6 +42,7 @@ class Session:
     def __exit__(self, *_exc: object) -> None:
         if "symbols" in self.__dict__:
             self.symbols.close()
+        self._index.close()
 
     # --- shards -------------------------------------------------------------------------------------------------
 
@@ -49,11 +51,12 @@ class Session:
 
         Raises:
             ShardMissingError: The index has none for the role.
+            DamagedIndexError: It is not what was written.
         """
         found = self.manifest.shards.get(role)
         if found is None:
             raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
-        return self.index_dir / found.name
+        return self._index.verified(found)
 
     @cached_property
     def symbols(self) -> SymbolicIndex:

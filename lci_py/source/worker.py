@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import stat
+import threading
+import time
 from array import array
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -40,21 +44,46 @@ def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
 
 
-def process_file(root: str, entry: FileEntry) -> FileRecord:
-    """Read, classify, parse, chunk and count one file. A file that cannot be read comes back with `skip` set."""
+#: The walk has left out what is larger than the limit; this is for a file that has grown since.
+_MAX_READ = 64_000_000
+
+
+def _read(path: str) -> bytes | str:
+    """The file's content, or the reason to skip it: since the walk it may have become anything."""
+    # A link must not lead out of the root, and a FIFO must not block.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        # A file swapped for a link since the walk must not lead out of the root.
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        with open(os.open(os.path.join(root, entry.path), flags), "rb") as handle:
-            data = handle.read()
-    except FileNotFoundError:
-        return _skipped(entry, "vanished")
+        handle = os.open(path, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return "vanished"
+    except OSError as error:
+        return "symlink" if error.errno == errno.ELOOP else "unreadable"
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            return "special"
+        if info.st_size > _MAX_READ:
+            return "too_large"
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(_MAX_READ)
     except OSError:
-        return _skipped(entry, "unreadable")
+        return "unreadable"
+    finally:
+        os.close(handle)
+
+
+def process_file(root: str, entry: FileEntry) -> FileRecord:
+    """Read, classify, parse, chunk and count one file. One that cannot be used comes back with `skip` set."""
+    data = _read(os.path.join(root, entry.path))
+    if isinstance(data, str):
+        return unparsed(entry, data)
     reason = content_reason(entry.path, data)
     if reason:
-        return _skipped(entry, reason, data)
-    found = extract(entry.path, data, detect(entry.path, data[:HEAD_BYTES]))
+        return unparsed(entry, reason, data)
+    try:
+        found = extract(entry.path, data, detect(entry.path, data[:HEAD_BYTES]))
+    except Exception:  # one file that a grammar or this program trips over must not cost the others their index
+        return unparsed(entry, "parser_crash", data)
     positions: dict[str, int] = {}
     bags = []
     for chunk in found.chunks:
@@ -75,7 +104,8 @@ def process_file(root: str, entry: FileEntry) -> FileRecord:
     )
 
 
-def _skipped(entry: FileEntry, reason: str, data: bytes = b"") -> FileRecord:
+def unparsed(entry: FileEntry, reason: str, data: bytes = b"") -> FileRecord:
+    """The record of a file that is skipped."""
     return FileRecord(
         entry.path, entry.size, entry.mtime_ns, digest(data), 0, reason, Extract("text", ""), (), (), ()
     )  # fmt: skip
@@ -86,10 +116,14 @@ def process_batch(root: str, entries: list[FileEntry]) -> list[FileRecord]:
 
 
 def start_worker() -> None:
-    """Leave Ctrl-C to the parent process, which ends the pool."""
+    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
 
 
-def crashed(entry: FileEntry) -> FileRecord:
-    """The record of a file whose parse ended the process."""
-    return _skipped(entry, "parser_crash")
+def _follow(parent: int) -> None:
+    # A parent that is killed closes no pipe here, since the other workers hold copies of it: they would wait forever,
+    # and the writer's lock with them.
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
