@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -161,7 +161,7 @@ def _records(
     return [record for record in records if not record.skip], skipped
 
 
-def _processed(root: str, files: tuple[FileEntry, ...], jobs: int) -> Iterator[list[FileRecord]]:
+def _processed(root: str, files: tuple[FileEntry, ...], jobs: int) -> Generator[list[FileRecord], None, None]:
     """Parse in other processes, even a small repository: a grammar's crash would end this one."""
     batches = _batches(files)
     small = not _FORKS and sum(entry.size for entry in files) < POOL_THRESHOLD

@@ -22,7 +22,8 @@ from lci_py.errors import DamagedIndexError, NoIndexError, ShardVersionError
 FORMAT = 1
 MANIFEST = "manifest.json"
 _MAX_BYTES = 4_000_000
-_NAME = re.compile(r"(dense|bm25|symbols|graph)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
+#: A shard's name: its role, the head of its digest, and a suffix.
+SHARD_NAME = re.compile(r"([a-z][a-z0-9]*)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
 _BUILT_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason")
 _NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read")
@@ -110,9 +111,10 @@ def _check(manifest: Manifest) -> None:
     counts, model, shards = manifest.counts, manifest.model, manifest.shards
     texts = (manifest.program, manifest.files_digest, manifest.commit or "", manifest.branch or "")
     numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model.get("dimension", 0)]
-    for shard in shards.values():
+    for role, shard in shards.items():
         numbers += [shard.bytes, shard.mtime_ns]
-        if not _NAME.fullmatch(shard.name) or not isinstance(shard.sha, str):
+        match = SHARD_NAME.fullmatch(shard.name)
+        if match is None or match[1] != role or not isinstance(shard.sha, str):
             raise ValueError(f"a shard is called {shard.name!r}")
     for name in _TABLES:
         numbers += counts[name].values()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lci_py.errors import IndexWriteError
-from lci_py.index.manifest import MANIFEST, Manifest, Shard, hold, shard_digest, shard_state
+from lci_py.index.manifest import MANIFEST, SHARD_NAME, Manifest, Shard, hold, shard_digest, shard_state
 
 _IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
 _LOCK = "write.lock"
@@ -140,7 +140,7 @@ def _sync_folder(folder: Path) -> None:
 def _collect(index_dir: Path, keep: set[str]) -> None:
     """Remove the shards of older generations, save those that a reader has open: a later run takes them."""
     for item in index_dir.iterdir():
-        if item.name in keep or item.name.split("-")[0] not in ("dense", "bm25", "symbols", "graph"):
+        if item.name in keep or not SHARD_NAME.fullmatch(item.name):
             continue
         try:
             handle = hold(item, exclusive=True)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SPACE = re.compile(r"\s+")
 COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
+HASHES = re.compile(r"\s+#+$")
 
 
 @dataclass(slots=True)
@@ -63,8 +64,25 @@ class Captured:
             else:
                 self._other(role, captures)
         self.entities.extend(entity for _, entity in best.values())
+        self._trim()
         self.uncalled.sort()
         self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
+
+    def _trim(self) -> None:
+        """Take blanks and comments off the ends: a block made by indentation reaches to what follows it."""
+        comments = {node.end_byte: node.start_byte for _, node, text in self.prefixes.values() if text is not None}
+        for entity in self.entities:
+            if entity.kind == "section":
+                continue  # the blank lines between two sections are of the first
+            end = entity.end
+            while end > entity.start:
+                if self.source[end - 1] in b" \t\r\n":
+                    end -= 1
+                elif comments.get(end, 0) > entity.start:
+                    end = comments[end]
+                else:
+                    break
+            entity.end = end
 
     def is_uncalled(self, byte: int) -> bool:
         index = bisect_right(self.uncalled, (byte, len(self.source))) - 1
@@ -84,7 +102,9 @@ class Captured:
             return
         if not names:
             return
-        name = COLON.sub("", self.text(names[0]).strip())
+        # Prose keeps its colons; a heading of Markdown may end like it starts.
+        cut = HASHES if capture == "definition.section" else COLON
+        name = cut.sub("", self.text(names[0]).strip())
         if not name:
             return  # an error recovery made up a node of no width
         owner = captures.get("parent")
@@ -115,7 +135,8 @@ class Captured:
         elif role == "condition":
             self.conditions.extend(captures["condition"])
         elif role == "package" and not self.package:
-            self.package = re.sub(r"\\|::|/", ".", self.text(captures["package"][0])).strip(".")
+            path = ".".join(map(self.text, captures["package"]))  # Scala: `package a`, then `package b`
+            self.package = re.sub(r"\\|::|/", ".", path).strip(".")
 
     def _prefixes(self, captures: dict[str, list[Node]]) -> None:
         comments, texts = captures.get("comment", []), captures.get("docstring", [])

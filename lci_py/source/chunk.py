@@ -7,19 +7,28 @@ the methods' signatures added: an outline that answers questions about the type 
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Chunk, Symbol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tree_sitter import Node
 
 MAX_CHARS = 1600  # of one chunk; about 400 tokens
+_MIN_TAIL = MAX_CHARS // 4  # of the last piece of what had to be cut
 OUTLINE_CHARS = 1200  # of member signatures added to a type's chunk
 _OUTLINED = TYPE_KINDS | {"namespace", "module"}
 _ALWAYS = FUNCTION_KINDS | _OUTLINED | {"section"}
 _MIN_LINES = 3  # a shorter constant, field or alias stays with its neighbours
+_SCRAP_LINES = 2  # what stands outside definitions, and right above or below one, is part of that one up to here
+_SCRAP_WORDS = 3  # with so few words nothing is worth a result of its own
 _BLOCK = -1
+_WORDS = re.compile(r"\w+")
+_CLOSING = re.compile(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endif`, unlike comments
 
 
 def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: bytes) -> tuple[Chunk, ...]:
@@ -45,9 +54,10 @@ def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: 
     members = _members(symbols, runs)
     for owner, parts in runs.items():
         extra = _outline(symbols, members.get(owner, ())) if symbols[owner].kind in _OUTLINED else ""
-        chunks.extend(_pieces(owner, sorted(parts), lines, nodes[owner], extra))
-    for first, last in blocks:
-        chunks.extend(_pieces(_BLOCK, [(first, last)], lines, root, ""))
+        chunks.extend(_pieces(owner, parts, lines, extra, lambda node=nodes[owner]: _break_depths(node)))
+    root_depths = cache(lambda: _break_depths(root))
+    for block in blocks:
+        chunks.extend(_pieces(_BLOCK, [block], lines, "", root_depths))
     chunks.sort(key=lambda chunk: (chunk.line, chunk.end_line, chunk.symbol))
     return tuple(chunks)
 
@@ -55,7 +65,7 @@ def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: 
 def chunk_text(source: bytes) -> tuple[Chunk, ...]:
     """Chunks of a file without a grammar: runs of lines, cut at blank lines where possible."""
     lines = source.decode("utf-8", "replace").split("\n")
-    return tuple(_pieces(_BLOCK, [(1, len(lines))], lines, None, ""))
+    return tuple(_pieces(_BLOCK, [(1, len(lines))], lines, "", dict))
 
 
 def _owns_chunks(symbol: Symbol, symbols: list[Symbol], size: int) -> bool:
@@ -83,6 +93,15 @@ def _paint(symbols: list[Symbol], lines: list[str]) -> list[int]:
         if _owns_chunks(symbol, symbols, size):
             first, last = symbol.first_line - 1, min(symbol.end_line, len(lines))
             owners[first:last] = [index] * (last - first)
+    seen = set(owners)
+    for index, symbol in enumerate(symbols):
+        if index not in seen and symbol.kind in FUNCTION_KINDS | TYPE_KINDS and symbol.line <= len(lines):
+            # `interface A { f(): void }`: the members on its only line must not hide the type itself.
+            inner = owners[symbol.line - 1]
+            while inner >= 0 and inner != index:
+                inner = symbols[inner].parent
+            if inner == index:
+                owners[symbol.line - 1] = index
     return owners
 
 
@@ -103,24 +122,66 @@ def _settle(
 ) -> None:  # fmt: skip
     """Drop blank blocks; give scraps (a stray `#endif`, a bracket) to the definition before or after them."""
     defined = {symbol.line for symbol in symbols}
+
+    def give(owner: int, first: int, last: int) -> None:
+        runs.setdefault(owner, []).append((first, last))
+
     kept: list[tuple[int, int]] = []
-    for first, last in blocks:
-        while first <= last and not lines[first - 1].strip():
+    for start, stop in blocks:
+        before = owners[start - 2] if start > 1 else _BLOCK
+        after = owners[stop] if stop < len(owners) else _BLOCK
+        touches_before = bool(lines[start - 1].strip())
+        first, last = _trim(start, stop, lines)
+        while before >= 0 and first <= last and not _has_words(lines[first - 1]):
+            if lines[first - 1].strip():  # brackets that close what is around
+                give(before, first, first)
             first += 1
-        while last >= first and not lines[last - 1].strip():
-            last -= 1
+        if after >= 0 and first <= last == stop:
+            top = _paragraph(first, last, -1, lines)
+            opens = top > start or not touches_before or _margin(lines[last - 1]) < _margin(lines[stop])
+            if last - top < _SCRAP_LINES and opens and defined.isdisjoint(range(top, last + 1)):
+                give(after, top, last)  # `impl T {`, `#if X`, `else:`
+                first, last = _trim(first, top - 1, lines)
+        if before >= 0 and touches_before and first <= last:
+            end = _paragraph(first, last, 1, lines)
+            if end - first < _SCRAP_LINES and defined.isdisjoint(range(first, end + 1)):
+                give(before, first, end)  # `#endif`, `module_init(f);`
+                first, last = _trim(end + 1, last, lines)
         if first > last:
             continue
-        scrap = last - first < 2 and not any(line in defined for line in range(first, last + 1))
-        neighbour = next((owners[i] for i in (first - 2, last) if 0 <= i < len(owners) and owners[i] >= 0), _BLOCK)
-        if neighbour == _BLOCK and scrap:
-            before = owners[: first - 1]
-            neighbour = next((owner for owner in reversed(before) if owner >= 0), _BLOCK)
-        if scrap and neighbour >= 0:
-            runs.setdefault(neighbour, []).append((first, last))
+        nearest = next((owner for owner in (before, after) if owner >= 0), _BLOCK)
+        if after >= 0 and not _CLOSING.match(lines[first - 1]):
+            nearest = after  # a heading
+        few = len(_WORDS.findall(" ".join(lines[first - 1 : last]), 0, 1000)) <= _SCRAP_WORDS
+        if nearest >= 0 and few and defined.isdisjoint(range(first, last + 1)):
+            give(nearest, first, last)
         else:
             kept.append((first, last))
     blocks[:] = kept
+
+
+def _trim(first: int, last: int, lines: list[str]) -> tuple[int, int]:
+    while first <= last and not lines[first - 1].strip():
+        first += 1
+    while last >= first and not lines[last - 1].strip():
+        last -= 1
+    return first, last
+
+
+def _paragraph(first: int, last: int, step: int, lines: list[str]) -> int:
+    """The end of the lines without a blank one from `first` (or, with step -1, up from `last`)."""
+    number = first if step > 0 else last
+    while first <= number + step <= last and lines[number + step - 1].strip():
+        number += step
+    return number
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _has_words(text: str) -> bool:
+    return any(c.isalnum() for c in text)
 
 
 def _members(symbols: list[Symbol], runs: dict[int, list[tuple[int, int]]]) -> dict[int, list[int]]:
@@ -142,33 +203,45 @@ def _outline(symbols: list[Symbol], members: list[int] | tuple[()]) -> str:
     return "\n".join(out)
 
 
-def _pieces(owner: int, parts: list[tuple[int, int]], lines: list[str], node: Node | None, extra: str) -> list[Chunk]:
-    """Chunks of at most about `MAX_CHARS` over an owner's own lines."""
-    numbers = [number for first, last in parts for number in range(first, last + 1)]
-    total = sum(len(lines[number - 1]) + 1 for number in numbers)
-    if total <= MAX_CHARS:
+def _pieces(
+    owner: int, parts: list[tuple[int, int]], lines: list[str], extra: str, depths: Callable[[], dict[int, int]]
+) -> list[Chunk]:
+    """Chunks of at most about `MAX_CHARS` over an owner's own lines; `depths` is asked only for large ones."""
+    trimmed = [_trim(first, last, lines) for first, last in sorted(parts)]
+    numbers = [number for first, last in trimmed for number in range(first, last + 1)]
+    left = sum(len(lines[number - 1]) + 1 for number in numbers)
+    if left <= MAX_CHARS:
         return _chunk(owner, numbers, lines, extra)
-    depths = _break_depths(node, lines) if node is not None else {}
+    breaks = depths()
     chunks: list[Chunk] = []
     start = 0
     while start < len(numbers):
-        end = _cut(numbers, start, lines, depths)
+        end = _cut(numbers, start, lines, breaks, left)
+        left -= sum(len(lines[number - 1]) + 1 for number in numbers[start:end])
         chunks.extend(_chunk(owner, numbers[start:end], lines, extra if not start else ""))
         start = end
     return chunks
 
 
 def _chunk(owner: int, numbers: list[int], lines: list[str], extra: str) -> list[Chunk]:
+    while numbers and not lines[numbers[-1] - 1].strip():
+        numbers = numbers[:-1]
     text = "\n".join(lines[number - 1] for number in numbers)
-    if not text.strip() or (owner == _BLOCK and not any(c.isalnum() for c in text)):
+    if not numbers or (owner == _BLOCK and not _has_words(text)):
         return []
     return [Chunk(owner, numbers[0], numbers[-1], f"{text}\n{extra}" if extra else text)]
 
 
-def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int]) -> int:
-    """Where the piece that begins at `start` ends: the outermost statement boundary in its second half."""
+def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], left: int) -> int:
+    """Where the piece that begins at `start` ends: the outermost statement boundary in its second half.
+
+    `left` is the number of characters from `start` on. The last piece is no mere closing bracket.
+    """
+    if left <= MAX_CHARS:
+        return len(numbers)
+    room = min(MAX_CHARS, left - _MIN_TAIL)
     size, end = 0, start
-    while end < len(numbers) and (size + len(lines[numbers[end] - 1]) < MAX_CHARS or end == start):
+    while end < len(numbers) and (size + len(lines[numbers[end] - 1]) < room or end == start):
         size += len(lines[numbers[end] - 1]) + 1
         end += 1
     if end == len(numbers):

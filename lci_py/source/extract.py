@@ -186,7 +186,8 @@ def _scope(captured: Captured, entity: Entity, symbols: list[Symbol], by_name: d
         above, scope = _scope(captured, around, symbols, by_name)
         owner = _plain(around.name)
         parent = by_name.get(owner.rpartition(".")[2], above)
-        scope = f"{scope}.{owner}" if scope else owner
+        if scope != owner and not scope.endswith("." + owner):
+            scope = f"{scope}.{owner}" if scope else owner
     else:
         parent = captured.entities[outer].symbol
         scope = symbols[parent].qualified_name
@@ -260,13 +261,27 @@ def _calls(captured: Captured, finder: _Finder, symbols: list[Symbol]) -> list[C
 def _imports(captured: Captured) -> list[Import]:
     imports: list[Import] = []
     for captures in captured.imports:
-        # Nested lists (`use std::{io::Read}`) spread the module over several nodes.
-        module = "::".join(captured.text(n) for n in captures.get("import.module", [])).strip("\"'`<> ")
+        module = _module(captured, captures)
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
         line = captures["import"][0].start_point[0] + 1
         names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])] or [""]
         imports.extend(Import(module, name, alias, line) for name in names)
     return imports
+
+
+def _module(captured: Captured, captures: dict[str, list[Node]]) -> str:
+    """What stands from the first to the last @import.module; nested lists (`use std::{io::Read}`) are joined."""
+    nodes = captures.get("import.module", [])
+    if not nodes:
+        return ""
+    start, end = nodes[0].start_byte, nodes[-1].end_byte
+    for name in captures.get("import.name", []):
+        if start < name.start_byte < end:
+            end = name.start_byte - 1  # the name is the path's last part (Kotlin, Scala, Swift), after a dot
+    text = captured.source[start:end].decode("utf-8", "replace")
+    if "{" in text:
+        text = "::".join(map(captured.text, nodes))
+    return text.strip("\"'`<> ")
 
 
 def _bases(captured: Captured, finder: _Finder, symbols: list[Symbol]) -> list[Base]:
