@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lci_py.search.session import Session
     from lci_py.types import BuildSummary, FileEntry, Skip
 
-__all__ = ["build_index", "dry_run", "find_root", "open_session", "status"]
+__all__ = ["Session", "build_index", "dry_run", "find_root", "open_session", "status"]
 
 
 def find_root(root: str | None) -> Path:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lci_py.cli_parse import Invocation
-    from lci_py.search.session import Session
+    from lci_py.app import Session
 
 _LISTS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")

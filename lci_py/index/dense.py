@@ -128,8 +128,8 @@ class DenseIndex:
         import numpy as np
 
         total, dimension = int(self._index.ntotal), int(self._index.d)
-        best = np.full(len(units), -1.0, np.float32)
-        if total == 0:
+        best = np.full(len(units), -np.inf, np.float32)
+        if total == 0 or len(units) == 0:
             return best
         if self._ids is None:
             self._ids = self._faiss.vector_to_array(self._index.id_map)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lci_py.errors import DamagedIndexError, NoIndexError, ShardVersionError
+from lci_py.errors import DamagedIndexError, IndexError_, NoIndexError, ShardMissingError, ShardVersionError
 
 #: Version history stands in docs/index-format.md.
 FORMAT = 1
@@ -131,45 +131,52 @@ def _check(manifest: Manifest) -> None:
 
 
 class OpenIndex:
-    """A manifest whose shards are all there, and stay while this is open: a writer removes only what nobody holds."""
+    """A manifest whose shards stay while this is open: a writer removes only what nobody holds."""
 
     def __init__(self, index_dir: Path) -> None:
         self.index_dir = index_dir
         self._held: list[int] = []
         self.manifest = read_manifest(index_dir)
-        while True:
-            try:
-                for shard in self.manifest.shards.values():
-                    self._hold(shard)
-                return
-            except DamagedIndexError:
-                self.close()
-                # A writer may have published a newer index, and removed these shards, since the manifest was read.
-                newer = read_manifest(index_dir)
-                if newer == self.manifest:
-                    raise
-                self.manifest = newer
+        while not self._hold_all():
+            # A writer may have published a newer index, and removed these shards, since the manifest was read.
+            newer = read_manifest(index_dir)
+            if newer == self.manifest:
+                break  # it is really incomplete, which concerns only those who need what is missing
+            self.close()
+            self.manifest = newer
 
     def close(self) -> None:
         while self._held:
             os.close(self._held.pop())
 
-    def _hold(self, shard: Shard) -> None:
-        path = self.index_dir / shard.name
-        handle = hold(path, exclusive=False)
-        if handle is not None:
-            self._held.append(handle)
-        if shard_state(path)[0] != shard.bytes:
-            raise DamagedIndexError(f"{shard.name} is missing or has another size than when it was written")
+    def _hold_all(self) -> bool:
+        paths = [self.index_dir / shard.name for shard in self.manifest.shards.values()]
+        self._held += [handle for path in paths if (handle := hold(path, exclusive=False)) is not None]
+        return all(os.path.lexists(path) for path in paths)  # looked at under the locks
 
-    def verified(self, shard: Shard) -> Path:
+    def verified(self, role: str) -> Path:
         """Path of a shard that holds what was written.
 
         Raises:
+            ShardMissingError: It is not there.
             DamagedIndexError: It holds something else.
         """
+        shard = self.manifest.shards.get(role)
+        if shard is None or not os.path.lexists(self.index_dir / shard.name):
+            raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
         verify(self.index_dir, shard)
         return self.index_dir / shard.name
+
+    def problems(self) -> list[str]:
+        """What is wrong with the shards, from reading all of them; nothing, usually."""
+        found = []
+        for role, shard in self.manifest.shards.items():
+            try:
+                self.verified(role)
+                verify(self.index_dir, shard, thoroughly=True)
+            except IndexError_ as error:
+                found.append(error.message)
+        return found
 
 
 def hold(path: Path, *, exclusive: bool) -> int | None:
@@ -195,14 +202,14 @@ def hold(path: Path, *, exclusive: bool) -> int | None:
         return None  # gone, unreadable, or a file system without locks
 
 
-def verify(index_dir: Path, shard: Shard) -> None:
+def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
     """Check a shard against the manifest: by `stat` if that says that nothing was written to it, else by content.
 
     Raises:
         DamagedIndexError: It is not what was written.
     """
     path = index_dir / shard.name
-    if shard_state(path) == (shard.bytes, shard.mtime_ns):
+    if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns):
         return
     try:
         found = shard_digest(path)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError, ModelMismatchError, ShardMissingError, UsageError
+from lci_py.errors import DamagedIndexError, ModelMismatchError, UsageError
 from lci_py.index.manifest import Manifest, OpenIndex
 from lci_py.index.symbolic import SymbolicIndex
 from lci_py.search import present
@@ -53,10 +53,11 @@ class Session:
             ShardMissingError: The index has none for the role.
             DamagedIndexError: It is not what was written.
         """
-        found = self.manifest.shards.get(role)
-        if found is None:
-            raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
-        return self._index.verified(found)
+        return self._index.verified(role)
+
+    def problems(self) -> list[str]:
+        """What is wrong with the shards; nothing, usually. Reads all of them."""
+        return self._index.problems()
 
     @cached_property
     def symbols(self) -> SymbolicIndex:

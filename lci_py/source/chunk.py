@@ -8,7 +8,8 @@ the methods' signatures added: an outline that answers questions about the type 
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections import Counter
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Chunk, Symbol
@@ -28,6 +29,7 @@ _SCRAP_LINES = 2  # what stands outside definitions, and right above or below on
 _SCRAP_WORDS = 3  # with so few words nothing is worth a result of its own
 _BLOCK = -1
 _WORDS = re.compile(r"\w+")
+_BRACKETS = re.compile(r"[\s\])};,]*")
 _CLOSING = re.compile(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endif`, unlike comments
 
 
@@ -54,7 +56,7 @@ def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: 
     members = _members(symbols, runs)
     for owner, parts in runs.items():
         extra = _outline(symbols, members.get(owner, ())) if symbols[owner].kind in _OUTLINED else ""
-        chunks.extend(_pieces(owner, parts, lines, extra, lambda node=nodes[owner]: _break_depths(node)))
+        chunks.extend(_pieces(owner, parts, lines, extra, partial(_break_depths, nodes[owner])))
     root_depths = cache(lambda: _break_depths(root))
     for block in blocks:
         chunks.extend(_pieces(_BLOCK, [block], lines, "", root_depths))
@@ -92,6 +94,9 @@ def _paint(symbols: list[Symbol], lines: list[str]) -> list[int]:
         size = starts[min(outer.end_line, len(lines))] - starts[outer.first_line - 1] if outer else 0
         if _owns_chunks(symbol, symbols, size):
             first, last = symbol.first_line - 1, min(symbol.end_line, len(lines))
+            around = owners[symbol.line - 1]
+            if symbol.kind in FUNCTION_KINDS | TYPE_KINDS and (around < 0 or symbols[around].line < symbol.line):
+                last = _comments_after(symbol.line, last, lines, owners)
             owners[first:last] = [index] * (last - first)
     seen = set(owners)
     for index, symbol in enumerate(symbols):
@@ -103,6 +108,19 @@ def _paint(symbols: list[Symbol], lines: list[str]) -> list[int]:
             if inner == index:
                 owners[symbol.line - 1] = index
     return owners
+
+
+def _comments_after(line: int, last: int, lines: list[str], owners: list[int]) -> int:
+    """The last line of what follows a definition and is indented like its body: comments at the body's end."""
+    margin, around = _margin(lines[line - 1]), owners[line - 1]
+    for number in range(last + 1, len(lines) + 1):
+        if owners[number - 1] != around:
+            break
+        if lines[number - 1].strip():
+            if _margin(lines[number - 1]) <= margin:
+                break
+            last = number
+    return last
 
 
 def _runs(owners: list[int]) -> list[tuple[int, int, int]]:
@@ -120,8 +138,13 @@ def _settle(
     blocks: list[tuple[int, int]], runs: dict[int, list[tuple[int, int]]], owners: list[int],
     symbols: list[Symbol], lines: list[str],
 ) -> None:  # fmt: skip
-    """Drop blank blocks; give scraps (a stray `#endif`, a bracket) to the definition before or after them."""
+    """Drop blank blocks; give scraps (a stray `#endif`, a bracket) to the definition before or after them.
+
+    A short definition that stands alone becomes the owner of its lines after all.
+    """
     defined = {symbol.line for symbol in symbols}
+    ranges = Counter((symbol.first_line, symbol.end_line) for symbol in symbols)
+    alone = {(s.first_line, s.end_line): i for i, s in enumerate(symbols) if ranges[s.first_line, s.end_line] == 1}
 
     def give(owner: int, first: int, last: int) -> None:
         runs.setdefault(owner, []).append((first, last))
@@ -132,9 +155,10 @@ def _settle(
         after = owners[stop] if stop < len(owners) else _BLOCK
         touches_before = bool(lines[start - 1].strip())
         first, last = _trim(start, stop, lines)
-        while before >= 0 and first <= last and not _has_words(lines[first - 1]):
+        while before >= 0 and first <= last and _BRACKETS.fullmatch(lines[first - 1]):
             if lines[first - 1].strip():  # brackets that close what is around
                 give(before, first, first)
+                touches_before = False
             first += 1
         if after >= 0 and first <= last == stop:
             top = _paragraph(first, last, -1, lines)
@@ -155,6 +179,8 @@ def _settle(
         few = len(_WORDS.findall(" ".join(lines[first - 1 : last]), 0, 1000)) <= _SCRAP_WORDS
         if nearest >= 0 and few and defined.isdisjoint(range(first, last + 1)):
             give(nearest, first, last)
+        elif (first, last) in alone:
+            give(alone[first, last], first, last)
         else:
             kept.append((first, last))
     blocks[:] = kept
@@ -256,7 +282,7 @@ def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int
     return best
 
 
-def _break_depths(node: Node, lines: list[str]) -> dict[int, int]:
+def _break_depths(node: Node) -> dict[int, int]:
     """Line -> tree depth of the outermost statement that starts there; only large nodes are entered."""
     depths: dict[int, int] = {}
     stack = [(node, 0)]

@@ -1,0 +1,430 @@
+"""The index folder: what is damaged, foreign or in use is an answer or a typed error, and a writer loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lci_py import app
+from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, LciError, NoIndexError, ShardVersionError
+from lci_py.index import manifest as manifests
+from lci_py.index import store
+from lci_py.index.manifest import MANIFEST, OpenIndex, read_manifest
+from lci_py.render.json import envelope
+from lci_py.types import MODES, Filters, SearchRequest
+from tests.conftest import PROJECT, Ran
+
+SOURCES = {
+    "api/server.py": "import os\n\n\ndef remove_expired_sessions(now):\n    return purge(now)\n\n\ndef purge(now):\n    pass\n",
+    "api/client.js": "export class Client {\n  connect(host) {\n    return open(host)\n  }\n}\n",
+    "README.md": "# Sessions\n\nExpired sessions are removed every minute.\n",
+}
+QUERY = "remove expired sessions"
+
+
+def write(root: Path, sources: dict[str, str] = SOURCES) -> Path:
+    for name, text in sources.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write(tmp_path_factory.mktemp("healthy"))
+    app.build_index(str(root), jobs=1)
+    return root
+
+
+@pytest.fixture
+def copy(healthy: Path, tmp_path: Path) -> Path:
+    """A repository with its index, to be damaged. Modification times are kept."""
+    return Path(shutil.copytree(healthy, tmp_path / "repo"))
+
+
+def request(mode: str) -> SearchRequest:
+    if mode == "symbolic":
+        return SearchRequest("", mode, filters=Filters(kind=("function", "method")))
+    return SearchRequest(QUERY, mode)  # type: ignore[arg-type]
+
+
+def answer(root: Path, mode: str) -> dict[str, Any]:
+    with app.open_session(str(root)) as session:
+        found = envelope(session.search(request(mode)))
+    del found["index"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected(healthy: Path) -> dict[str, dict[str, Any]]:
+    return {mode: answer(healthy, mode) for mode in MODES}
+
+
+def index_files(root: Path) -> list[str]:
+    return sorted(path.relative_to(root).as_posix() for path in (root / ".lci").rglob("*") if path.is_file())
+
+
+def snapshot(root: Path) -> dict[str, tuple[int, int]]:
+    return {name: (os.stat(root / name).st_ino, os.stat(root / name).st_mtime_ns) for name in index_files(root)}
+
+
+# --- damage -------------------------------------------------------------------------------------------------------
+
+
+def _flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x5A
+    path.write_bytes(data)
+
+
+def _flip_head(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[min(9, len(data) - 1)] ^= 0xFF
+    path.write_bytes(data)
+
+
+def _truncate(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def _link(path: Path) -> None:
+    target = path.with_name("elsewhere")
+    path.rename(target)
+    path.symlink_to(target)
+
+
+def _to_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    "flip": _flip,
+    "flip_head": _flip_head,
+    "truncate": _truncate,
+    "empty": lambda path: path.write_bytes(b""),
+    "grow": lambda path: path.write_bytes(path.read_bytes() + b"\0" * 4096),
+    "garbage": lambda path: path.write_bytes(os.urandom(path.stat().st_size)),
+    "delete": Path.unlink,
+    "link": _link,
+    "fifo": _to_fifo,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_index_answers_rightly_or_says_so(
+    healthy: Path, tmp_path: Path, expected: dict[str, Any], damage: str
+) -> None:
+    caught = 0
+    for number, name in enumerate(index_files(healthy)):
+        if name.endswith((".gitignore", "write.lock")) or not os.stat(healthy / name).st_size:
+            continue
+        root = Path(shutil.copytree(healthy, tmp_path / str(number)))
+        DAMAGES[damage](root / name)
+        for mode in MODES:
+            try:
+                found = answer(root, mode)
+            except LciError as error:
+                assert (error.exit_code, bool(error.hint)) == (3, True), (name, mode)
+                caught += 1
+                continue
+            caught += "degraded" in found
+            if "degraded" not in found:
+                assert found == expected[mode], (name, mode)
+        shutil.rmtree(root)
+    assert caught > 20
+
+
+def test_a_shard_that_is_gone_concerns_only_who_reads_it(copy: Path, expected: dict[str, Any]) -> None:
+    for name in (copy / ".lci").glob("dense-*"):
+        name.unlink()
+    assert answer(copy, "bm25") == expected["bm25"]
+    found = answer(copy, "multiview")
+    assert [(item["view"], item["failure_mode"]) for item in found["degraded"]] == [("dense", "shard_missing")]
+    assert found["results"]
+    with pytest.raises(IndexError_) as caught:
+        answer(copy, "dense")
+    assert caught.value.code == "shard_missing"
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "delete"])
+def test_a_refresh_repairs_a_damaged_index(copy: Path, expected: dict[str, Any], damage: str) -> None:
+    for pattern in ("dense-*.faiss", "bm25-*/terms.*", "symbols-*"):
+        DAMAGES[damage](next((copy / ".lci").glob(pattern)))
+    built = app.build_index(str(copy), jobs=1)  # not --full: a refresh must see it by itself
+    assert built.changed and built.generation == 2
+    assert {mode: answer(copy, mode) for mode in MODES} == expected
+    assert not [name for name in os.listdir(copy / ".lci") if name.startswith(("tmp-", "damaged-"))]
+
+
+def test_an_index_that_was_copied_without_its_times_still_answers(copy: Path, expected: dict[str, Any]) -> None:
+    for name in index_files(copy):
+        os.utime(copy / name)
+    assert {mode: answer(copy, mode) for mode in MODES} == expected
+
+
+def test_damage_that_leaves_no_trace_in_stat_is_found_by_reading_everything(copy: Path) -> None:
+    shard = next((copy / ".lci").glob("dense-*.faiss"))
+    before = shard.stat()
+    _flip(shard)
+    os.utime(shard, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with app.open_session(str(copy)) as session:
+        assert [shard.name in problem for problem in session.problems()] == [True]
+
+
+# --- the manifest -------------------------------------------------------------------------------------------------
+
+
+def rewrite(root: Path, **changes: Any) -> None:
+    """Change the manifest as somebody would who knows the format, its own checksum included."""
+    path = root / ".lci" / MANIFEST
+    data = {**json.loads(path.read_text()), **changes}
+    data.pop("digest")
+    path.write_text(json.dumps({**data, "digest": manifests._own_digest(data)}))
+
+
+def shard_named(root: Path, name: str) -> dict[str, Any]:
+    shards = json.loads((root / ".lci" / MANIFEST).read_text())["shards"]
+    return {**shards, "symbols": {**shards["symbols"], "name": name}}
+
+
+GARBAGE = {
+    "empty": b"",
+    "no JSON": b"\x00\xff garbage",
+    "a list": b"[]",
+    "a number": b"1",
+    "deep": b"[" * 100_000,
+    "a huge number": b"9" * 10_000,
+    "huge": b'{"format": 1, "x": "' + b"a" * 5_000_000 + b'"}',
+    "not UTF-8": b'{"format": 1, "program": "\xff"}',
+    "nothing in it": b'{"format": 1}',
+    "true for one": b'{"format": true}',
+}
+
+
+@pytest.mark.parametrize("content", GARBAGE.values(), ids=list(GARBAGE))
+def test_a_manifest_of_garbage_is_a_damaged_index(copy: Path, content: bytes) -> None:
+    (copy / ".lci" / MANIFEST).write_bytes(content)
+    with pytest.raises((DamagedIndexError, ShardVersionError)):
+        app.open_session(str(copy))
+
+
+HOSTILE: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "shard above": lambda root: {"shards": shard_named(root, "../outside")},
+    "shard absolute": lambda root: {"shards": shard_named(root, "/etc/passwd")},
+    "shard of another name": lambda root: {"shards": shard_named(root, MANIFEST)},
+    "shard number": lambda root: {"shards": {"symbols": 1}},
+    "shards list": lambda root: {"shards": []},
+    "no counts": lambda root: {"counts": {}},
+    "counts list": lambda root: {"counts": []},
+    "negative": lambda root: {"generation": -1},
+    "a float": lambda root: {"generation": 1.5},
+    "built never": lambda root: {"built_at": "yesterday"},
+    "a flag for a text": lambda root: {"branch": True},
+    "unknown key": lambda root: {"surprise": 1},
+    "more units than memory": lambda root: {"counts": {**read_manifest(root / ".lci").counts, "units": 10**15}},
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=list(HOSTILE))
+def test_a_manifest_that_lies_is_refused(copy: Path, change: Callable[[Path], dict[str, Any]]) -> None:
+    rewrite(copy, **change(copy))
+    with pytest.raises(DamagedIndexError):
+        app.open_session(str(copy))
+    assert app.build_index(str(copy), jobs=1).changed  # and the next run replaces it
+
+
+def test_a_manifest_or_shard_that_is_a_link_is_refused(copy: Path, tmp_path: Path) -> None:
+    index = copy / ".lci"
+    shard = next(index.glob("symbols-*"))
+    shard.rename(tmp_path / "shard")
+    shard.symlink_to(tmp_path / "shard")
+    with pytest.raises(DamagedIndexError), app.open_session(str(copy)) as session:
+        session.search(request("symbolic"))
+    (index / MANIFEST).rename(tmp_path / "manifest")
+    (index / MANIFEST).symlink_to("/dev/zero")
+    with pytest.raises(DamagedIndexError):
+        app.open_session(str(copy))
+
+
+def test_a_newer_format_is_named(copy: Path, lci: Callable[..., Ran]) -> None:
+    rewrite(copy, format=99)
+    ran = lci("search", "x", "--json", cwd=copy)
+    error = ran.json()["error"]
+    assert (ran.code, error["code"], ran.err) == (3, "index_version", "")
+    assert "99" in error["message"] and "upgrade" in error["hint"]
+
+
+def test_another_model_is_a_typed_error_in_dense_and_a_degraded_multiview(copy: Path) -> None:
+    rewrite(copy, model={**read_manifest(copy / ".lci").model, "sha256": "0" * 64, "name": "other"})
+    with pytest.raises(IndexError_) as caught:
+        answer(copy, "dense")
+    assert (caught.value.code, caught.value.exit_code) == ("model_mismatch", 3)
+    assert [item["failure_mode"] for item in answer(copy, "multiview")["degraded"]] == ["model_mismatch"]
+    assert answer(copy, "bm25")["results"]
+
+
+def test_errors_of_an_index_are_one_json_object(copy: Path, tmp_path: Path, lci: Callable[..., Ran]) -> None:
+    cases = {"no_index": tmp_path / "none", "index_damaged": copy}
+    cases["no_index"].mkdir()
+    _flip(next((copy / ".lci").glob("symbols-*")))
+    for code, root in cases.items():
+        for command in (["search", "x"], ["def", "x"], ["status"]):
+            ran = lci(*command, "--json", "--root", str(root))
+            assert set(ran.json()["error"]) == {"code", "message", "hint"}, command
+            assert (ran.json()["error"]["code"], ran.code, ran.err) == (code, 3, "")
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_writes_nothing(copy: Path) -> None:
+    before = snapshot(copy)
+    built = app.build_index(str(copy), jobs=1)
+    assert (built.changed, built.generation, snapshot(copy)) == (False, 1, before)
+
+
+@pytest.mark.parametrize("where", ["idx", "../outside", "a/b/c"])
+def test_an_index_in_another_place(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, expected: dict[str, Any], where: str
+) -> None:
+    shutil.rmtree(copy / ".lci")
+    monkeypatch.setenv("LCI_INDEX_DIR", str(copy / where))
+    app.build_index(str(copy), jobs=1)
+    assert not (copy / ".lci").exists() and (copy / where / MANIFEST).is_file()
+    assert {mode: answer(copy, mode) for mode in MODES} == expected
+    assert not app.build_index(str(copy), jobs=1).changed  # the index itself is no part of what is indexed
+
+
+def test_an_index_folder_that_is_a_file(tmp_path: Path, lci: Callable[..., Ran]) -> None:
+    write(tmp_path)
+    (tmp_path / ".lci").write_text("mine")
+    ran = lci("index", "--json", cwd=tmp_path)
+    assert (ran.code, ran.json()["error"]["code"]) == (3, "index_write")
+    assert (tmp_path / ".lci").read_text() == "mine"
+    assert lci("search", "x", "--json", cwd=tmp_path).json()["error"]["code"] == "no_index"
+
+
+def run_limited(root: Path, limit: int) -> Ran:
+    """`lci index --full` in a process that can write no file longer than `limit`, as on a disk that is full."""
+    script = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "from lci_py.cli import main; raise SystemExit(main(['index', '--full', '--json']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    )  # fmt: skip
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("limit", [0, 100, 3000, 20_000])
+def test_a_full_disk_leaves_the_old_index(copy: Path, expected: dict[str, Any], limit: int) -> None:
+    before = snapshot(copy)
+    ran = run_limited(copy, limit)
+    assert (ran.code, ran.json()["error"]["code"], ran.err) == (3, "index_write", "")
+    assert "previous index is untouched" in ran.json()["error"]["hint"]
+    assert {mode: answer(copy, mode) for mode in MODES} == expected
+    assert {name: state for name, state in snapshot(copy).items() if name != ".lci/write.lock"} == {
+        name: state for name, state in before.items() if name != ".lci/write.lock"
+    }
+    app.build_index(str(copy), full=True, jobs=1)
+    assert not list((copy / ".lci").glob("tmp-*"))
+
+
+def test_a_disk_that_is_full_from_the_start(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert run_limited(tmp_path, 0).json()["error"]["code"] == "index_write"
+    app.build_index(str(tmp_path), jobs=1)
+    assert (tmp_path / ".lci" / ".gitignore").read_text().endswith("*\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
+def test_two_writers_at_once(copy: Path, lci: Callable[..., Ran], expected: dict[str, Any]) -> None:
+    with store.staging(copy / ".lci"):
+        ran = lci("index", "--full", "--json", cwd=copy)
+        assert (ran.code, ran.json()["error"]["code"]) == (3, "index_write")
+        assert str(os.getpid()) in ran.json()["error"]["message"]
+        assert answer(copy, "dense") == expected["dense"]  # a reader needs no lock
+    assert lci("index", "--full", "--json", cwd=copy).code == 0
+
+
+def test_debris_of_a_killed_writer_goes_with_the_next_one(copy: Path) -> None:
+    index = copy / ".lci"
+    (index / "tmp-1").mkdir()
+    (index / "tmp-1" / "dense.faiss").write_bytes(b"half")
+    (index / "tmp-2").write_text("a file")
+    (index / "tmp-3").symlink_to(copy)
+    (index / ("dense-" + "0" * 16 + ".faiss")).write_bytes(b"published, but never named")
+    (index / "notes-of-mine.txt").write_text("kept")
+    app.build_index(str(copy), full=True, jobs=1)
+    named = {shard.name for shard in read_manifest(index).shards.values()}
+    assert set(os.listdir(index)) == named | {MANIFEST, "write.lock", ".gitignore", "notes-of-mine.txt"}
+    assert (copy / "README.md").is_file()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_index_folder_can_be_searched_but_not_written(copy: Path, expected: dict[str, Any]) -> None:
+    os.chmod(copy / ".lci", 0o555)
+    try:
+        assert answer(copy, "dense") == expected["dense"]
+        with pytest.raises(IndexWriteError):
+            app.build_index(str(copy), full=True, jobs=1)
+    finally:
+        os.chmod(copy / ".lci", 0o755)
+
+
+# --- readers beside a writer ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
+def test_an_open_session_keeps_its_generation(copy: Path, expected: dict[str, Any]) -> None:
+    old = {shard.name for shard in read_manifest(copy / ".lci").shards.values()}
+    with app.open_session(str(copy)) as session:
+        session.search(request("symbolic"))  # the other shards are not loaded yet
+        (copy / "more.py").write_text("def more(): pass\n")
+        assert app.build_index(str(copy), jobs=1).generation == 2
+        for mode in ("dense", "bm25"):
+            found = envelope(session.search(request(mode)))
+            assert found["results"] == expected[mode]["results"]
+            assert found["index"]["generation"] == 1
+        assert answer(copy, "symbolic")["total"] == expected["symbolic"]["total"] + 1
+    (copy / "more.py").unlink()
+    app.build_index(str(copy), jobs=1)
+    (copy / "other.py").write_text("def other(): pass\n")
+    app.build_index(str(copy), jobs=1)
+    assert not old & set(os.listdir(copy / ".lci"))  # nobody reads it any more
+
+
+def test_a_reader_that_comes_while_a_writer_publishes_gets_the_new_index(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = read_manifest(copy / ".lci")
+    (copy / "more.py").write_text("def more(): pass\n")
+    app.build_index(str(copy), jobs=1)
+    stale = [before]
+    real = manifests.read_manifest
+    monkeypatch.setattr(manifests, "read_manifest", lambda folder: stale.pop() if stale else real(folder))
+    opened = OpenIndex(copy / ".lci")
+    opened.close()
+    assert opened.manifest.generation == 2
+
+
+def test_the_manifest_survives_its_own_round_trip(copy: Path) -> None:
+    before = read_manifest(copy / ".lci")
+    (copy / ".lci" / MANIFEST).write_text(replace(before, branch="Größe\u2028\x1b").dumps())
+    assert read_manifest(copy / ".lci") == replace(before, branch="Größe\u2028\x1b")
+
+
+def test_no_index_names_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(NoIndexError, match=str(tmp_path)):
+        app.open_session(str(tmp_path))

@@ -1,0 +1,234 @@
+"""Files that change after indexing: an answer never shows a line that is no longer what was indexed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lci_py import app
+from lci_py.render.json import envelope
+from lci_py.types import MODES, Filters, SearchRequest
+from tests.conftest import Ran, copy_corpus
+
+SOURCE = """\
+def first():
+    return "one"
+
+
+def second():
+    total = 2
+    return total
+
+
+def third():
+    return "three"
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "repo" / "sub").mkdir(parents=True)
+    (tmp_path / "repo" / "a.py").write_text(SOURCE)
+    (tmp_path / "repo" / "sub" / "b.py").write_text("def other():\n    return first()\n")
+    app.build_index(str(tmp_path / "repo"), jobs=1)
+    return tmp_path / "repo"
+
+
+def search(root: Path, query: str, mode: str = "bm25", **more: Any) -> dict[str, Any]:
+    with app.open_session(str(root)) as session:
+        return envelope(session.search(SearchRequest(query, mode, **more)))  # type: ignore[arg-type]
+
+
+def definition(root: Path, name: str) -> dict[str, Any]:
+    found = search(root, "", filters=Filters(name=(name,)))
+    assert found["total"] == 1
+    return found["results"][0]
+
+
+# --- what a search says -------------------------------------------------------------------------------------------
+
+
+def test_a_fresh_file_is_not_stale(root: Path) -> None:
+    assert "stale" not in definition(root, "second")
+    assert definition(root, "second")["snippet"].startswith("def second():")
+
+
+def test_a_change_elsewhere_in_the_file_keeps_the_snippet(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE.replace('"three"', '"changed"'))
+    second, third = definition(root, "second"), definition(root, "third")
+    assert (second["stale"], second["snippet"]) == (True, "def second():\n    total = 2\n    return total")
+    assert (third["stale"], third["snippet"]) == (True, "")
+    assert search(root, "second")["index"]["stale_files"] == 1
+
+
+def test_lines_that_moved_are_not_shown(root: Path) -> None:
+    (root / "a.py").write_text("# a new first line\n" + SOURCE)
+    for name in ("first", "second", "third"):
+        assert (definition(root, name)["stale"], definition(root, name)["snippet"]) == (True, "")
+
+
+def test_a_file_cut_short_is_not_shown(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE[:60])
+    assert (definition(root, "third")["stale"], definition(root, "third")["snippet"]) == (True, "")
+    assert definition(root, "first")["snippet"].startswith("def first")
+
+
+def test_the_same_size_and_other_content_is_stale(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE.replace("total", "otter"))
+    assert (definition(root, "second")["stale"], definition(root, "second")["snippet"]) == (True, "")
+
+
+def test_a_file_only_touched_is_not_stale(root: Path) -> None:
+    os.utime(root / "a.py", ns=(1, 1))
+    assert "stale" not in definition(root, "second")
+    assert search(root, "second")["index"]["stale_files"] == 0
+    assert app.status(str(root))["health"] == "ok"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_deleted_file_is_stale_in_every_mode(root: Path, mode: str) -> None:
+    (root / "a.py").unlink()
+    found = search(root, "second", mode)
+    ours = [result for result in found["results"] if result["file"] == "a.py"]
+    assert ours and all(result["stale"] and not result["snippet"] for result in ours)
+    assert found["index"]["stale_files"] == 1
+    assert app.status(str(root))["stale_paths"] == ["a.py"]
+
+
+def test_a_folder_swapped_for_a_link_does_not_lead_out(root: Path, tmp_path: Path) -> None:
+    shutil.rmtree(root / "sub")
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "b.py").write_text("def secret():\n    return first()\n")
+    (root / "sub").symlink_to(tmp_path / "secret")
+    found = definition(root, "other")
+    assert (found["stale"], found["snippet"]) == (True, "")
+
+
+@pytest.mark.parametrize("swap", ["link", "fifo", "folder", "device"])
+def test_a_file_swapped_for_something_else_is_not_opened(root: Path, swap: str) -> None:
+    path = root / "a.py"
+    path.rename(root / "moved.txt")
+    if swap == "link":
+        path.symlink_to("moved.txt")
+    elif swap == "device":
+        path.symlink_to("/dev/zero")
+    elif swap == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+    for found in (definition(root, "second"), search(root, '"total = 2"')["index"]):
+        assert found.get("stale", found.get("stale_files")) and not found.get("snippet")
+
+
+def test_a_quoted_phrase_is_checked_against_the_file_of_today(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE.replace("total = 2", "sum_ = 2"))
+    assert search(root, '"total = 2"')["results"] == []
+
+
+def test_a_batch_sees_what_changes_between_two_queries(root: Path) -> None:
+    with app.open_session(str(root)) as session:
+        assert not session.search(SearchRequest("second", "bm25")).results[0].stale
+        (root / "a.py").write_text("#\n" + SOURCE)
+        assert session.search(SearchRequest("second", "bm25")).results[0].stale
+
+
+def test_stale_on_the_command_line(root: Path, lci: Callable[..., Ran]) -> None:
+    (root / "a.py").write_text("\n" + SOURCE)
+    ran = lci("search", "second", "--mode", "bm25", "--json", cwd=root)
+    assert (ran.code, ran.json()["results"][0]["stale"], ran.err) == (0, True, "")
+    ran = lci("search", "second", "--mode", "bm25", cwd=root)
+    assert ran.code == 0 and "total = 2" not in ran.out
+
+
+# --- what a refresh makes of it -----------------------------------------------------------------------------------
+
+
+def _edit(root: Path) -> None:
+    path = root / "go" / "store.go"
+    path.write_text(path.read_text() + "\n// Purge removes expired sessions.\nfunc Purge() int { return 1 }\n")
+
+
+def _delete(root: Path) -> None:
+    next(path for path in sorted(root.glob("python/*.py"))).unlink()
+
+
+def _rename(root: Path) -> None:
+    path = sorted(root.glob("javascript/*.js"))[0]
+    path.rename(path.with_name("renamed.js"))
+
+
+def _swap_names(root: Path) -> None:
+    a, b = sorted(root.glob("ruby/*.rb"))[:2]
+    a.rename(root / "t")
+    b.rename(a)
+    (root / "t").rename(b)
+
+
+def _ignore(root: Path) -> None:
+    (root / ".gitignore").write_text("rust/\n")
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "edit": _edit, "delete": _delete, "rename": _rename, "swap": _swap_names, "ignore": _ignore,
+    "delete all": lambda root: [path.unlink() for path in root.rglob("*.*") if ".lci" not in path.parts] and None,
+}  # fmt: skip
+QUERIES = {
+    "dense": ("remove expired sessions", "send a mail"),
+    "bm25": ("store cache", '"return"'),
+    "symbolic": ("kind:function", "kind:class"),
+    "multiview": ("remove expired sessions", "store"),
+}
+
+
+def everything(root: Path) -> list[dict[str, Any]]:
+    """Answers in every mode; generation and time apart, they say all that an index holds."""
+    found = []
+    with app.open_session(str(root)) as session:
+        for mode, queries in QUERIES.items():
+            for query in queries:
+                answer = envelope(session.search(SearchRequest(query, mode, 30)))  # type: ignore[arg-type]
+                del answer["index"]["generation"], answer["index"]["built_at"]
+                found.append(answer)
+        counts = session.manifest.counts
+    return [*found, counts]
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = copy_corpus(tmp_path_factory.mktemp("staleness") / "repo")
+    app.build_index(str(root), jobs=1)
+    return root
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_refresh_equals_a_fresh_build(indexed: Path, tmp_path: Path, change: str) -> None:
+    root = Path(shutil.copytree(indexed, tmp_path / "repo"))
+    CHANGES[change](root)
+    refreshed = app.build_index(str(root), jobs=1)
+    fresh = Path(shutil.copytree(root, tmp_path / "fresh", ignore=shutil.ignore_patterns(".lci")))
+    app.build_index(str(fresh), jobs=1)
+    assert (refreshed.changed, refreshed.generation) == (True, 2)
+    assert everything(root) == everything(fresh)
+    assert not app.build_index(str(root), jobs=1).changed
+
+
+def test_jobs_do_not_change_the_answer(indexed: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(indexed, tmp_path / "repo", ignore=shutil.ignore_patterns(".lci")))
+    app.build_index(str(other), jobs=3)
+    assert everything(other) == everything(indexed)
+
+
+def test_a_second_run_on_the_command_line_writes_nothing(root: Path, lci: Callable[..., Ran]) -> None:
+    def state() -> list[tuple[str, int, int]]:
+        paths = sorted((root / ".lci").rglob("*"))
+        return [(str(path), path.stat().st_ino, path.stat().st_mtime_ns) for path in paths]
+
+    before = state()
+    ran = lci("index", "--json", cwd=root)
+    assert (ran.code, json.loads(ran.out)["changed"], state()) == (0, False, before)
