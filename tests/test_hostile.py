@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,7 +30,7 @@ NEWLINE, ESCAPE = "new\nline.py", "esc\x1b[31mred\x1b]0;title\x07.py"
 FILES: dict[str, bytes] = {
     "good.py": b"def survivor():\n    return 1\n",
     "broken.py": b"def half(:\n    return ((\nclass\n\ndef whole_after_error():\n    return 1\n",
-    "broken.js": b"function open( { ]] }\nfunction whole() { return 1 }\n",
+    "broken.js": b"const a = ;\nfunction whole() { return 1 }\n}}}}\n",
     "zero.py": b"",
     "blank.py": b"\n\n   \n",
     "no_newline.py": b"def no_newline():\n    return 1",
@@ -151,6 +153,21 @@ def test_status_of_a_hostile_repository(hostile: tuple[Path, Ran], lci: Callable
 # --- nearly nothing -----------------------------------------------------------------------------------------------
 
 
+def test_files_without_a_word_at_the_end_of_the_list(tmp_path: Path) -> None:
+    """They have a name, and so a row of their own, but nothing that could be a result."""
+    (tmp_path / "a.py").write_text("def zebra_one(): pass\n# say zebra zz now\n")
+    (tmp_path / "zebra.py").touch()
+    (tmp_path / "zz.py").touch()
+    app.build_index(str(tmp_path), jobs=1)
+    from lci_py.types import SearchRequest
+
+    with app.open_session(str(tmp_path)) as session:
+        for mode in MODES:
+            for query in ("zebra", "zz", '"zebra zz now"', '"say zebra zz now"'):
+                if mode != "symbolic":
+                    assert session.search(SearchRequest(query, mode)).index.stale_files == 0
+
+
 @pytest.mark.parametrize("kind", ["empty", "only ignored", "only binary", "only blank"])
 def test_a_repository_without_text(tmp_path: Path, lci: Callable[..., Ran], kind: str) -> None:
     root = tmp_path / "repo"
@@ -252,7 +269,7 @@ def test_a_file_swapped_after_the_walk(tmp_path: Path, monkeypatch: pytest.Monke
     built = app.build_index(str(tmp_path), jobs=1)
     assert (built.files, built.skipped_by_reason) == (1, {reason: 1})
     monkeypatch.undo()
-    assert app.build_index(str(tmp_path), jobs=1).changed == (swap != "swapped back")
+    assert app.build_index(str(tmp_path), jobs=1).changed  # it was made from a tree that is no longer there
 
 
 def test_a_folder_that_vanishes_during_the_walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,56 +288,76 @@ def test_a_folder_that_vanishes_during_the_walk(tmp_path: Path, monkeypatch: pyt
     assert (built.files, built.skipped_by_reason) == (1, {"vanished": 1})
 
 
-def _unprivileged() -> None:
-    if os.geteuid() == 0:
-        os.setgid(65534)
-        os.setuid(65534)
+def _run_unprivileged(folder: Path, *commands: list[str]) -> list[tuple[int, dict[str, Any]]]:
+    """Exit code and JSON of each command, run by somebody who may not read or write everything, as root may."""
+    script = f"""
+import contextlib, io, json, os, sys
+from lci_py.cli import main
+sys.stdout.flush()
+def run(argv):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = main(argv)
+    return code, json.loads(out.getvalue())
+# Everything is imported before the change of user, who may not be able to read this Python.
+os.environ["LCI_INDEX_DIR"] = {str(folder / "warm-up")!r}
+os.makedirs("warm"); open("warm/a.py", "w").write("def a(): pass")
+run(["index", "warm", "--json"]); run(["search", "a", "--json", "--root", "warm"])
+run(["search", "x", "--mode", "fuzzy", "--json"])
+os.environ["LCI_INDEX_DIR"] = {str(folder / "index")!r}
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+print(json.dumps([run(argv) for argv in {commands!r}]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "LCI_JOBS": "1", "HOME": str(folder)},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return [(code, answer) for code, answer in json.loads(done.stdout)]
 
 
-def test_an_unreadable_folder_and_file(tmp_path: Path) -> None:
-    root = tmp_path / "repo"
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that another user can enter: pytest's own are private."""
+    folder = Path(tempfile.mkdtemp(prefix="lci-test-"))
+    os.chmod(folder, 0o777)
+    yield folder
+    for path in (folder, *folder.rglob("*")):
+        if path.is_dir():
+            os.chmod(path, 0o777)
+    shutil.rmtree(folder)
+
+
+def test_an_unreadable_folder_and_file(public: Path) -> None:
+    root = public / "repo"
     (root / "secret").mkdir(parents=True)
     (root / "secret" / "a.py").write_text("def hidden(): pass\n")
     (root / "locked.py").write_text("def locked(): pass\n")
     (root / "open.py").write_text("def visible(): pass\n")
     os.chmod(root / "secret", 0)
     os.chmod(root / "locked.py", 0)
-    out = tmp_path / "out"
-    for folder in (out, root):
-        folder.mkdir(exist_ok=True)
-        os.chmod(folder, 0o777)
-    for folder in tmp_path.parents:  # pytest's own folders are private
-        if folder.stat().st_uid == os.geteuid() and not folder.stat().st_mode & 0o001:
-            os.chmod(folder, folder.stat().st_mode | 0o011)
-    os.chmod(tmp_path, 0o711)
-    env = {**os.environ, "PYTHONPATH": str(PROJECT), "LCI_INDEX_DIR": str(out / "index"), "HOME": str(out)}
-    probe = subprocess.run(
-        [sys.executable, "-c", "import lci_py.cli, numpy"], cwd=out, env=env, preexec_fn=_unprivileged,
-        capture_output=True, check=False,
+    index, secret = _run_unprivileged(
+        public, ["index", str(root), "--json"], ["index", str(root / "secret"), "--json"]
     )  # fmt: skip
-    if probe.returncode:
-        pytest.skip("this Python cannot be read by another user")
-    command = [sys.executable, "-m", "lci_py"]
-    try:
-        ran = subprocess.run([*command, "index", str(root), "--json"], cwd=out, env=env, preexec_fn=_unprivileged,
-                             capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
-        assert (ran.returncode, ran.stderr) == (0, "")
-        assert json.loads(ran.stdout)["skipped_by_reason"] == {"unreadable": 2}
-        assert json.loads(ran.stdout)["files"] == 1
-        ran = subprocess.run([*command, "index", str(root / "secret"), "--json"], cwd=out, env=env,
-                             preexec_fn=_unprivileged, capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
-        assert (ran.returncode, json.loads(ran.stdout)["error"]["code"]) == (2, "bad_path")
-        os.chmod(out / "index", 0o555)
-        ran = subprocess.run([*command, "index", str(root), "--full", "--json"], cwd=out, env=env,
-                             preexec_fn=_unprivileged, capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
-        if ran.returncode:  # the folder is the other user's own, but read-only
-            assert (ran.returncode, json.loads(ran.stdout)["error"]["code"]) == (3, "index_write")
-        ran = subprocess.run([*command, "search", "visible", "--root", str(root), "--json"], cwd=out, env=env,
-                             preexec_fn=_unprivileged, capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
-        assert ran.returncode == 0
-    finally:
-        os.chmod(root / "secret", 0o755)
-        os.chmod(out / "index", 0o755)
+    assert (index[0], index[1]["files"], index[1]["skipped_by_reason"]) == (0, 1, {"unreadable": 2})
+    assert (secret[0], secret[1]["error"]["code"]) == (2, "bad_path")
+
+
+def test_an_index_folder_of_somebody_else(public: Path) -> None:
+    root = _repository(public / "repo", 2)
+    shutil.copytree(app_index(root), public / "index")
+    for path in (public / "index", *(public / "index").rglob("*")):
+        os.chmod(path, 0o555 if path.is_dir() else 0o444)
+    index, search = _run_unprivileged(
+        public, ["index", str(root), "--full", "--json"], ["search", "f1", "--root", str(root), "--json"]
+    )  # fmt: skip
+    assert (index[0], index[1]["error"]["code"]) == (3, "index_write")
+    assert (search[0], search[1]["results"][0]["symbol"]) == (0, "f1")
+
+
+def app_index(root: Path) -> Path:
+    app.build_index(str(root), jobs=1)
+    return root / ".lci"
 
 
 # --- processes that end -------------------------------------------------------------------------------------------
@@ -345,6 +382,7 @@ def test_a_grammar_that_crashes_costs_one_file(
 
     def extract(path: str, data: bytes, language: str) -> Any:
         if path in ("f3.py", "f7.py"):
+            faulthandler.disable()  # pytest's, which would report the crash that is meant
             os.kill(os.getpid(), signal_number)
         return real(path, data, language)
 
@@ -401,7 +439,7 @@ def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
     script = (
         "import time, sys; from lci_py.source import worker; real = worker.extract\n"
         "worker.extract = lambda *a: (time.sleep(2), real(*a))[1]\n"
-        "from lci_py.cli import main; sys.exit(main(sys.argv[1:]))"
+        "from lci_py.cli import run; run()"
     )
     return subprocess.Popen(
         [sys.executable, "-c", script, *argv], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -440,7 +478,7 @@ def test_ctrl_c_ends_everything_and_keeps_the_old_index(tmp_path: Path) -> None:
     began = time.monotonic()
     out, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, "")
-    assert json.loads(out or '{"error": {}}').keys() == {"error"}
+    assert json.loads(out)["error"]["code"] == "interrupted"
     assert time.monotonic() - began < 1.9  # it does not wait for what is being parsed
     assert not list(_group(process.pid))
     assert sorted(os.listdir(root / ".lci")) == before

@@ -104,7 +104,7 @@ def test_a_deleted_file_is_stale_in_every_mode(root: Path, mode: str) -> None:
 def test_a_folder_swapped_for_a_link_does_not_lead_out(root: Path, tmp_path: Path) -> None:
     shutil.rmtree(root / "sub")
     (tmp_path / "secret").mkdir()
-    (tmp_path / "secret" / "b.py").write_text("def secret():\n    return first()\n")
+    (tmp_path / "secret" / "b.py").write_text("def other():\n    return first()\n")  # not even to the same content
     (root / "sub").symlink_to(tmp_path / "secret")
     found = definition(root, "other")
     assert (found["stale"], found["snippet"]) == (True, "")

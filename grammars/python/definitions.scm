@@ -1,5 +1,5 @@
-(function_definition name: (identifier) @name body: (_) @body) @definition.function
-(class_definition name: (identifier) @name body: (_) @body) @definition.class
+(function_definition name: (identifier) @name ":" @body) @definition.function
+(class_definition name: (identifier) @name ":" @body) @definition.class
 (type_alias_statement left: (type (identifier) @name)) @definition.type
 
 ; Assignments at module and class level. What is inside a function is dropped by the extractor.

@@ -52,8 +52,10 @@ class Sparse:
     def summed(self, n_columns: int, *, by_column: bool) -> Sparse:
         """Sorted by (column, row) or (row, column), with repeated coordinates added up."""
         n_rows = int(self.row.max()) + 1 if len(self.row) else 1
-        row, column = self.row.astype(np.int64), self.column.astype(np.int64)
-        key = column * n_rows + row if by_column else row * n_columns + column
+        # In place: these arrays are the peak of an index build's memory.
+        key = (self.column if by_column else self.row).astype(np.int64)
+        key *= n_rows if by_column else n_columns
+        key += self.row if by_column else self.column
         order = np.argsort(key, kind="stable")
         key = key[order]
         first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))) if len(key) else np.zeros(0, np.int64)

@@ -297,6 +297,7 @@ def _write_text_shards(folder: Path, rows: Rows, encoder: Encoder, report: Progr
     text = fields.text_fields(rows)
     (folder / "bm25").mkdir()
     write_lexical(folder / "bm25", text.terms, text.lexical, text.maps)
+    text.lexical.clear()  # as large as everything that the embedding needs
     report("embed", 0, len(rows.chunk_unit))
     vectors, pieces = fields.embed(text, encoder)
     (folder / "tokens").mkdir()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Folders of the path that count, nearest first; the ones above say little about one file.
 PATH_FOLDERS = 3
 EMBEDDED_FOLDERS = 2
+#: Chunks embedded at a time.
+EMBED_SLICE = 8192
 _SCOPE_WEIGHT = 0.4  # of the words of the enclosing definitions, beside the name's own
 _STEM_WEIGHT = 2.0  # of the file's own name, beside its folders
 
@@ -127,13 +129,19 @@ def embed(text: TextFields, encoder: Encoder) -> tuple[NDArray[np.float32], list
     part_ptr, part_ids = csr(vocabulary.word_parts)
     part_pieces = encoder.pieces(part_list) if part_list else []
     piece_ptr, piece_ids = csr(part_pieces)
-    pieces = text.embedded.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids)
     n_pieces = int(piece_ids.max()) + 1 if len(piece_ids) else 1
-    summed = pieces.summed(n_pieces, by_column=False)
-    indptr = np.zeros(text.n_chunks + 1, np.int64)
-    np.cumsum(np.bincount(summed.row, minlength=text.n_chunks), out=indptr[1:])
-    weights = tf_weight_array(summed.value)
-    return encoder.encode_bags(indptr, summed.column.astype(np.int64), weights), part_pieces
+    vectors = np.zeros((text.n_chunks, encoder.dimension), np.float32)
+    # In slices, because words expand to several tokens each: memory is bounded by the slice, not the repository.
+    for start in range(0, text.n_chunks, EMBED_SLICE):
+        stop = min(start + EMBED_SLICE, text.n_chunks)
+        own = np.flatnonzero((text.embedded.row >= start) & (text.embedded.row < stop))
+        words = Sparse(text.embedded.row[own] - np.int32(start), text.embedded.column[own], text.embedded.value[own])
+        summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces, by_column=False)
+        indptr = np.zeros(stop - start + 1, np.int64)
+        np.cumsum(np.bincount(summed.row, minlength=stop - start), out=indptr[1:])
+        weights = tf_weight_array(summed.value)
+        vectors[start:stop] = encoder.encode_bags(indptr, summed.column.astype(np.int64), weights)
+    return vectors, part_pieces
 
 
 def tf_weight_array(counts: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -30,6 +30,7 @@ class SourceReader:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._base = str(root)
         self._files: dict[str, list[bytes] | None] = {}
         self._stale: dict[tuple[str, str], bool] = {}
 
@@ -73,7 +74,8 @@ class SourceReader:
 
     def _changed(self, path: str, size: int, mtime_ns: int, sha: str) -> bool:
         try:
-            status = os.lstat(self.root / path)
+            # A string, not a Path: this runs for every indexed file of every query.
+            status = os.lstat(os.path.join(self._base, path))
         except (OSError, ValueError):
             return True
         if not stat.S_ISREG(status.st_mode):

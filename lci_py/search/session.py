@@ -160,7 +160,8 @@ class Session:
         rows = self._definition_rows(name, filters)
         request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
         results = [
-            replace(present.result(self, row, request, "symbolic", 1.0), doc=row["doc"] or "") for row in rows[:limit]
+            replace(present.result(self, row, request, "symbolic", 1.0), doc=_first_sentence(row["doc"]))
+            for row in rows[:limit]
         ]
         return present.answer(self, request, results, len(rows))
 
@@ -251,3 +252,10 @@ class Session:
         chosen = plan(query, filters)
         outcome = multiview.search(query, chosen, self.views, self.unit_table, allowed)
         return present.multiview_answer(self, request, chosen, outcome)
+
+
+def _first_sentence(doc: str | None) -> str:
+    """The first line of a doc comment, or its first paragraph as one line if that is a broken sentence."""
+    paragraph = (doc or "").split("\n\n", 1)[0].strip()
+    first, _, rest = paragraph.partition("\n")
+    return first if not rest or first.endswith((".", ":", "!", "?")) else " ".join(paragraph.split())

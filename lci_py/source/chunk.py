@@ -160,11 +160,13 @@ def _settle(
                 give(before, first, first)
                 touches_before = False
             first += 1
-        if after >= 0 and first <= last == stop:
+        if after >= 0 and first <= last:
             top = _paragraph(first, last, -1, lines)
-            opens = top > start or not touches_before or _margin(lines[last - 1]) < _margin(lines[stop])
-            if last - top < _SCRAP_LINES and opens and defined.isdisjoint(range(top, last + 1)):
-                give(after, top, last)  # `impl T {`, `#if X`, `else:`
+            opens = _margin(lines[last - 1]) < _margin(lines[stop])
+            touches = last == stop and (top > start or not touches_before)
+            near = last - top < _SCRAP_LINES and (opens or touches)
+            if (near or _is_heading(top, last, lines)) and defined.isdisjoint(range(top, last + 1)):
+                give(after, top, last)  # `impl T {`, `#if X`, `else:`, `# --- Parsing ---`
                 first, last = _trim(first, top - 1, lines)
         if before >= 0 and touches_before and first <= last:
             end = _paragraph(first, last, 1, lines)
@@ -173,11 +175,8 @@ def _settle(
                 first, last = _trim(end + 1, last, lines)
         if first > last:
             continue
-        nearest = next((owner for owner in (before, after) if owner >= 0), _BLOCK)
-        if after >= 0 and not _CLOSING.match(lines[first - 1]):
-            nearest = after  # a heading
-        few = len(_WORDS.findall(" ".join(lines[first - 1 : last]), 0, 1000)) <= _SCRAP_WORDS
-        if nearest >= 0 and few and defined.isdisjoint(range(first, last + 1)):
+        nearest = before if before >= 0 else after
+        if nearest >= 0 and _few_words(first, last, lines) and defined.isdisjoint(range(first, last + 1)):
             give(nearest, first, last)
         elif (first, last) in alone:
             give(alone[first, last], first, last)
@@ -200,6 +199,20 @@ def _paragraph(first: int, last: int, step: int, lines: list[str]) -> int:
     while first <= number + step <= last and lines[number + step - 1].strip():
         number += step
     return number
+
+
+def _few_words(first: int, last: int, lines: list[str]) -> bool:
+    words = 0
+    for number in range(first, last + 1):
+        words += len(_WORDS.findall(lines[number - 1]))
+        if words > _SCRAP_WORDS:
+            return False
+    return True
+
+
+def _is_heading(first: int, last: int, lines: list[str]) -> bool:
+    """A comment of a few words, possibly framed, stands above what it is about."""
+    return _few_words(first, last, lines) and not _CLOSING.match(lines[first - 1])
 
 
 def _margin(line: str) -> int:
@@ -250,12 +263,13 @@ def _pieces(
 
 
 def _chunk(owner: int, numbers: list[int], lines: list[str], extra: str) -> list[Chunk]:
-    while numbers and not lines[numbers[-1] - 1].strip():
-        numbers = numbers[:-1]
-    text = "\n".join(lines[number - 1] for number in numbers)
-    if not numbers or (owner == _BLOCK and not _has_words(text)):
+    end = len(numbers)
+    while end and not lines[numbers[end - 1] - 1].strip():
+        end -= 1
+    text = "\n".join(lines[number - 1] for number in numbers[:end])
+    if not end or (owner == _BLOCK and not _has_words(text)):
         return []
-    return [Chunk(owner, numbers[0], numbers[-1], f"{text}\n{extra}" if extra else text)]
+    return [Chunk(owner, numbers[0], numbers[end - 1], f"{text}\n{extra}" if extra else text)]
 
 
 def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], left: int) -> int:

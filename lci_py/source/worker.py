@@ -48,7 +48,7 @@ def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
 _MAX_READ = 64_000_000
 
 
-def _read(path: str) -> bytes | str:
+def read_file(path: str) -> bytes | str:
     """The file's content, or the reason to skip it: since the walk it may have become anything."""
     # A link must not lead out of the root, and a FIFO must not block.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -74,7 +74,7 @@ def _read(path: str) -> bytes | str:
 
 def process_file(root: str, entry: FileEntry) -> FileRecord:
     """Read, classify, parse, chunk and count one file. One that cannot be used comes back with `skip` set."""
-    data = _read(os.path.join(root, entry.path))
+    data = read_file(os.path.join(root, entry.path))
     if isinstance(data, str):
         return unparsed(entry, data)
     reason = content_reason(entry.path, data)

@@ -1,0 +1,222 @@
+"""The docs are true: commands, links, tables and examples are held to the program.
+
+LCI_UPDATE_GOLDEN=1 writes docs/commands.md anew; read the diff before committing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lci_py import config
+from lci_py.cli_options import COMMANDS, Command
+from lci_py.index import symbolic
+from lci_py.index.bm25 import FIELDS
+from lci_py.index.manifest import FORMAT, Manifest
+from lci_py.search.fusion import SIGNAL_VIEW
+from lci_py.search.multiview import POOL
+from lci_py.search.plan import FACTORS, SATURATION, WEIGHTS
+from lci_py.types import MODES
+from tests.test_layers import ALLOWED
+
+PROJECT = Path(__file__).resolve().parent.parent
+README = PROJECT / "README.md"
+DOCS = PROJECT / "docs"
+PAGES = [README, *sorted(DOCS.rglob("*.md"))]
+COMMANDS_PAGE = DOCS / "commands.md"
+UPDATE = os.environ.get("LCI_UPDATE_GOLDEN") == "1"
+# Folders of somebody's machine; a document names none.
+MACHINE_PATH = re.compile(r"(?<![\w.~])/(?:home|root|tmp|Users|mnt|opt|var|private)/")
+
+
+def text(page: Path) -> str:
+    return page.read_text("utf-8")
+
+
+def rows(page: Path, start: str = "", end: str = "\0") -> Iterator[list[str]]:
+    """The cells of the table rows between two texts, or of all."""
+    for line in text(page).partition(start)[2].partition(end)[0].splitlines() if start else text(page).splitlines():
+        if line.startswith("| "):
+            yield [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+# --- commands -----------------------------------------------------------------------------------------------------
+
+
+def usage(command: Command) -> str:
+    """One command's section of docs/commands.md."""
+    argument = command.argument
+    shown = "" if argument is None else f" {argument.metavar}" if argument.required else f" [{argument.metavar}]"
+    out = [f"## lci {command.name}{shown}", "", command.help, ""]
+    out += ["| argument or flag | meaning |", "|---|---|"]
+    if argument is not None:
+        out.append(f"| `{argument.metavar}` | {argument.help} |")
+    for flag in command.flags:
+        value = f" {flag.metavar}" if flag.metavar else ""
+        spelled = ", ".join(f"`{spelling}{value}`" for spelling in flag.spellings)
+        default = f" Default: {flag.default}." if flag.default is not None else ""
+        out.append(f"| {spelled} | {flag.help}{default} |".replace("FILE|-", "FILE\\|-"))
+    out += ["", "```sh", *(f"{line}  # {does}" for line, does in command.examples), "```"]
+    return "\n".join(out)
+
+
+def commands_page() -> str:
+    head = """# Commands
+
+Written by tests/test_docs.py from `lci_py/cli_options.py`, the table behind `lci --help`; do not edit.
+
+`lci --version` shows the version, `-h` or `--help` the help, of `lci` and of each command; `lci --install-completion`
+adds completion to the shell. Flags can stand before or after the argument, as `--flag VALUE` or `--flag=VALUE`, short
+ones joined (`-qn5`); after `--` everything is an argument. Flags of several values are given several times. Exit codes:
+[README](../README.md#exit-codes). Filters and modes: [ranking.md](ranking.md). Output: [json-output.md](json-output.md).
+"""
+    return head + "\n" + "\n\n".join(usage(command) for command in COMMANDS.values()) + "\n"
+
+
+def test_the_commands_page_is_golden() -> None:
+    if UPDATE:
+        COMMANDS_PAGE.write_text(commands_page(), "utf-8", newline="\n")
+    assert text(COMMANDS_PAGE) == commands_page(), "LCI_UPDATE_GOLDEN=1 python -m pytest tests/test_docs.py"
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
+def test_every_command_and_flag_is_documented(command: Command) -> None:
+    written = "\n".join(map(text, PAGES))
+    assert f"lci {command.name}" in text(README)
+    for flag in command.flags:
+        for spelling in flag.spellings:
+            assert re.search(rf"(?<![\w-]){re.escape(spelling)}(?![\w-])", written), spelling
+
+
+def test_no_document_names_a_flag_that_does_not_exist() -> None:
+    known = {spelling for command in COMMANDS.values() for flag in command.flags for spelling in flag.spellings}
+    for page in (README, COMMANDS_PAGE, DOCS / "json-output.md"):
+        for line in text(page).splitlines():
+            for words in re.findall(r"(?<![\w/.-])lci (?:search|index|def|status)\b([^|#`]*)", line):
+                unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", words)
+                assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", unquoted)) <= known, line
+
+
+# --- README -------------------------------------------------------------------------------------------------------
+
+
+def test_the_two_one_command_entries() -> None:
+    makefile = text(PROJECT / "Makefile")
+    for target in ("demo", "test"):
+        assert f"make {target}" in text(README)
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_readme_has_every_mode_and_exit_code() -> None:
+    from lci_py import cli_io, errors
+
+    first = [row[0].split(" ")[0].strip("`") for row in rows(README)]
+    assert [name for name in first if name in MODES] == list(MODES)
+    codes = {value for name, value in vars(errors).items() if name.startswith("EXIT_")} | {cli_io.EXIT_INTERNAL}
+    assert {int(name) for name in first if name.isdigit()} == codes
+
+
+def test_the_settings_example_is_valid(tmp_path: Path) -> None:
+    example = re.search(r"```toml\n(.*?)```", text(README), re.DOTALL)
+    assert example
+    (tmp_path / config.CONFIG_FILE).write_text(example[1], "utf-8")
+    settings, warnings = config.load(tmp_path)
+    assert warnings == []
+    assert settings.exclude and settings.include and settings.jobs
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    prose = re.sub(r"```.*?```", "", text(page), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", text(found), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def test_no_document_names_a_machine_path() -> None:
+    for page in PAGES:
+        assert not MACHINE_PATH.findall(text(page)), page.name
+
+
+@pytest.mark.skipif(shutil.which("git") is None or not (PROJECT / ".git").exists(), reason="needs a git checkout")
+def test_no_committed_file_names_the_checkout() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=PROJECT, capture_output=True, check=True).stdout
+    places = [f"{PROJECT}/{name}".encode() for name in ("lci_py", "tests", "docs", "fixtures")]
+    for name in filter(None, listed.split(b"\0")):
+        path = PROJECT / os.fsdecode(name)
+        data = path.read_bytes() if path.is_file() else b""
+        assert not any(place in data for place in places), path
+
+
+# --- tables -------------------------------------------------------------------------------------------------------
+
+
+def test_the_weights_of_the_ranking_page() -> None:
+    page = DOCS / "ranking.md"
+    weights = rows(page, "**Weights.**", "**Factors.**")
+    table = {row[0].strip("`"): row[1:] for row in weights if row[0].strip("`") in SIGNAL_VIEW}
+    for column, intent in enumerate(("balanced_hybrid", "fast_exact")):
+        assert {name: float(cells[column]) for name, cells in table.items()} == WEIGHTS[intent]
+    assert set(WEIGHTS) == {"balanced_hybrid", "fast_exact"}
+    factors = {row[0].strip("`"): float(row[1]) for row in rows(page, "**Factors.**") if row[0].strip("`") in FACTORS}
+    assert factors == FACTORS
+    lexical = {row[0].strip("`"): (float(row[3]), float(row[4])) for row in rows(page) if len(row) == 5 and row[3] != "k1"}
+    assert lexical == FIELDS
+    assert f"The first {POOL} (`POOL`)" in text(page)
+    assert f"multiplied by {SATURATION} to the power k" in text(page)
+
+
+def test_the_layers_of_the_architecture_page() -> None:
+    common = {"types", "errors"}
+    table = rows(DOCS / "architecture.md", "## Imports point one way", "## Units")
+    written = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[1])) for row in table}
+    for part, allowed in ALLOWED.items():
+        assert written[part] - common == allowed - common - {part}, part
+
+
+def test_the_tables_of_the_symbols_shard() -> None:
+    db = sqlite3.connect(":memory:")
+    db.executescript(symbolic._SCHEMA)
+    written = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[1])) for row in rows(DOCS / "index-format.md")}
+    for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        columns = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+        assert columns == written[table], table
+    db.close()
+
+
+def test_the_fields_of_the_manifest() -> None:
+    page = DOCS / "index-format.md"
+    written = {name for row in rows(page) for name in re.findall(r"`(\w+)`", row[0])}
+    assert {field.name for field in fields(Manifest)} | {"digest"} <= written
+    assert page.read_text("utf-8").splitlines()[2].startswith(f"Format {FORMAT}.")
+
+
+def test_every_file_of_an_index_is_described(repo: Path) -> None:
+    described = {cell: row for row in rows(DOCS / "index-format.md") for cell in re.findall(r"`([^`]+)`", row[0])}
+    folder = repo / config.INDEX_FOLDER
+    for path in sorted(folder.rglob("*")):
+        name = re.sub(r"-[0-9a-f]{16}", "-DIGEST", path.name)
+        if path.is_dir() and path.parent != folder:
+            assert path.name in FIELDS
+        elif path.parent == folder:
+            assert name in described or f"{name}/" in described, name
+        else:
+            name = f"FIELD/{name}" if path.parent.parent != folder else name
+            row = described[name]
+            if path.suffix == ".npy":
+                assert str(np.load(path).dtype) in row[1], name
