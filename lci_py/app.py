@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -59,12 +60,13 @@ def build_index(
     settings, warnings = config.load(root, {"jobs": jobs})
     options = BuildOptions(settings.walk_options(), settings.jobs or default_jobs(), full)
     summary = build(root, _index_dir(root, settings), options, progress)
-    return replace(summary, warnings=tuple(warnings)) if warnings else summary
+    return replace(summary, warnings=(*warnings, *summary.warnings)) if warnings else summary
 
 
 def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     """The files that would be indexed, and what is left out and why, content included."""
     from lci_py.source.walk import content_reason, walk
+    from lci_py.source.worker import read_file
     from lci_py.types import Skip
 
     root = _index_root(path)
@@ -72,12 +74,8 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     walked = walk(root, settings.walk_options())
     files, skipped = [], list(walked.skipped)
     for entry in walked.files:
-        try:
-            reason = content_reason(entry.path, (root / entry.path).read_bytes())
-        except FileNotFoundError:
-            reason = "vanished"
-        except OSError:
-            reason = "unreadable"
+        data = read_file(os.path.join(root, entry.path))
+        reason = data if isinstance(data, str) else content_reason(entry.path, data)
         if reason:
             skipped.append(Skip(entry.path, reason))
         else:
@@ -127,5 +125,5 @@ def status(root: str | None) -> dict[str, Any]:
             "stale_files": len(stale),
             "stale_paths": stale[:20],
             "skipped_by_reason": counts["skipped_by_reason"],
-            "health": "stale" if stale else "ok",
+            "health": "damaged" if session.problems() else "stale" if stale else "ok",
         }

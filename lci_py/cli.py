@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lci_py import cli_io
-from lci_py.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, LciError, UsageError
+from lci_py.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, InterruptedRun, LciError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,6 +52,8 @@ def _guard(action: Callable[[], int], argv: Sequence[str]) -> int:
     except LciError as error:
         return cli_io.report(error, as_json=cli_io.wants_json(argv))
     except KeyboardInterrupt:
+        if cli_io.wants_json(argv):
+            return cli_io.report(InterruptedRun(), as_json=True)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         cli_io.silence_stdout()

@@ -32,8 +32,8 @@ from lci_py.types import MODES, Answer, Filters, Mode, SearchRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lci_py.cli_parse import Invocation
     from lci_py.app import Session
+    from lci_py.cli_parse import Invocation
 
 _LISTS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")

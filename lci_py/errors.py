@@ -96,6 +96,18 @@ class ShardMissingError(IndexError_):
     code = "shard_missing"
 
 
+class WrongRootError(IndexError_):
+    """An index folder outside the repository holds the index of another one."""
+
+    code = "wrong_root"
+
+    def __init__(self, index_dir: str, *, found: str, wanted: str) -> None:
+        super().__init__(
+            f"{index_dir} holds the index of {found}, not of {wanted}",
+            hint="give each repository an LCI_INDEX_DIR of its own",
+        )
+
+
 class ModelMismatchError(IndexError_):
     code = "model_mismatch"
 
@@ -104,6 +116,16 @@ class IndexWriteError(IndexError_):
     """The index could not be written: a full disk, a read-only folder, another writer."""
 
     code = "index_write"
+
+
+class InterruptedRun(LciError):
+    """Ctrl-C. Nothing is half written: an index is replaced whole or not at all."""
+
+    code = "interrupted"
+    exit_code = EXIT_INTERRUPTED
+
+    def __init__(self) -> None:
+        super().__init__("interrupted", hint="the index is as it was; run the command again")
 
 
 class DegradedError(LciError):

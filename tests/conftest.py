@@ -12,9 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lci_py import app
 from lci_py.search.session import Session
+
+# No deadlines: they are timed assertions, and the machines are noisy.
+settings.register_profile("lci", deadline=None)
+settings.load_profile("lci")
 
 PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = PROJECT / "fixtures" / "corpus"

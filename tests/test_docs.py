@@ -76,8 +76,8 @@ Written by tests/test_docs.py from `lci_py/cli_options.py`, the table behind `lc
 
 `lci --version` shows the version, `-h` or `--help` the help, of `lci` and of each command; `lci --install-completion`
 adds completion to the shell. Flags can stand before or after the argument, as `--flag VALUE` or `--flag=VALUE`, short
-ones joined (`-qn5`); after `--` everything is an argument. Flags of several values are given several times. Exit codes:
-[README](../README.md#exit-codes). Filters and modes: [ranking.md](ranking.md). Output: [json-output.md](json-output.md).
+ones joined (`-qn5`); after `--` everything is an argument. A repeatable flag takes one value each time. See also: exit
+codes in the [README](../README.md#exit-codes), [ranking.md](ranking.md), [json-output.md](json-output.md).
 """
     return head + "\n" + "\n\n".join(usage(command) for command in COMMANDS.values()) + "\n"
 
@@ -175,7 +175,9 @@ def test_the_weights_of_the_ranking_page() -> None:
     assert set(WEIGHTS) == {"balanced_hybrid", "fast_exact"}
     factors = {row[0].strip("`"): float(row[1]) for row in rows(page, "**Factors.**") if row[0].strip("`") in FACTORS}
     assert factors == FACTORS
-    lexical = {row[0].strip("`"): (float(row[3]), float(row[4])) for row in rows(page) if len(row) == 5 and row[3] != "k1"}
+    lexical = {
+        row[0].strip("`"): (float(row[3]), float(row[4])) for row in rows(page) if len(row) == 5 and row[3] != "k1"
+    }
     assert lexical == FIELDS
     assert f"The first {POOL} (`POOL`)" in text(page)
     assert f"multiplied by {SATURATION} to the power k" in text(page)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +15,8 @@ import pytest
 
 from lci_py import app
 from lci_py.index import build
-from lci_py.source import worker
 from lci_py.source.walk import WalkOptions, walk
-from lci_py.types import MODES, FileEntry
+from lci_py.types import MODES
 from tests.conftest import PROJECT, Ran
 
 DEEP = 20_000
@@ -288,213 +283,7 @@ def test_a_folder_that_vanishes_during_the_walk(tmp_path: Path, monkeypatch: pyt
     assert (built.files, built.skipped_by_reason) == (1, {"vanished": 1})
 
 
-def _run_unprivileged(folder: Path, *commands: list[str]) -> list[tuple[int, dict[str, Any]]]:
-    """Exit code and JSON of each command, run by somebody who may not read or write everything, as root may."""
-    script = f"""
-import contextlib, io, json, os, sys
-from lci_py.cli import main
-sys.stdout.flush()
-def run(argv):
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        code = main(argv)
-    return code, json.loads(out.getvalue())
-# Everything is imported before the change of user, who may not be able to read this Python.
-os.environ["LCI_INDEX_DIR"] = {str(folder / "warm-up")!r}
-os.makedirs("warm"); open("warm/a.py", "w").write("def a(): pass")
-run(["index", "warm", "--json"]); run(["search", "a", "--json", "--root", "warm"])
-run(["search", "x", "--mode", "fuzzy", "--json"])
-os.environ["LCI_INDEX_DIR"] = {str(folder / "index")!r}
-if os.geteuid() == 0:
-    os.setgroups([]); os.setgid(65534); os.setuid(65534)
-print(json.dumps([run(argv) for argv in {commands!r}]))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, "PYTHONPATH": str(PROJECT), "LCI_JOBS": "1", "HOME": str(folder)},
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    return [(code, answer) for code, answer in json.loads(done.stdout)]
-
-
-@pytest.fixture
-def public() -> Iterator[Path]:
-    """A folder that another user can enter: pytest's own are private."""
-    folder = Path(tempfile.mkdtemp(prefix="lci-test-"))
-    os.chmod(folder, 0o777)
-    yield folder
-    for path in (folder, *folder.rglob("*")):
-        if path.is_dir():
-            os.chmod(path, 0o777)
-    shutil.rmtree(folder)
-
-
-def test_an_unreadable_folder_and_file(public: Path) -> None:
-    root = public / "repo"
-    (root / "secret").mkdir(parents=True)
-    (root / "secret" / "a.py").write_text("def hidden(): pass\n")
-    (root / "locked.py").write_text("def locked(): pass\n")
-    (root / "open.py").write_text("def visible(): pass\n")
-    os.chmod(root / "secret", 0)
-    os.chmod(root / "locked.py", 0)
-    index, secret = _run_unprivileged(
-        public, ["index", str(root), "--json"], ["index", str(root / "secret"), "--json"]
-    )  # fmt: skip
-    assert (index[0], index[1]["files"], index[1]["skipped_by_reason"]) == (0, 1, {"unreadable": 2})
-    assert (secret[0], secret[1]["error"]["code"]) == (2, "bad_path")
-
-
-def test_an_index_folder_of_somebody_else(public: Path) -> None:
-    root = _repository(public / "repo", 2)
-    shutil.copytree(app_index(root), public / "index")
-    for path in (public / "index", *(public / "index").rglob("*")):
-        os.chmod(path, 0o555 if path.is_dir() else 0o444)
-    index, search = _run_unprivileged(
-        public, ["index", str(root), "--full", "--json"], ["search", "f1", "--root", str(root), "--json"]
-    )  # fmt: skip
-    assert (index[0], index[1]["error"]["code"]) == (3, "index_write")
-    assert (search[0], search[1]["results"][0]["symbol"]) == (0, "f1")
-
-
-def app_index(root: Path) -> Path:
-    app.build_index(str(root), jobs=1)
-    return root / ".lci"
-
-
-# --- processes that end -------------------------------------------------------------------------------------------
-
-
-def _repository(root: Path, files: int = 12) -> Path:
-    root.mkdir(exist_ok=True)
-    for number in range(files):
-        (root / f"f{number}.py").write_text(f"def f{number}(): pass\n")
-    return root
-
-
-forks = pytest.mark.skipif(sys.platform != "linux", reason="what is patched here reaches a forked process only")
-
-
-@forks
-@pytest.mark.parametrize("signal_number", [signal.SIGSEGV, signal.SIGKILL])
-def test_a_grammar_that_crashes_costs_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal_number: int
-) -> None:
-    real = worker.extract
-
-    def extract(path: str, data: bytes, language: str) -> Any:
-        if path in ("f3.py", "f7.py"):
-            faulthandler.disable()  # pytest's, which would report the crash that is meant
-            os.kill(os.getpid(), signal_number)
-        return real(path, data, language)
-
-    monkeypatch.setattr(worker, "extract", extract)
-    monkeypatch.setattr(build, "_BATCH_FILES", 2)
-    built = app.build_index(str(_repository(tmp_path)), jobs=2)
-    assert (built.files, built.skipped_by_reason) == (10, {"parser_crash": 2})
-
-
-@forks
-def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, marker = worker.extract, tmp_path / "killed"
-
-    def extract(path: str, data: bytes, language: str) -> Any:
-        if path == "f3.py" and not marker.exists():
-            marker.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(path, data, language)
-
-    monkeypatch.setattr(worker, "extract", extract)
-    built = app.build_index(str(_repository(tmp_path / "repo")), jobs=2)
-    assert (built.files, built.skipped_by_reason, marker.exists()) == (12, {}, True)
-
-
-@forks
-def test_a_parse_that_never_ends_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = worker.extract
-
-    def extract(path: str, data: bytes, language: str) -> Any:
-        if path == "f3.py":
-            time.sleep(1000)
-        return real(path, data, language)
-
-    monkeypatch.setattr(worker, "extract", extract)
-    monkeypatch.setattr(build, "STALL_SECONDS", 1.0)
-    built = app.build_index(str(_repository(tmp_path)), jobs=2)
-    assert (built.files, built.skipped_by_reason) == (11, {"parser_timeout": 1})
-
-
-@pytest.mark.parametrize("error", [RecursionError, MemoryError, ValueError])
-def test_an_exception_in_a_parse_costs_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
-) -> None:
-    def extract(*_: Any) -> Any:
-        raise error("a bug")
-
-    (tmp_path / "a.py").write_text("def a(): pass\n")
-    monkeypatch.setattr(worker, "extract", extract)
-    assert worker.process_file(str(tmp_path), FileEntry("a.py", 14, 0)).skip == "parser_crash"
-
-
-def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
-    """`lci` as a process that parses for a long time: each file takes two seconds."""
-    script = (
-        "import time, sys; from lci_py.source import worker; real = worker.extract\n"
-        "worker.extract = lambda *a: (time.sleep(2), real(*a))[1]\n"
-        "from lci_py.cli import run; run()"
-    )
-    return subprocess.Popen(
-        [sys.executable, "-c", script, *argv], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)}, start_new_session=True,
-    )  # fmt: skip
-
-
-def _group(leader: int) -> Iterator[int]:
-    """Processes of a session that run, or could."""
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == leader and fields[0] != "Z":
-            yield int(name)
-
-
-def _wait(condition: Callable[[], object], seconds: float = 15) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
-
-
-@forks
-def test_ctrl_c_ends_everything_and_keeps_the_old_index(tmp_path: Path) -> None:
-    root = _repository(tmp_path / "repo")
-    app.build_index(str(root), jobs=1)
-    before = sorted(os.listdir(root / ".lci"))
-    process = _start(root, "index", "--full", "--jobs", "2", "--json")
-    assert _wait(lambda: len(list(_group(process.pid))) == 3)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of the group
-    began = time.monotonic()
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (130, "")
-    assert json.loads(out)["error"]["code"] == "interrupted"
-    assert time.monotonic() - began < 1.9  # it does not wait for what is being parsed
-    assert not list(_group(process.pid))
-    assert sorted(os.listdir(root / ".lci")) == before
-    assert not app.build_index(str(root), jobs=1).changed
-
-
-@forks
-def test_workers_do_not_outlive_a_killed_program(tmp_path: Path) -> None:
-    root = _repository(tmp_path / "repo")
-    process = _start(root, "index", "--jobs", "2")
-    assert _wait(lambda: len(list(_group(process.pid))) == 3)
-    process.kill()
-    process.communicate(timeout=10)
-    assert _wait(lambda: not list(_group(process.pid)), 5)
-    assert app.build_index(str(root), jobs=1).files == 12  # the lock went with them
-    assert not list((root / ".lci").glob("tmp-*"))
+# --- output ------------------------------------------------------------------------------------------------------
 
 
 def test_a_reader_that_goes_away(hostile: tuple[Path, Ran]) -> None:

@@ -35,7 +35,9 @@ def imports(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lci_py"):
-            names = [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "lci_py" else [node.module]
+            names = (
+                [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "lci_py" else [node.module]
+            )
             found |= {layer(name) for name in names}
         elif isinstance(node, ast.Import):
             found |= {layer(alias.name) for alias in node.names if alias.name.startswith("lci_py.")}

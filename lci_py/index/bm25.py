@@ -92,7 +92,8 @@ def write_lexical(
 class LexicalIndex:
     """Reader of the shard. Arrays are memory-mapped; a query touches only its own terms' columns."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, files: int | None = None) -> None:
+        """Open the shard. `files` is the number of files: the last ones may have no unit, and so are in no map."""
         self.folder = folder
         try:
             self._terms = StringTable(folder, "terms")
@@ -100,6 +101,7 @@ class LexicalIndex:
             self.unit_file = np.asarray(self._array("unit_file.npy", np.int32))
         except (OSError, ValueError) as error:
             raise DamagedIndexError(f"{folder.name}: {error}") from error
+        self.n_files = files if files is not None else int(self.unit_file.max(initial=-1)) + 1
         self._fields: dict[str, _Field] = {}
 
     def _array(self, name: str, dtype: type[np.generic]) -> Any:
@@ -111,9 +113,7 @@ class LexicalIndex:
             rows = {
                 "content": len(self.chunk_unit),
                 "names": len(self.unit_file),
-            }.get(name)
-            if rows is None:
-                rows = int(self.unit_file.max()) + 1 if len(self.unit_file) else 0
+            }.get(name, self.n_files)
             try:
                 data = self._array(f"{name}/{_DATA}", np.float32)
                 indices = self._array(f"{name}/{_INDICES}", np.int32)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lci_py import __version__
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
 from lci_py.index import store
-from lci_py.index.manifest import FORMAT, Manifest, read_manifest, verify
+from lci_py.index.manifest import FORMAT, Manifest, check_root, read_manifest, root_setting, verify
 from lci_py.index.rows import Rows, number
 from lci_py.source.git import head
 from lci_py.source.walk import WalkOptions, WalkResult, walk
@@ -37,6 +37,7 @@ _FORKS = sys.platform == "linux"
 STALL_SECONDS = 60.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
+_UNPARSED = ("parser_crash", "parser_timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     walked = _without(index_dir, root, walk(root, options.walk))
     stat_digest = _stat_digest(walked.files, walked.skipped, options)
     previous = _previous(index_dir)
+    if previous is not None:
+        check_root(previous, root, index_dir)
     current = previous is not None and previous.files_digest == stat_digest
     if previous is not None and current and not options.full and _intact(index_dir, previous):
         return _summary(root, previous, index_dir, started, changed=False)
@@ -77,7 +80,8 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
             program=f"lci-py {__version__}",
             model=model,
             settings={"max_file_bytes": options.walk.max_file_bytes, "include": list(options.walk.include),
-                      "exclude": list(options.walk.exclude), "hidden": options.walk.hidden},
+                      "exclude": list(options.walk.exclude), "hidden": options.walk.hidden,
+                      "root": root_setting(root, index_dir)},
             files_digest=stat_digest,
             counts=_counts(rows, skipped, edges),
         )  # fmt: skip
@@ -315,6 +319,7 @@ def _counts(rows: Rows, skipped: list[Skip], edges: dict[str, int]) -> dict[str,
         "chunks": len(rows.chunk_unit),
         "edges_by_kind": edges,
         "skipped_by_reason": _ranked(Counter(skip.reason for skip in skipped)),
+        "unparsed": [skip.path for skip in skipped if skip.reason in _UNPARSED][:5],
         "bytes_read": sum(record.size for record in rows.records),
         "files_with_errors": sum(record.extract.has_errors for record in rows.records),
     }
@@ -339,7 +344,18 @@ def _summary(root: Path, manifest: Manifest, index_dir: Path, started: float, *,
         seconds=time.perf_counter() - started,
         bytes_read=counts["bytes_read"],
         bytes_on_disk=sum(shard.bytes for shard in manifest.shards.values()),
+        warnings=_warnings(manifest),
     )
+
+
+def _warnings(manifest: Manifest) -> tuple[str, ...]:
+    """Files that the index lacks because a parser failed: never a matter of course."""
+    names = manifest.counts["unparsed"]
+    if not names:
+        return ()
+    count = sum(manifest.counts["skipped_by_reason"].get(reason, 0) for reason in _UNPARSED)
+    more = f" and {count - len(names)} more" if count > len(names) else ""
+    return (f"could not parse {', '.join(names)}{more}: not in the index, please report it",)
 
 
 def default_jobs() -> int:

@@ -17,7 +17,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lci_py.errors import DamagedIndexError, IndexError_, NoIndexError, ShardMissingError, ShardVersionError
+from lci_py.errors import (
+    DamagedIndexError,
+    IndexError_,
+    NoIndexError,
+    ShardMissingError,
+    ShardVersionError,
+    WrongRootError,
+)
 
 #: Version history stands in docs/index-format.md.
 FORMAT = 1
@@ -202,6 +209,22 @@ def hold(path: Path, *, exclusive: bool) -> int | None:
         if exclusive and isinstance(error, BlockingIOError):
             raise
         return None  # gone, unreadable, or a file system without locks
+
+
+def root_setting(root: Path, index_dir: Path) -> str:
+    """What the manifest says of the root: nothing inside it, so that the folder can move; its path elsewhere."""
+    return "" if index_dir.resolve().parent == root.resolve() else str(root.resolve())
+
+
+def check_root(manifest: Manifest, root: Path, index_dir: Path) -> None:
+    """Refuse the index of another repository.
+
+    Raises:
+        WrongRootError: The index was made for another root.
+    """
+    found, wanted = str(manifest.settings.get("root", "")), root_setting(root, index_dir)
+    if wanted and found != wanted:
+        raise WrongRootError(str(index_dir), found=found or "another folder", wanted=wanted)
 
 
 def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,11 @@ def write_strings(folder: Path, name: str, strings: Sequence[str]) -> None:
     np.save(folder / f"{name}.offsets.npy", offsets, allow_pickle=False)
 
 
+# numpy reads a header with `ast`, which raises SystemError now and then when two threads use it (CPython gh-106905, in
+# 3.11 before 3.11.8 and 3.12 before 3.12.2); the views of a multiview query load in threads.
+_LOADING = threading.Lock()
+
+
 def load_array(path: Path, dtype: type[np.generic]) -> NDArray[np.generic]:
     """Map a one-dimensional array.
 
@@ -37,9 +43,11 @@ def load_array(path: Path, dtype: type[np.generic]) -> NDArray[np.generic]:
     """
     array: NDArray[np.generic]
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        with _LOADING:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError:
-        array = np.load(path, allow_pickle=False)  # an empty array cannot be mapped
+        with _LOADING:
+            array = np.load(path, allow_pickle=False)  # an empty array cannot be mapped
     if array.dtype != dtype or array.ndim != 1:
         raise ValueError(f"{path.name} is {array.dtype} of {array.ndim} dimensions")
     return array

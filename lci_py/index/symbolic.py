@@ -5,6 +5,7 @@ Every filter of every mode is answered here, first; the other views get the set 
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -217,7 +218,7 @@ def _path_matcher(globs: Sequence[str]) -> Any:
             raise BadGlobError(f"bad glob {glob!r}", hint="use --exclude to leave paths out")
     try:
         return GitIgnoreSpec.from_lines(globs).match_file
-    except ValueError as error:
+    except (ValueError, re.error) as error:  # the latter for the range [z-a]
         raise BadGlobError(
             f"bad glob: {error}", hint="globs are written as in .gitignore, such as 'src/**/*.py'"
         ) from error

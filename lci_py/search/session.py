@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError, ModelMismatchError, UsageError
-from lci_py.index.manifest import Manifest, OpenIndex
+from lci_py.index.manifest import Manifest, OpenIndex, check_root
 from lci_py.index.symbolic import SymbolicIndex
 from lci_py.search import present
 from lci_py.search.query import read_fields, read_symbolic, read_text
@@ -33,6 +33,7 @@ class Session:
         self.index_dir = index_dir
         self._index = OpenIndex(index_dir)
         self.manifest: Manifest = self._index.manifest
+        check_root(self.manifest, root, index_dir)
         self.snippet = snippet
         self.reader = present.SourceReader(root)
 
@@ -67,7 +68,7 @@ class Session:
     def lexical(self) -> LexicalIndex:
         from lci_py.index.bm25 import LexicalIndex
 
-        index = LexicalIndex(self.shard("bm25"))
+        index = LexicalIndex(self.shard("bm25"), files=int(self.manifest.counts["files"]))
         if len(index.unit_file) != self.n_units or len(index.chunk_unit) != int(self.manifest.counts["chunks"]):
             raise DamagedIndexError("the bm25 shard does not belong to this index")
         return index

@@ -14,7 +14,7 @@ from lci_py.errors import BadPathError
 from lci_py.source.git import IgnoreRules, common_dir, git_root, global_excludes, parse_ignore_file
 from lci_py.types import FileEntry, Skip
 
-#: Every reason for leaving something out: those of `walk`, then those of `content_reason`.
+#: Every reason for leaving something out: those of `walk`, then those of `content_reason`, then of the parse.
 REASONS = (
     "ignored",  # by an ignore file
     "excluded",  # by `exclude` in the settings
@@ -29,6 +29,8 @@ REASONS = (
     "minified",
     "long_lines",
     "generated",
+    "parser_crash",  # the grammar ended its process, or the extraction failed
+    "parser_timeout",
 )
 
 _ALWAYS_SKIPPED = frozenset({".git", ".lci"})

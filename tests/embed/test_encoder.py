@@ -13,7 +13,9 @@ from lci_py.embed.encoder import MODEL_DIR, Encoder, tf_weight
 from lci_py.errors import ModelMismatchError
 from lci_py.index.dense import DenseIndex, write_dense
 
-WORDS = st.lists(st.sampled_from("parse getHTTPResponse pool_size ñandú v2beta x 中文 _private __init__".split()), max_size=12)
+WORDS = st.lists(
+    st.sampled_from("parse getHTTPResponse pool_size ñandú v2beta x 中文 _private __init__".split()), max_size=12
+)
 
 
 @pytest.fixture(scope="module")

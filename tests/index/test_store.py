@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.errors import DamagedIndexError, IndexError_, LciError, NoIndexError, ShardVersionError
+from lci_py.errors import DamagedIndexError, IndexError_, LciError, NoIndexError, ShardVersionError, WrongRootError
 from lci_py.index import manifest as manifests
 from lci_py.index import store
 from lci_py.index.manifest import MANIFEST, OpenIndex, read_manifest
@@ -429,3 +429,17 @@ def test_the_manifest_survives_its_own_round_trip(copy: Path) -> None:
 def test_no_index_names_the_folder(tmp_path: Path) -> None:
     with pytest.raises(NoIndexError, match=str(tmp_path)):
         app.open_session(str(tmp_path))
+
+
+def test_an_index_folder_elsewhere_belongs_to_one_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.py").write_text(f"def {name}(): pass\n")
+    monkeypatch.setenv("LCI_INDEX_DIR", str(tmp_path / "index"))
+    app.build_index(str(tmp_path / "one"))
+    with pytest.raises(WrongRootError):
+        app.build_index(str(tmp_path / "two"))
+    with pytest.raises(WrongRootError):
+        app.open_session(str(tmp_path / "two"))
+    with app.open_session(str(tmp_path / "one")) as session:
+        assert session.search(SearchRequest("one", "symbolic")).total == 1

@@ -34,9 +34,13 @@ def main() -> None:
     ap.add_argument("folder", type=Path)
     ap.add_argument("--lang", required=True, help="our language name")
     ap.add_argument("--misses", type=int, default=10, help="misses shown per kind")
-    ap.add_argument("--extra", action="store_true", help="also count our functions, methods and classes unknown to ctags")
+    ap.add_argument(
+        "--extra", action="store_true", help="also count our functions, methods and classes unknown to ctags"
+    )
     args = ap.parse_args()
-    files = [p for p in sorted(args.folder.rglob("*")) if p.is_file() and detect(p.name, p.read_bytes()[:8192]) == args.lang]
+    files = [
+        p for p in sorted(args.folder.rglob("*")) if p.is_file() and detect(p.name, p.read_bytes()[:8192]) == args.lang
+    ]
     listing = "\n".join(map(str, files))
     tags = subprocess.run(
         ["ctags", "--output-format=json", "--fields=+nKzS", "--kinds-all=*", "-L", "-", "-f", "-"],
@@ -65,7 +69,9 @@ def main() -> None:
         print(f"{kind:16s} {hit[kind]:6d} of {count:6d} = {hit[kind] / count:.4f}")
         for line in misses[kind][: args.misses]:
             print("     miss", line)
-    print(f"all              {sum(hit.values()):6d} of {sum(total.values()):6d} = {sum(hit.values()) / max(1, sum(total.values())):.4f}")
+    print(
+        f"all              {sum(hit.values()):6d} of {sum(total.values()):6d} = {sum(hit.values()) / max(1, sum(total.values())):.4f}"
+    )
     if args.extra:
         for path, names in ours.items():
             for name, line in sorted(names - theirs[path], key=lambda key: key[1])[: args.misses]:

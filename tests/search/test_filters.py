@@ -41,7 +41,10 @@ def passes(result: Result, filters: Filters) -> bool:
         and (not filters.kind or result.kind in filters.kind)
         and (not filters.path or matches(filters.path))
         and not (filters.exclude and matches(filters.exclude))
-        and (not filters.name or (result.symbol is not None and any(fnmatch.fnmatchcase(result.symbol, g) for g in filters.name)))
+        and (
+            not filters.name
+            or (result.symbol is not None and any(fnmatch.fnmatchcase(result.symbol, g) for g in filters.name))
+        )
     )
 
 

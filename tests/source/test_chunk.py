@@ -107,7 +107,7 @@ def test_real_files(path: Path) -> None:
 
 
 @settings(max_examples=80, deadline=None)
-@given(modules())
+@given(modules() | modules(windows=True))
 def test_generated_python(source: bytes) -> None:
     check(source, extract("a.py", source, "python"))
 
