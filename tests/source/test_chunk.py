@@ -340,6 +340,43 @@ def test_what_opens_and_closes_is_no_unit() -> None:
     assert texts["first"].startswith("impl A {") and texts["drop"].startswith("impl Drop for A {")
 
 
+OPENED = """\
+if sys.version_info >= (3, 12) and sys.platform != "win32":
+
+    def lock(path):
+        return path
+
+else:
+
+    def lock(path):
+        return None
+"""
+
+
+def test_what_opens_stays_with_what_it_holds() -> None:
+    found = extract("a.py", OPENED.encode(), "python")
+    check(OPENED.encode(), found)
+    assert [(chunk.line, chunk.end_line) for chunk in found.chunks if chunk.symbol >= 0] == [(1, 4), (6, 9)]
+    assert len(found.chunks) == 2
+
+
+def test_a_block_does_not_begin_with_a_bracket() -> None:
+    source = RUST + "static MESSAGE: &str = concat!(one, two, three);\nstatic OTHER: u8 = 1;\n"
+    found = extract("a.rs", source.encode(), "rust")
+    check(source.encode(), found)
+    (block,) = [chunk for chunk in found.chunks if chunk.symbol < 0]
+    assert block.text.startswith("static MESSAGE")
+
+
+@pytest.mark.parametrize("count", range(30, 70, 3))
+def test_the_last_piece_is_no_scrap(count: int) -> None:
+    body = "".join(f"  value_{i} = call(of, some, words);\n" for i in range(count))
+    source = f"void f() {{\n{body}}}\n".encode()
+    found = extract("a.c", source, "c")
+    check(source, found)
+    assert len(found.chunks) == 1 or min(len(chunk.text) for chunk in found.chunks) >= MAX_CHARS // 5
+
+
 ONE_LINE = [
     ("typescript", "interface A { f(): void; g(): number }\n", "A"),
     ("java", "interface A { void f(); }\n", "A"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ HEADS = [
     ("if x:",),
     ("try:", "except ValueError:", "else:", "finally:"),
     ("try:", "except (A, B) as e:"),
-    ("try:", "except* C:"),
+    ("try:", "except* C:" if sys.version_info >= (3, 11) else "except C:"),
     ("for i in x:", "else:"),
     ("while (x :=\n  y):",),
     ("with a as b, c:",),
