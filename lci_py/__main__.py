@@ -1,5 +1,12 @@
 """`python -m lci_py` is `lci`."""
 
+import os
+import sys
+
+# `python -m` puts the current folder first on the path: a clone that has a json.py must not get to run it.
+if sys.path and sys.path[0] in ("", os.getcwd()) and not os.path.isdir(os.path.join(sys.path[0], "lci_py")):
+    del sys.path[0]
+
 from lci_py.cli import run
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def open_session(root: str | None) -> Session:
 
     where = find_root(root)
     settings, _ = config.load(where)
-    return Session(where, _index_dir(where, settings), snippet=settings.snippet)
+    return Session(where, _index_dir(where, settings), snippet=settings.snippet, limit=settings.limit)
 
 
 def status(root: str | None) -> dict[str, Any]:

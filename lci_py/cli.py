@@ -34,6 +34,8 @@ def run() -> NoReturn:
 
     Nothing is left to clean up: files are closed, worker pools joined, and the index is committed or it is not.
     """
+    # One query multiplies too little to share: starting numpy's threads takes longer than the query (docs/adr/0004).
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # a query ends before its garbage matters; `lci index` and --batch turn it on again
     code = main()
     for stream in (sys.stdout, sys.stderr):

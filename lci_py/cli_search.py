@@ -113,7 +113,7 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
     return SearchRequest(
         query=query,
         mode=mode,
-        limit=_number("limit", raw.get("limit")) or _DEFAULTS.limit,
+        limit=_number("limit", raw.get("limit")),
         filters=filters,
         snippet=_number("snippet", raw.get("snippet")),
         max_tokens=_number("max_tokens", raw.get("max_tokens")),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EXIT_OK = 0
 EXIT_NO_RESULTS = 1
@@ -43,6 +46,15 @@ class UnknownModeError(UsageError):
 
         names = ", ".join(MODES)
         super().__init__(f"unknown mode {mode!r}", hint=f"use one of: {names}", valid_modes=list(MODES))
+
+
+def unknown_value(what: str, value: str, valid: Sequence[str]) -> UsageError:
+    """The error for a name that is not one of a closed list."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(value.lower(), valid, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"use one of: {', '.join(valid)}"
+    return UsageError(f"unknown {what} {value!r}", hint=hint)
 
 
 class BadGlobError(UsageError):

@@ -175,7 +175,7 @@ class SearchRequest:
 
     query: str
     mode: Mode = "dense"
-    limit: int = 10
+    limit: int | None = None  # None: what .lci.toml says, else 10
     filters: Filters = Filters()
     conflicts: bool = False
     snippet: int | None = None  # lines of code per result; None is the renderer's default
@@ -244,6 +244,7 @@ class Result:
     snippet: str
     mode_source: View
     mode_score: float
+    snippet_line: int | None = None  # where the snippet starts, if not at `line`: a quoted phrase further down
     stale: bool = False
     doc: str = ""  # first line of the doc comment; shown by `def`
     also_matched: tuple[tuple[View, float], ...] | None = None

@@ -21,7 +21,7 @@ def test_batch_answers_in_order(run: Callable[..., Ran], app: FakeApp) -> None:
         VALIDATOR.validate(envelope)
     assert [(e["query"], e["mode"]) for e in ran.lines] == [("one", "bm25"), ("two", "symbolic")]
     one, two = app.requests
-    assert (one.limit, one.filters.kind) == (10, ("method",))  # the flags are the defaults of every line
+    assert (one.limit, one.filters.kind) == (None, ("method",))  # the flags are the defaults of every line
     assert (two.limit, two.filters.kind, two.filters.lang, two.conflicts) == (2, ("class",), ("go", "c"), True)
     assert app.opened == 1
 

@@ -21,7 +21,7 @@ from tests.cli_fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, 
 def test_search_for_a_person(run: Callable[..., Ran], app: FakeApp) -> None:
     ran = run("search", "find f")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("src/a.py:4  function a.f  dense 0.50\n")
+    assert ran.out.startswith("src/a.py:4  function a.f  0.50 dense\n")
     assert ran.out.endswith("1 result · dense\n")
     assert app.requests == [SearchRequest("find f")]
     assert (app.opened, app.closed) == (1, 1)

@@ -110,6 +110,12 @@ class ImportResolver:
             # The whole module path, or the whole file path when the root lies inside the package.
             if segments[-size:] != wanted[-size:] or (size < len(wanted) and size < 2):
                 continue
+            if self.families[file] == "python" and size == len(wanted):
+                # An absolute import names the whole way down from outside every package: `import subprocess` does
+                # not mean asyncio/subprocess.py.
+                above = posixpath.join("/".join(segments[:-size]), "__init__.py")
+                if above in self.by_path:
+                    continue
             near = next((i for i, (a, b) in enumerate(zip(own, segments, strict=False)) if a != b), len(own))
             rank = (-size, -near, target)
             if best is None or rank < best:

@@ -84,8 +84,9 @@ class _Listing:
         lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
         while lines and not lines[-1].strip():
             lines.pop()
-        digits = len(str(r.line + len(lines)))
-        for number, line in enumerate(lines, r.line):
+        start = r.snippet_line or r.line
+        digits = len(str(start + len(lines)))
+        for number, line in enumerate(lines, start):
             gutter = f"{_INDENT}{number:>{digits}} {self.signs.bar} "
             if self.width is not None:
                 shown = shorten(line.expandtabs(_TAB), self.width - len(gutter), self.signs.ellipsis)
@@ -164,10 +165,11 @@ def _flat(text: str) -> str:
 
 
 def found_by(r: Result) -> str:
-    """`dense 0.83 +bm25 +symbolic`. A structural match has no degree: its score is always 1."""
+    """`0.83 dense +bm25 +symbolic`: the score, the view it comes from most, the others. A structural match has no
+    degree: its score is always 1."""
     also = "".join(f" +{view}" for view, _ in r.also_matched or ())
-    score = "" if r.mode_source == "symbolic" and r.mode_score == 1 else f" {r.mode_score:.2f}"
-    return f"{r.mode_source}{score}{also}"
+    score = "" if r.mode_source == "symbolic" and r.mode_score == 1 else f"{r.mode_score:.2f} "
+    return f"{score}{r.mode_source}{also}"
 
 
 def _facts(label: str, facts: dict[str, Any]) -> Iterator[str]:

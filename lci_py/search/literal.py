@@ -16,13 +16,25 @@ if TYPE_CHECKING:
     from lci_py.search.session import Session
 
 
-def units_with(session: Session, phrases: Sequence[str], allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """The units whose own lines hold every phrase, letter for letter: a mask [units]."""
+def units_with(
+    session: Session, phrases: Sequence[str], allowed: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.bool_], dict[int, int]]:
+    """The units whose own lines hold every phrase, letter for letter.
+
+    Returns:
+        A mask [units], and the first line of a match in each unit.
+    """
+    lines: dict[int, int] = {}
     mask = np.ones(session.n_units, np.bool_) if allowed is None else allowed.copy()
     for phrase in phrases:
         files = _files_with_words(session, phrase)
-        mask &= _units_with_phrase(session, phrase, files)
-    return mask
+        found = _units_with_phrase(session, phrase, files)
+        here = np.zeros(session.n_units, np.bool_)
+        here[list(found)] = True
+        mask &= here
+        for unit, line in found.items():
+            lines[unit] = min(line, lines.get(unit, line))
+    return mask, lines
 
 
 def _files_with_words(session: Session, phrase: str) -> list[int]:
@@ -43,8 +55,9 @@ def _files_with_words(session: Session, phrase: str) -> list[int]:
     return [int(file) for file in np.flatnonzero(have)]
 
 
-def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> NDArray[np.bool_]:
-    mask = np.zeros(session.n_units, np.bool_)
+def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> dict[int, int]:
+    """Unit to the first line of it that holds the phrase."""
+    found: dict[int, int] = {}
     needle = phrase.encode("utf-8", "surrogatepass")
     paths = {row["id"]: row["path"] for row in session.symbols.execute("SELECT id, path FROM files")}
     for file in files:
@@ -62,5 +75,5 @@ def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> NDArr
                     (c["end_line"] - c["line"], c["unit"]) for c in chunks if c["line"] <= number <= c["end_line"]
                 ]
                 if around:
-                    mask[min(around)[1]] = True
-    return mask
+                    found.setdefault(min(around)[1], number)
+    return found

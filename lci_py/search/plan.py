@@ -39,7 +39,8 @@ class Plan:
 
     def as_json(self) -> dict[str, Any]:
         data = asdict(self)
-        data["views"] = ["dense", "bm25", "symbolic", "graph"]
+        data["views"] = ["dense", "bm25", "symbolic"]
+        data["context"] = "graph"
         return data
 
 

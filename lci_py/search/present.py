@@ -88,9 +88,14 @@ class SourceReader:
         return data is None or digest(data) != sha
 
 
-def result(session: Session, row: sqlite3.Row, request: SearchRequest, view: View, score: float) -> Result:
-    """One result from its row."""
+def result(
+    session: Session, row: sqlite3.Row, request: SearchRequest, view: View, score: float, at: int | None = None
+) -> Result:
+    """One result from its row. The snippet starts at the line `at`, if the first lines would not reach it."""
     stale = session.reader.changed(row)
+    wanted = session.snippet if request.snippet is None else request.snippet
+    start = at if at is not None and not row["line"] <= at < row["line"] + wanted else row["line"]
+    snippet = _snippet(session, row, start, wanted, stale=stale)
     return Result(
         id=row["id"],
         file=row["file"],
@@ -101,21 +106,21 @@ def result(session: Session, row: sqlite3.Row, request: SearchRequest, view: Vie
         kind=row["kind"],
         language=row["language"],
         signature=row["signature"],
-        snippet=_snippet(session, row, request, stale=stale),
+        snippet=snippet,
+        snippet_line=start if snippet and start != row["line"] else None,
         mode_source=view,
         mode_score=score,
         stale=stale,
     )
 
 
-def _snippet(session: Session, row: sqlite3.Row, request: SearchRequest, *, stale: bool) -> str:
-    wanted = session.snippet if request.snippet is None else request.snippet
+def _snippet(session: Session, row: sqlite3.Row, start: int, wanted: int, *, stale: bool) -> str:
     if wanted <= 0:
         return ""
     lines = session.reader.lines(row["file"])
     if lines is None or (stale and not _unmoved(session, row, lines)):
         return ""  # these lines hold something else by now; showing them would be a lie
-    shown = lines[row["line"] - 1 : min(row["end_line"], row["line"] - 1 + wanted)]
+    shown = lines[start - 1 : min(max(row["end_line"], start), start - 1 + wanted)]
     return "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown)
 
 
@@ -150,9 +155,11 @@ def answer(session: Session, request: SearchRequest, results: Sequence[Result], 
     return made
 
 
-def multiview_answer(session: Session, request: SearchRequest, plan: Plan, outcome: Outcome) -> Answer:
+def multiview_answer(
+    session: Session, request: SearchRequest, plan: Plan, outcome: Outcome, places: dict[int, int]
+) -> Answer:
     """The envelope of a multiview query, with what each view said and the graph around each result."""
-    head = outcome.fused[: request.limit]
+    head = outcome.fused[: session.limit if request.limit is None else request.limit]
     rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
     contexts = graph_context.contexts(session, list(rows.values()))
     results = []
@@ -163,7 +170,7 @@ def multiview_answer(session: Session, request: SearchRequest, plan: Plan, outco
             for view in VIEWS
             if view != item.source and item.unit in outcome.hits[view]
         )
-        made = result(session, row, request, item.source, item.score)
+        made = result(session, row, request, item.source, item.score, places.get(item.unit))
         explain = None
         if request.explain:
             explain = {"parts": item.parts, "factors": item.factors, "views": _view_scores(outcome, item.unit)}

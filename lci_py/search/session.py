@@ -7,12 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError, ModelMismatchError, UsageError
+from lci_py.errors import DamagedIndexError, ModelMismatchError, NoIndexError, UsageError, unknown_value
 from lci_py.index.manifest import Manifest, OpenIndex, check_root
 from lci_py.index.symbolic import SymbolicIndex
 from lci_py.search import present
 from lci_py.search.query import read_fields, read_symbolic, read_text
-from lci_py.types import Answer, Filters, SearchRequest
+from lci_py.types import BLOCK_KIND, KINDS, Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,13 +28,17 @@ if TYPE_CHECKING:
 class Session:
     """Reads one generation of an index, whatever a writer does meanwhile. Use it as a context manager."""
 
-    def __init__(self, root: Path, index_dir: Path, *, snippet: int) -> None:
+    def __init__(self, root: Path, index_dir: Path, *, snippet: int, limit: int) -> None:
         self.root = root
         self.index_dir = index_dir
-        self._index = OpenIndex(index_dir)
+        try:
+            self._index = OpenIndex(index_dir)
+        except NoIndexError:
+            raise NoIndexError(str(root)) from None  # the folder that the user knows, wherever the index would be
         self.manifest: Manifest = self._index.manifest
         check_root(self.manifest, root, index_dir)
         self.snippet = snippet
+        self.limit = limit
         self.reader = present.SourceReader(root)
 
     def __enter__(self) -> Session:
@@ -139,11 +143,32 @@ class Session:
         block = np.array([row[1] for row in units], np.bool_)
         return UnitTable(file, test[file], block, text[file], [row["path"] for row in rows])
 
+    def _check(self, filters: Filters) -> None:
+        """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".
+
+        Raises:
+            UsageError: With the nearest name there is.
+        """
+        for kind in filters.kind:
+            if kind.lower() not in (*KINDS, BLOCK_KIND):
+                raise unknown_value("kind", kind, (*KINDS, BLOCK_KIND))
+        if filters.lang:
+            from lci_py.source.languages import language_names
+
+            known = {*language_names(), *self.manifest.counts["files_by_language"]}
+            for language in filters.lang:
+                if language.lower() not in known:
+                    raise unknown_value("language", language, sorted(known))
+
+    def _limit(self, request: SearchRequest) -> int:
+        return self.limit if request.limit is None else request.limit
+
     # --- search -------------------------------------------------------------------------------------------------
 
     def search(self, request: SearchRequest) -> Answer:
         """Answer one query in the mode it names."""
         started = time.perf_counter()
+        self._check(request.filters)
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
         if request.mode == "symbolic" or not request.query.strip():
@@ -192,7 +217,8 @@ class Session:
 
     def _symbolic(self, request: SearchRequest) -> Answer:
         filters = read_symbolic(request.query, request.filters)
-        rows, total = self.symbols.select(filters, request.limit)
+        self._check(filters)
+        rows, total = self.symbols.select(filters, self._limit(request))
         results = [present.result(self, row, request, "symbolic", 1.0) for row in rows]
         return present.answer(self, request, results, total)
 
@@ -209,13 +235,16 @@ class Session:
         query = read_text(request.query)
         allowed = self._allowed(request.filters)
         retriever = self.dense if request.mode == "dense" else self.bm25
+        places: dict[int, int] = {}
         if request.mode == "bm25" and query.phrases:
-            allowed = self._literal(query.phrases, allowed)
-        hits, total = retriever.search(query, request.limit, allowed)
+            allowed, places = self._literal(query.phrases, allowed)
+        hits, total = retriever.search(query, self._limit(request), allowed)
         if request.mode == "bm25" and query.phrases:
-            hits, total = self._with_literal_hits(hits, total, allowed, request.limit)
+            hits, total = self._with_literal_hits(hits, total, allowed, self._limit(request))
         rows = self.symbols.result_rows([hit.unit for hit in hits])
-        results = [present.result(self, rows[hit.unit], request, hit.view, hit.score) for hit in hits]
+        results = [
+            present.result(self, rows[hit.unit], request, hit.view, hit.score, places.get(hit.unit)) for hit in hits
+        ]
         return present.answer(self, request, results, total)
 
     def _with_literal_hits(
@@ -234,7 +263,9 @@ class Session:
         more = [Hit(unit, len(hits) + i, 0.0, "bm25") for i, unit in enumerate(rest[: limit - len(hits)], 1)]
         return [*hits, *more], len(places)
 
-    def _literal(self, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    def _literal(
+        self, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.bool_], dict[int, int]]:
         from lci_py.search.literal import units_with
 
         return units_with(self, phrases, allowed)
@@ -244,15 +275,17 @@ class Session:
         from lci_py.search.plan import plan
 
         text, filters = read_fields(request.query, request.filters)
+        self._check(filters)
         if not text:
             return self._symbolic(request)
         query = read_text(text)
         allowed = self._allowed(filters)
+        places: dict[int, int] = {}
         if query.phrases:
-            allowed = self._literal(query.phrases, allowed)
+            allowed, places = self._literal(query.phrases, allowed)
         chosen = plan(query, filters)
         outcome = multiview.search(query, chosen, self.views, self.unit_table, allowed)
-        return present.multiview_answer(self, request, chosen, outcome)
+        return present.multiview_answer(self, request, chosen, outcome, places)
 
 
 def _first_sentence(doc: str | None) -> str:

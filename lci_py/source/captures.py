@@ -70,13 +70,17 @@ class Captured:
 
     def _trim(self) -> None:
         """Take blanks and comments off the ends: a block made by indentation reaches to what follows it."""
-        comments = {node.end_byte: node.start_byte for _, node, text in self.prefixes.values() if text is not None}
+        comments = {
+            node.start_byte + len(self.source[node.start_byte : node.end_byte].rstrip()): node.start_byte
+            for _, node, text in self.prefixes.values()
+            if text is not None
+        }  # without the \r that some grammars leave at their end
         for entity in self.entities:
             if entity.kind == "section":
                 continue  # the blank lines between two sections are of the first
             end = entity.end
             while end > entity.start:
-                if self.source[end - 1] in b" \t\r\n":
+                if self.source[end - 1] in b" \t\r\n\f":
                     end -= 1
                 elif comments.get(end, 0) > entity.start:
                     end = comments[end]

@@ -17,6 +17,7 @@ _COMMENT_MARKS = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|\*+/\s*$"
 )
 _QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*$")
+_CONTINUED = re.compile(r"(?<!\\)\\\r?\n")  # a line break that is not in the string
 MAX_SIGNATURE = 300
 MAX_DOC = 400
 
@@ -81,7 +82,7 @@ def clean_doc(text: str, is_string: bool) -> str:
     if not text:
         return ""
     if is_string:
-        text = _QUOTES.sub("", text.strip())
+        text = _CONTINUED.sub("", _QUOTES.sub("", text.strip()))
     else:
         text = "\n".join(_COMMENT_MARKS.sub("", line).strip() for line in text.splitlines())
     text = text.strip()

@@ -39,7 +39,7 @@ def extract(path: str, source: bytes, language: str) -> Extract:
     if language == TEXT:
         return Extract(TEXT, "", chunks=chunk_text(source))
     spec = load_languages()[language]
-    tree = spec.parser.parse(spec.blanked(source))
+    tree = spec.parser.parse(spec.blanked(_valid(source)))
     captured = Captured(spec, tree.root_node, source)
     symbols, nodes = _symbols(spec, captured, path)
     finder = _Finder(captured.entities)
@@ -53,6 +53,15 @@ def extract(path: str, source: bytes, language: str) -> Extract:
         chunks=chunk_symbols(symbols, nodes, tree.root_node, source),
         has_errors=tree.root_node.has_error,
     )
+
+
+def _valid(source: bytes) -> bytes:
+    """The source with bytes that are no UTF-8 as letters, at the same offsets: a query's predicates decode names."""
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return re.sub("[\udc80-\udcff]", "_", source.decode("utf-8", "surrogateescape")).encode()
+    return source
 
 
 class _Finder:

@@ -127,6 +127,11 @@ def _spec(folder: Path) -> LanguageSpec:
     )
 
 
+def language_names() -> list[str]:
+    """The names of all languages, without reading their folders."""
+    return sorted([path.parent.name for path in grammars_dir().glob("*/language.toml")] + [TEXT])
+
+
 @lru_cache(maxsize=1)
 def load_languages() -> dict[str, LanguageSpec]:
     """Every language in grammars/, by name."""

@@ -109,7 +109,7 @@ def test_shortened_text_fits(value: str, width: int) -> None:
 
 def test_a_result_through_a_pipe() -> None:
     assert shown(answer(make())) == (
-        "src/aes.go:9  function crypto.encrypt  dense 0.83\n"
+        "src/aes.go:9  function crypto.encrypt  0.83 dense\n"
         "     9 │ func encrypt(p []byte) {\n"
         "    10 │ \treturn\n"
         "    11 │ }\n"
@@ -125,7 +125,7 @@ def test_layers_of_multiview() -> None:
     first = make(also_matched=(("bm25", 0.6), ("symbolic", 1.0)), graph=graph)
     second = make(id="id1", file="b.go", via=(("id0", "called_by"),))
     lines = shown(answer(first, second, mode="multiview")).splitlines()
-    assert lines[0].endswith("dense 0.83 +bm25 +symbolic")
+    assert lines[0].endswith("0.83 dense +bm25 +symbolic")
     assert "    callers: c0, c1, c2 (+6)" in lines
     assert "    imported by: main.go" in lines
     assert "    via called by crypto.encrypt (src/aes.go:9)" in lines

@@ -156,7 +156,6 @@ def test_generated(source: bytes) -> None:
     check(source)
 
 
-@pytest.mark.xfail(strict=False, reason="captures._trim: CRLF after a comment, form feeds")
 @settings(max_examples=100, deadline=None)
 @given(modules(windows=True))
 def test_generated_on_windows(source: bytes) -> None:
@@ -196,11 +195,7 @@ DOCSTRINGS = [
     ("'plain'", "plain"),
     ('"""Quoted "word"."""', 'Quoted "word".'),
     ("R'raw'", "raw"),
-    pytest.param(
-        "'''\\\n    Continued.\n    '''",
-        "Continued.",
-        marks=pytest.mark.xfail(strict=False, reason="describe.clean_doc: a backslash at the end of a line"),
-    ),
+    ("'''\\\n    Continued.\n    '''", "Continued."),
     ("'first' 'second'", "first"),
     ("# comment\n    'after a comment'", "after a comment"),
     ("f'{no}'", ""),
