@@ -350,7 +350,7 @@ def _summary(root: Path, manifest: Manifest, index_dir: Path, started: float, *,
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
     """Files that the index lacks because a parser failed: never a matter of course."""
-    names = manifest.counts["unparsed"]
+    names = manifest.counts.get("unparsed", [])
     if not names:
         return ()
     count = sum(manifest.counts["skipped_by_reason"].get(reason, 0) for reason in _UNPARSED)
