@@ -119,3 +119,19 @@ def test_status_index_and_def_fit_the_schema(lci: Lci, repo: Path) -> None:
     again = lci("index", str(repo), "--json")
     SCHEMA.validate(again.json())
     assert again.json()["changed"] is False
+
+
+def test_a_definition_keeps_its_id_when_it_moves(lci: Lci, tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    source = "class A:\n    def f(self): pass\n\n\ndef g():\n    return A()\n\n\ndef g():\n    return 2\n"
+
+    def ids() -> list[str]:
+        assert lci("index", str(tmp_path), "-q").code == 0
+        answer = lci("search", "*", "--mode", "symbolic", "--json", "--root", str(tmp_path)).json()
+        return [result["id"] for result in answer["results"]]
+
+    path.write_text(source)
+    before = ids()
+    assert len(set(before)) == 4  # two functions of one name are two definitions
+    path.write_text("# a new first line\n\n\n" + source.replace("return A()", "return A() or None"))
+    assert ids() == before

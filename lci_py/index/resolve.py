@@ -63,6 +63,10 @@ class ImportResolver:
     def _find(self, file: int, item: Import) -> tuple[int, ...]:
         module = item.module
         folder = posixpath.dirname(self.paths[file])
+        if self.families[file] == "go":
+            return self._go_package(tuple(module.split("/")))  # an import is a folder, never a file
+        if self.families[file] == "javascript" and re.fullmatch(r"(?:node:)?[\w-]+", module):
+            return ()  # a bare name is an installed package, whatever a file here is called
         if module in self.by_path or posixpath.normpath(posixpath.join(folder, module)) in self.by_path:
             return (self.by_path.get(posixpath.normpath(posixpath.join(folder, module)), self.by_path.get(module, -1)),)
         dots = len(module) - len(module.lstrip("."))
@@ -123,16 +127,22 @@ class ImportResolver:
         return (best[2],) if best else ()
 
     def _package(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
-        if self.families[file] not in ("go", "java"):
+        if self.families[file] != "java":
             return ()
         tail = "/".join(wanted)
-        for cut in range(len(wanted)):
-            folder = "/".join(wanted[cut:])
-            files = self.folders.get(folder)
-            if files and (cut == 0 or self.families[file] == "go"):
-                return tuple(f for f in files if self.families[f] == self.families[file])[:_MAX_PACKAGE_FILES]
-        matches = [folder for folder in self.folders if folder.endswith("/" + tail)]
+        matches = [folder for folder in self.folders if folder == tail or folder.endswith("/" + tail)]
         return tuple(self.folders[matches[0]][:_MAX_PACKAGE_FILES]) if len(matches) == 1 else ()
+
+    def _go_package(self, wanted: tuple[str, ...]) -> tuple[int, ...]:
+        """Files of a Go package: the import path, without its module's part if that is a host's name."""
+        # `net/http` is the standard library's, wherever a folder `http` may be; `example.org/m/http` may be ours.
+        cuts = range(len(wanted)) if "." in wanted[0] else range(1)
+        for cut in cuts:
+            files = self.folders.get("/".join(wanted[cut:]), ())
+            found = tuple(f for f in files if self.families[f] == "go" and not self.paths[f].endswith("_test.go"))
+            if found:
+                return found[:_MAX_PACKAGE_FILES]
+        return ()
 
 
 class CallResolver:

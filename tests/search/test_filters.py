@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
@@ -86,11 +87,12 @@ def test_symbolic_returns_every_symbol_that_passes(session: Session, filters: Fi
 
 def test_a_symbolic_query_is_what_sql_says(session: Session) -> None:
     got = session.search(SearchRequest("kind:struct name:*e* lang:go", "symbolic", EVERYTHING, snippet=0))
-    database = sqlite3.connect(session.shard("symbols"))
-    rows = database.execute(
+    sql = (
         "SELECT f.path, s.line, s.name FROM symbols s JOIN files f ON f.id = s.file "
         "WHERE s.kind = 'struct' AND s.name GLOB '*e*' AND f.language = 'go' ORDER BY f.path, s.line"
-    ).fetchall()
+    )
+    with closing(sqlite3.connect(session.shard("symbols"))) as database:
+        rows = database.execute(sql).fetchall()
     assert rows, "the corpus has such structs"
     assert [(r.file, r.line, r.symbol) for r in got.results] == rows
     assert got.total == len(rows)
