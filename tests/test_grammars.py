@@ -77,8 +77,8 @@ def _patterns(folder: Path) -> list[tuple[str, int, set[str]]]:
 
 
 def _place(folder: Path, row: int) -> tuple[str, int]:
-    """The file and line of a row of the combined query, which is the files in the order of their names."""
-    for path in sorted(folder.glob("*.scm")):
+    """The file and line of a row of the combined query."""
+    for path in _spec(folder).query_files:
         rows = path.read_text("utf-8").count("\n") + 1
         if row < rows:
             return path.name, row + 1

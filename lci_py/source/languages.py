@@ -64,6 +64,7 @@ class LanguageSpec:
     conditions: str
     self_names: tuple[str, ...]
     clauses: bool
+    queries_of: str
     blank: re.Pattern[bytes] | None
     shared_suffixes: tuple[str, ...]
     prefer_if: re.Pattern[bytes] | None
@@ -86,9 +87,15 @@ class LanguageSpec:
             return source
         return self.blank.sub(lambda match: _VISIBLE.sub(b" ", match.group()), source)
 
+    @property
+    def query_files(self) -> list[Path]:
+        """The files of the combined query, in order: those of the language it extends, then its own."""
+        folders = [self.folder.parent / self.queries_of] if self.queries_of else []
+        return [path for folder in [*folders, self.folder] for path in sorted(folder.glob("*.scm"))]
+
     @cached_property
     def query_source(self) -> str:
-        return "\n".join(path.read_text("utf-8") for path in sorted(self.folder.glob("*.scm")))
+        return "\n".join(path.read_text("utf-8") for path in self.query_files)
 
     @cached_property
     def cursor(self) -> QueryCursor:
@@ -121,6 +128,7 @@ def _spec(folder: Path) -> LanguageSpec:
         conditions=data.get("conditions", "none"),
         self_names=tuple(data.get("self_names", ())),
         clauses=data.get("clauses", False),
+        queries_of=data.get("queries_of", ""),
         blank=re.compile(data["blank"].encode()) if "blank" in data else None,
         shared_suffixes=tuple(data.get("shared_suffixes", ())),
         prefer_if=re.compile(data["prefer_if"].encode()) if "prefer_if" in data else None,
