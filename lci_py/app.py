@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import config
-from lci_py.errors import BadPathError
+from lci_py.errors import BadPathError, IndexWriteError
 
 if TYPE_CHECKING:
     from lci_py.config import Settings
@@ -24,16 +24,11 @@ def find_root(root: str | None) -> Path:
     """The folder a command works on: as given, else the nearest parent with an index, else the git root, else here."""
     if root is None:
         return config.find_root(None)
-    path = Path(root)
-    if not path.is_dir():
-        what = "is not a folder" if path.exists() else "does not exist"
+    # os.path rather than Path: it answers False, not PermissionError, below a folder that may not be searched.
+    if not os.path.isdir(root):
+        what = "is not a folder" if os.path.exists(root) else "does not exist"
         raise BadPathError(f"{root} {what}", hint="give a folder")
-    return path.resolve()
-
-
-def _index_root(path: str | None) -> Path:
-    """`lci index` without a PATH refreshes the index around, or starts one at the git root."""
-    return find_root(path)
+    return Path(root).resolve()
 
 
 def _index_dir(root: Path, settings: Settings) -> Path:
@@ -56,10 +51,14 @@ def build_index(
 
     from lci_py.index.build import BuildOptions, build, default_jobs
 
-    root = _index_root(path)
+    root = find_root(path)
     settings, warnings = config.load(root, {"jobs": jobs})
+    index_dir = _index_dir(root, settings)
+    if settings.index_dir is None and index_dir.is_symlink():
+        # It may have come with a clone, and the writer cleans up in the folder that it leads to.
+        raise IndexWriteError(f"{index_dir} is a symbolic link", hint="remove it, or name its target in LCI_INDEX_DIR")
     options = BuildOptions(settings.walk_options(), settings.jobs or default_jobs(), full)
-    summary = build(root, _index_dir(root, settings), options, progress)
+    summary = build(root, index_dir, options, progress)
     return replace(summary, warnings=(*warnings, *summary.warnings)) if warnings else summary
 
 
@@ -69,7 +68,7 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     from lci_py.source.worker import read_file
     from lci_py.types import Skip
 
-    root = _index_root(path)
+    root = find_root(path)
     settings, _ = config.load(root)
     walked = walk(root, settings.walk_options())
     files, skipped = [], list(walked.skipped)
@@ -98,12 +97,13 @@ def open_session(root: str | None) -> Session:
 
 def status(root: str | None) -> dict[str, Any]:
     """What is indexed, as one JSON-able object."""
+    from lci_py.index.manifest import BUILT_AT
     from lci_py.search.present import stale_files
 
     with open_session(root) as session:
         manifest = session.manifest
         stale = stale_files(session)
-        built = datetime.strptime(manifest.built_at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+        built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
         counts = manifest.counts
         return {
             "root": str(session.root),

@@ -84,14 +84,7 @@ SEARCH = Command(
     "Search the index, in one named mode.",
     Positional("QUERY", "What to look for; may be left out when there is a filter."),
     (
-        Flag(
-            ("--mode", "-m"),
-            "text",
-            f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out.",
-            RETRIEVAL,
-            "MODE",
-            MODES,
-        ),
+        Flag(("--mode", "-m"), "text", _MODE_HELP, RETRIEVAL, "MODE", MODES),
         Flag(("--conflicts",), "flag", "Expand every result that has several defining sites.", RETRIEVAL),
         Flag(
             ("--limit", "-n"),

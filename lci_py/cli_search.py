@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import sys
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ _DEFAULTS = SearchRequest("")
 BATCH_KEYS = ("query", "mode", *_NUMBERS, *_LISTS, *_FLAGS)
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
 _MAX_LINE = 1 << 20
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def run_search(call: Invocation) -> int:
@@ -134,8 +136,8 @@ def _mode(name: object) -> Mode:
 
 
 def _text(text: str) -> str:
-    """Bytes that were not UTF-8 match nothing in an index, and tokenizers refuse the surrogates that carry them."""
-    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+    """SQLite and tokenizers refuse the surrogates that carry bytes which are not UTF-8. Not `?`, which is a glob."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _number(key: str, value: object) -> int | None:
@@ -156,7 +158,7 @@ def _texts(key: str, value: object) -> tuple[str, ...]:
         raise UsageError(f"{_spelled(key)} must be a text or a list of texts")
     if not all(values):
         raise UsageError(f"{_spelled(key)} is empty", hint="leave it out, or give a value")
-    return tuple(values)
+    return tuple(map(_text, values))
 
 
 def _flag(key: str, value: object) -> bool:
@@ -262,6 +264,8 @@ def _run_batch(call: Invocation) -> int:
 @contextmanager
 def _open_batch(name: str) -> Iterator[IO[bytes]]:
     if name == "-":
+        if sys.stdin is None:
+            raise BadPathError("cannot read -: standard input is closed", hint="--batch takes a file, or - for stdin")
         yield sys.stdin.buffer
         return
     try:
@@ -273,17 +277,25 @@ def _open_batch(name: str) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _lines(file: IO[bytes]) -> Iterator[tuple[int, str]]:
-    """Numbered lines that are not blank, each as soon as it is there: `for line in file` would read ahead."""
+def _lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
+    """Numbered lines that are not blank, each as soon as it is there: `for line in file` would read ahead.
+
+    None stands for a line that is too long.
+    """
     number = 0
     while data := file.readline(_MAX_LINE):
         number += 1
+        if len(data) == _MAX_LINE and not data.endswith(b"\n"):
+            while (data := file.readline(_MAX_LINE)) and not data.endswith(b"\n"):
+                pass
+            yield number, None
+            continue
         line = data.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
         if line:
             yield number, line
 
 
-def _answer_line(session: Session, flags: Mapping[str, Any], line: str, number: int) -> tuple[str, int]:
+def _answer_line(session: Session, flags: Mapping[str, Any], line: str | None, number: int) -> tuple[str, int]:
     """One line's JSON and exit code; whatever is wrong with it, the next line gets its answer."""
     from lci_py.render.json import dumps, envelope, error_object
 
@@ -303,7 +315,11 @@ def _answer_line(session: Session, flags: Mapping[str, Any], line: str, number: 
         return dumps(error_object(bug)), EXIT_USAGE
 
 
-def _parse_line(line: str) -> dict[str, Any]:
+def _parse_line(line: str | None) -> dict[str, Any]:
+    if line is None:
+        raise UsageError(
+            f"a line of more than {_MAX_LINE:,} bytes", hint="a batch is a text file of one query per line"
+        )
     if not line.startswith("{"):
         return {"query": line}
     try:

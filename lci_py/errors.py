@@ -138,8 +138,3 @@ class InterruptedRun(LciError):
 
     def __init__(self) -> None:
         super().__init__("interrupted", hint="the index is as it was; run the command again")
-
-
-class DegradedError(LciError):
-    code = "degraded"
-    exit_code = EXIT_DEGRADED

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lci_py.errors import NoIndexError
+from lci_py.types import Filters
 from tests.cli_fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
 
@@ -72,6 +74,17 @@ def test_batch_exit_codes(run: Callable[..., Ran], app: FakeApp) -> None:
     app.hook = raising(NoIndexError("/r"))
     ran = run("search", "--batch", "-", stdin=b"q\n")
     assert (ran.code, ran.json["error"]["code"]) == (3, "no_index")
+
+
+def test_a_line_that_is_too_long_is_one_error(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("search", "--batch", "-", stdin=b"one\n" + b"a" * 3_000_000 + b"\ntwo\n" + b"b" * 2_000_000)
+    assert [line.get("query", line.get("error", {}).get("line")) for line in ran.lines] == ["one", 2, "two", 4]
+    assert len(app.requests) == 2
+
+
+def test_what_is_not_utf8_reaches_no_filter(run: Callable[..., Ran], app: FakeApp) -> None:
+    run("search", "q", "--name", os.fsdecode(b"\xff*"), "--path", os.fsdecode(b"caf\xe9"))
+    assert app.requests[0].filters == Filters(name=("\ufffd*",), path=("caf\ufffd",))
 
 
 def test_batch_from_a_file(run: Callable[..., Ran], tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_paths_in_a_pipe_are_the_bytes_of_the_path() -> None:
 def test_a_query_that_is_not_utf8_is_answered() -> None:
     ran = process("search", os.fsdecode(b"caf\xe9"), "--json", hits=1)
     assert ran.returncode == 0
-    assert json.loads(ran.stdout)["query"] == "caf?"
+    assert json.loads(ran.stdout)["query"] == "caf\ufffd"
 
 
 def test_closed_stdout() -> None:
@@ -78,6 +78,14 @@ def test_closed_stdout() -> None:
     env = environment()
     ran = subprocess.run(["sh", "-c", command], env=env, capture_output=True, check=False, timeout=60)
     assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_closed_stdin() -> None:
+    command = f'"{sys.executable}" -c "$0" search --batch - <&-'
+    ran = subprocess.run(
+        ["sh", "-c", command, FAKE.format(hits=1)], env=environment(), capture_output=True, check=False, timeout=60
+    )
+    assert (ran.returncode, json.loads(ran.stdout)["error"]["code"], ran.stderr) == (2, "bad_path", b"")
 
 
 def test_a_batch_answers_each_line_before_it_reads_the_next() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,35 @@ def test_a_change_elsewhere_in_the_file_keeps_the_snippet(root: Path) -> None:
     assert (second["stale"], second["snippet"]) == (True, "def second():\n    total = 2\n    return total")
     assert (third["stale"], third["snippet"]) == (True, "")
     assert search(root, "second")["index"]["stale_files"] == 1
+
+
+def test_a_file_that_changes_between_two_queries(root: Path) -> None:
+    """What the search for conflicts has read is not kept for the next query."""
+    (root / "a.py").write_text(
+        "import os\n\n\n@os.x\ndef twin():\n    return 1\n\n\n@os.x\ndef twin():\n    return 2\n"
+    )
+    app.build_index(str(root), jobs=1)
+    request = SearchRequest("", "symbolic", filters=Filters(name=("twin",)), conflicts=True, snippet=0)
+    with app.open_session(str(root)) as session:
+        session.search(request)
+        (root / "a.py").write_text("# something else\n" * 11)
+        after = session.search(replace(request, snippet=3))
+    assert [(result.stale, result.snippet) for result in after.results] == [(True, ""), (True, "")]
+
+
+def test_a_phrase_of_every_file_keeps_none_of_them(root: Path) -> None:
+    with app.open_session(str(root)) as session:
+        assert session.search(SearchRequest('"return"', "bm25", snippet=0)).total == 4
+        assert not session.reader._files
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+def test_a_folder_that_became_a_loop_of_links(root: Path) -> None:
+    shutil.rmtree(root / "sub")
+    (root / "sub").symlink_to("sub")
+    for mode in MODES:
+        found = search(root, "name:other" if mode == "symbolic" else "other", mode)["results"]
+        assert [(r["stale"], r["snippet"]) for r in found if r["file"] == "sub/b.py"] == [(True, "")]
 
 
 def test_lines_that_moved_are_not_shown(root: Path) -> None:

@@ -146,9 +146,3 @@ class LexicalIndex:
         """The rows that hold a term: its posting list."""
         _, indices, indptr, _ = self._field(field)
         return indices[int(indptr[term]) : int(indptr[term + 1])]
-
-    def idf(self, field: str, term: int) -> float:
-        """How telling a term is in a field: the idf of its formula."""
-        _, _, indptr, rows = self._field(field)
-        df = int(indptr[term + 1] - indptr[term])
-        return float(np.log(1.0 + (rows - df + 0.5) / (df + 0.5)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lci_py import __version__
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
 from lci_py.index import store
-from lci_py.index.manifest import FORMAT, Manifest, check_root, read_manifest, root_setting, verify
+from lci_py.index.manifest import BUILT_AT, FORMAT, Manifest, check_root, read_manifest, root_setting, verify
 from lci_py.index.rows import Rows, number
 from lci_py.source.git import head
 from lci_py.source.walk import WalkOptions, WalkResult, walk
@@ -66,6 +66,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     if previous is not None and current and not options.full and _intact(index_dir, previous):
         return _summary(root, previous, index_dir, started, changed=False)
     with store.staging(index_dir) as folder:
+        previous = _previous(index_dir)  # again, under the lock: another writer may have published a generation
         records, skipped = _records(root, walked.files, options.jobs, report)
         skipped = sorted([*walked.skipped, *skipped], key=lambda skip: (skip.path, skip.reason))
         rows = number(records)
@@ -74,7 +75,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         manifest = Manifest(
             format=FORMAT,
             generation=previous.generation + 1 if previous else 1,
-            built_at=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            built_at=datetime.now(timezone.utc).strftime(BUILT_AT),
             commit=commit,
             branch=branch,
             program=f"lci-py {__version__}",

@@ -117,7 +117,8 @@ def _read(path: Path) -> str:
 def _check(manifest: Manifest) -> None:
     """Raise ValueError (or what a wrong type raises) unless every value is of the kind that readers rely on."""
     counts, model, shards = manifest.counts, manifest.model, manifest.shards
-    texts = (manifest.program, manifest.files_digest, manifest.commit or "", manifest.branch or "")
+    texts = [manifest.program, manifest.files_digest, manifest.commit or "", manifest.branch or ""]
+    texts += [manifest.settings.get("root", ""), *counts.get("unparsed", ())]
     numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model.get("dimension", 0)]
     for role, shard in shards.items():
         numbers += [shard.bytes, shard.mtime_ns]
@@ -131,9 +132,9 @@ def _check(manifest: Manifest) -> None:
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a text is not one")
     time.strptime(manifest.built_at, BUILT_AT)
-    # A mask over all units is made before a shard is read: every unit is a row of this one.
-    if "symbols" in shards and counts["units"] > shards["symbols"].bytes:
-        raise ValueError("more units than the shard has bytes")
+    # Arrays over all units and files are made before a shard is read: each of them is a row of this one.
+    if "symbols" in shards and max(counts["units"], counts["files"]) > shards["symbols"].bytes:
+        raise ValueError("more units or files than the shard has bytes")
 
 
 # --- shards -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from lci_py.source.languages import load_languages
@@ -26,6 +26,16 @@ _FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "
 #: One name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
 _CALLABLE = FUNCTION_KINDS | TYPE_KINDS
+#: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
+_PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
+#: What holds names that a bare name inside it reaches, in every language.
+_LEXICAL = FUNCTION_KINDS | {"namespace", "module"}
+#: A bare name reaches the methods of the object around it.
+_IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp"})
+#: A file or table of functions is an object here: `list.append(x)` may be a function.
+_MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
+#: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
+_COMMON_CALLS = 12
 _MAX_PACKAGE_FILES = 16
 
 
@@ -43,6 +53,7 @@ class ImportResolver:
         self.by_last: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
         self.by_path = {path: file for file, path in enumerate(self.paths)}
         self.folders: dict[str, list[int]] = defaultdict(list)
+        self.folders_by_name: dict[str, list[str]] = defaultdict(list)
         for file, path in enumerate(self.paths):
             stem, _, _ = path.rpartition(".")
             segments = tuple((stem or path).split("/"))
@@ -50,6 +61,8 @@ class ImportResolver:
             self.by_last[segments[-1]].append((segments, file))
             if segments[-1] in _INDEX_NAMES and len(segments) > 1:
                 self.by_last[segments[-2]].append((segments[:-1], file))
+        for folder in self.folders:
+            self.folders_by_name[posixpath.basename(folder)].append(folder)
         self._cache: dict[tuple[str, str, str], tuple[int, ...]] = {}
 
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
@@ -63,12 +76,19 @@ class ImportResolver:
     def _find(self, file: int, item: Import) -> tuple[int, ...]:
         module = item.module
         folder = posixpath.dirname(self.paths[file])
-        if self.families[file] == "go":
+        own = self.families[file]
+        if own == "go":
             return self._go_package(tuple(module.split("/")))  # an import is a folder, never a file
-        if self.families[file] == "javascript" and re.fullmatch(r"(?:node:)?[\w-]+", module):
+        if own == "javascript" and re.fullmatch(r"(?:node:)?[\w-]+", module):
             return ()  # a bare name is an installed package, whatever a file here is called
-        if module in self.by_path or posixpath.normpath(posixpath.join(folder, module)) in self.by_path:
-            return (self.by_path.get(posixpath.normpath(posixpath.join(folder, module)), self.by_path.get(module, -1)),)
+        if own == "rust" and module.partition("::")[0] in ("std", "core", "alloc"):
+            return ()
+        if own == "c":
+            return self._include(folder, module)
+        beside = posixpath.normpath(posixpath.join(folder, module))
+        for path in (beside, f"{beside}.rb", module):  # require_relative, source, a path from the root
+            if path in self.by_path:
+                return (self.by_path[path],)
         dots = len(module) - len(module.lstrip("."))
         if dots and not module.startswith(("./", "../")):  # Python's relative imports
             base = folder
@@ -88,12 +108,26 @@ class ImportResolver:
             if len(segments) > 1 and segments[-1] in ("h", "hpp", "hh", "rb", "js", "ts", "sh", "lua", "zig"):
                 segments = segments[:-1]
         name = re.split(r"::|[./\\]", item.name)[0] if item.name and item.name != "*" else ""
-        for wanted in ((*segments, name) if name else segments, segments, segments[:-1]):
-            if wanted:
-                found = self._by_suffix(file, wanted) or self._package(file, wanted)
-                if found:
-                    return found
+        # Rust's last part may be an item inside a module's file; elsewhere a shorter path is another module.
+        choices = ((*segments, name) if name else segments, segments, segments[:-1] if own == "rust" else ())
+        for wanted in choices:
+            found = (self._by_suffix(file, wanted) or self._package(file, wanted)) if wanted else ()
+            if found:
+                return found
         return ()
+
+    def _include(self, folder: str, header: str) -> tuple[int, ...]:
+        """A header beside the file, else the one file whose path ends in the whole of what is included."""
+        beside = posixpath.normpath(posixpath.join(folder, header))
+        if beside in self.by_path:
+            return (self.by_path[beside],)
+        stem = header.rpartition(".")[0] or header
+        matches = [
+            file
+            for _, file in self.by_last.get(stem.rpartition("/")[2], ())
+            if self.paths[file] == header or self.paths[file].endswith("/" + header)
+        ]
+        return (matches[0],) if len(set(matches)) == 1 else ()
 
     def _relative(self, path: str, name: str) -> tuple[int, ...]:
         wanted = tuple(part for part in path.split("/") if part)
@@ -127,10 +161,11 @@ class ImportResolver:
         return (best[2],) if best else ()
 
     def _package(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
-        if self.families[file] != "java":
+        if self.families[file] != "java" or len(wanted) < 2:
             return ()
         tail = "/".join(wanted)
-        matches = [folder for folder in self.folders if folder == tail or folder.endswith("/" + tail)]
+        same_end = self.folders_by_name.get(wanted[-1], ())
+        matches = [folder for folder in same_end if folder == tail or folder.endswith("/" + tail)]
         return tuple(self.folders[matches[0]][:_MAX_PACKAGE_FILES]) if len(matches) == 1 else ()
 
     def _go_package(self, wanted: tuple[str, ...]) -> tuple[int, ...]:
@@ -168,12 +203,23 @@ class CallResolver:
                 continue
             if parent >= 0:
                 self.members[parent].setdefault(symbol.name, number)
-            if parent < 0 or symbols[parent].kind in ("namespace", "module"):
+            if symbol.kind not in ("method", "constructor") and (
+                parent < 0 or symbols[parent].kind in ("namespace", "module")
+            ):
                 self.top[file].setdefault(symbol.name, number)
                 self.folder[families[file], self.folders[file]].setdefault(symbol.name, number)
-            self.named[families[file], symbol.name].append(number)
+            if parent < 0 or symbols[parent].kind not in FUNCTION_KINDS:  # others do not see what is local
+                self.named[families[file], symbol.name].append(number)
             if symbol.kind in TYPE_KINDS:
                 self.types[families[file], symbol.name].append(number)
+        self._adopt()
+        self.imported_files = [{target for found in targets for target in found} for targets in import_targets]
+        self.sites = Counter(
+            (families[file], call.name)
+            for file, record in enumerate(rows.records)
+            for call in record.extract.calls
+            if call.receiver
+        )
         for file, record in enumerate(rows.records):
             base = rows.first_symbol[file]
             for item in record.extract.bases:
@@ -181,6 +227,18 @@ class CallResolver:
         self.imported: list[dict[str, tuple[tuple[int, ...], str]]] = [
             _imported_names(record.extract.imports, import_targets[file]) for file, record in enumerate(rows.records)
         ]
+
+    def _adopt(self) -> None:
+        """Give methods that stand in another file than their type (Go, Swift extensions) to it, within one folder."""
+        rows = self.rows
+        for number, symbol in enumerate(rows.symbols):
+            if symbol.kind != "method" or rows.symbol_parent[number] >= 0 or not symbol.scope:
+                continue
+            file = rows.symbol_file[number]
+            owners = self.types.get((self.families[file], symbol.scope.rpartition(".")[2]), [])
+            near = [o for o in owners if self.folders[rows.symbol_file[o]] == self.folders[file]]
+            if len(near) == 1:
+                self.members[near[0]].setdefault(symbol.name, number)
 
     def resolve(self, file: int, call: Call) -> int:
         """The symbol that a call means, -1 if it is external or not certain."""
@@ -192,16 +250,20 @@ class CallResolver:
             return self._bare(file, caller, call.name, language)
         if receiver in self.selfs.get(language, ()):
             owner = self._type_around(caller)
-            found = self._member(owner, call.name, 0) if owner >= 0 else -1
+            found = self._member(owner, call.name) if owner >= 0 else -1
             return found if found >= 0 else self._unique(file, call.name, methods=True)
         last = re.split(r"::|->|[.\\]", receiver)[-1]
         found = self._imported(file, last, call.name)
-        if found >= 0:
-            return found
+        first = re.split(r"::|->|[.\\]", receiver)[0]
+        if found >= 0 or last in self.imported[file] or first in self.imported[file]:
+            return found  # what an import binds is that, inside the repository or not
         owner = self._type_named(file, last)
         if owner >= 0:
-            return self._member(owner, call.name, 0)
-        return self._unique(file, call.name, methods=True)
+            return self._member(owner, call.name)
+        found = self._unique(file, call.name, methods=True)
+        # What is called on an object is a member of it, save where files or tables are the objects.
+        free = found >= 0 and self.rows.symbols[found].kind == "function"
+        return -1 if free and language not in _MODULE_OBJECTS else found
 
     def _bare(self, file: int, caller: int, name: str, language: str) -> int:
         scope = caller
@@ -209,7 +271,7 @@ class CallResolver:
         while scope >= 0:
             found = self.members[scope].get(name, -1) if scope in self.members else -1
             # A bare name does not reach a method in languages that demand self.
-            if found >= 0 and (rows.symbols[scope].kind not in TYPE_KINDS or language not in ("python", "javascript")):
+            if found >= 0 and (rows.symbols[scope].kind in _LEXICAL or language in _IMPLICIT_SELF):
                 return found
             scope = rows.symbol_parent[scope]
         found = self.top[file].get(name, -1)
@@ -227,23 +289,30 @@ class CallResolver:
             found = self.folder[self.families[file], self.folders[file]].get(name, -1)
             if found >= 0:
                 return found
-        return self._unique(file, name, methods=language not in ("python", "javascript", "typescript", "tsx"))
+        return self._unique(file, name, methods=language in _IMPLICIT_SELF, anywhere=language in _PROGRAM_SCOPE)
 
     def _type_around(self, symbol: int) -> int:
         while symbol >= 0 and self.rows.symbols[symbol].kind not in TYPE_KINDS:
             symbol = self.rows.symbol_parent[symbol]
         return symbol
 
-    def _member(self, owner: int, name: str, depth: int) -> int:
-        found = self.members[owner].get(name, -1) if owner in self.members else -1
-        if found >= 0 or depth > 8:
-            return found
-        for base in self.bases.get(owner, ()):
-            parent = self._type_named(self.rows.symbol_file[owner], base.rpartition(".")[2])
-            if parent >= 0 and parent != owner:
-                found = self._member(parent, name, depth + 1)
-                if found >= 0:
-                    return found
+    def _member(self, owner: int, name: str) -> int:
+        """A member of a type or, failing that, of its bases, depth first; -1 if there is none."""
+        seen = set()  # a lattice of bases has more paths through it than there is time
+        pending = [owner]
+        while pending:
+            current = pending.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            found = self.members[current].get(name, -1) if current in self.members else -1
+            if found >= 0:
+                return found
+            file = self.rows.symbol_file[current]
+            for base in reversed(self.bases.get(current, [])):
+                parent = self._type_named(file, base.rpartition(".")[2])
+                if parent >= 0:
+                    pending.append(parent)
         return -1
 
     def _type_named(self, file: int, name: str) -> int:
@@ -271,15 +340,23 @@ class CallResolver:
             if original:
                 owner = self.top[target].get(original, -1)
                 if owner >= 0 and self.rows.symbols[owner].kind in TYPE_KINDS:
-                    return self._member(owner, name, 0)
+                    return self._member(owner, name)
         return -1
 
-    def _unique(self, file: int, name: str, *, methods: bool) -> int:
+    def _unique(self, file: int, name: str, *, methods: bool, anywhere: bool = False) -> int:
+        """The only definition of a name, if something speaks for it besides: it is near, or imported, or the language
+        has one name space for the program. Code does not call tests."""
         found = self.named.get((self.families[file], name), [])
         if len(found) != 1:
             return -1
+        target = self.rows.symbol_file[found[0]]
         is_method = self.rows.symbols[found[0]].kind in ("method", "constructor")
-        return found[0] if methods or not is_method else -1
+        if (is_method and not methods) or (self.rows.tests[target] and not self.rows.tests[file]):
+            return -1
+        if is_method and self.sites[self.families[file], name] > _COMMON_CALLS:
+            return -1
+        near = self.folders[file] == self.folders[target] or target in self.imported_files[file]
+        return found[0] if near or (anywhere and not is_method) else -1
 
     def resolve_base(self, symbol: int, name: str) -> int:
         """The type that a base name means, -1 if unknown."""

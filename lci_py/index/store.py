@@ -27,10 +27,8 @@ def staging(index_dir: Path) -> Iterator[Path]:
     """
     try:
         index_dir.mkdir(parents=True, exist_ok=True)
-        ignore = index_dir / ".gitignore"
-        if not ignore.exists() or not ignore.stat().st_size:  # a full disk leaves an empty one
-            ignore.write_text(_IGNORE)
         with _locked(index_dir):
+            _write_ignore(index_dir / ".gitignore")
             for debris in index_dir.glob("tmp-*"):
                 _remove(debris)
             folder = index_dir / f"tmp-{os.getpid()}"
@@ -46,6 +44,13 @@ def staging(index_dir: Path) -> Iterator[Path]:
             f"cannot write the index in {index_dir}: {reason}",
             hint="free some space or make the folder writable; the previous index is untouched",
         ) from error
+
+
+def _write_ignore(path: Path) -> None:
+    # A full disk leaves an empty one; a link came with a clone, and writing would follow it.
+    if path.is_symlink() or not path.exists() or not path.stat().st_size:
+        path.unlink(missing_ok=True)
+        path.write_text(_IGNORE)
 
 
 @contextlib.contextmanager
@@ -68,7 +73,10 @@ def _locked(index_dir: Path) -> Iterator[None]:
     except ImportError:  # pragma: no cover - not on this platform; the manifest is still replaced atomically
         yield
         return
-    with open(index_dir / _LOCK, "a+", encoding="utf-8") as handle:
+    # O_NOFOLLOW: a lock that came with a clone may be a link to any file, which `truncate` would empty.
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(index_dir / _LOCK, flags, 0o666)
+    with open(descriptor, "r+", encoding="utf-8") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -10,7 +10,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import BadGlobError, DamagedIndexError
+from lci_py.errors import BadGlobError, DamagedIndexError, UsageError
 from lci_py.source.words import joined
 from lci_py.types import BLOCK_KIND, Filters
 
@@ -44,6 +44,10 @@ CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
 CREATE INDEX imports_target ON imports (target);
 """
+#: Values in one SQL condition. SQLite's own limits are 999 variables in old builds, and expressions 1,000 deep.
+_MAX_VALUES = 500
+_MAX_GLOB = 10_000  # characters; SQLite refuses patterns of more than 50,000 bytes
+_SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 RESULT_COLUMNS = (
     "coalesce(s.sid, u.sid) AS id, f.path AS file, coalesce(s.line, u.line) AS line, "
     "coalesce(s.end_line, u.end_line) AS end_line, s.name AS symbol, s.qualified_name AS qualified_name, "
@@ -134,7 +138,12 @@ class SymbolicIndex:
     # --- filters ------------------------------------------------------------------------------------------------
 
     def where(self, filters: Filters) -> tuple[str, list[object]]:
-        """The filters as an SQL condition over `u` (units or symbols joined with `f` and `s`)."""
+        """The filters as an SQL condition over `f` (files), `s` (symbols) and `p` (their parents), and its values.
+
+        Raises:
+            BadGlobError: A path filter is no glob.
+            UsageError: There are too many names.
+        """
         clauses: list[str] = []
         args: list[object] = []
         if filters.lang:
@@ -144,9 +153,11 @@ class SymbolicIndex:
             clauses.append(f"coalesce(s.kind, '{BLOCK_KIND}') IN ({_marks(filters.kind)})")
             args += [kind.lower() for kind in filters.kind]
         for column, globs in (("s.name", filters.name), ("p.name", filters.parent)):
+            if len(globs) > _MAX_VALUES:
+                raise UsageError(f"{len(globs):,} names at once", hint=f"give at most {_MAX_VALUES}")
             if globs:
                 clauses.append("(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")")
-                args += globs
+                args += [name_glob(glob) for glob in globs]
         if filters.path or filters.exclude or filters.file:
             ids = self._matching_files(filters)
             clauses.append(f"f.id IN ({','.join(map(str, ids))})")
@@ -177,7 +188,18 @@ class SymbolicIndex:
 
     # --- symbols ------------------------------------------------------------------------------------------------
 
-    def select(self, filters: Filters, limit: int, *, offset: int = 0) -> tuple[list[sqlite3.Row], int]:
+    def spelled(self, names: Sequence[str]) -> list[sqlite3.Row]:
+        """Symbols that own a unit and have one of these joined names: rows of joined, name and unit."""
+        rows = []
+        # A pasted file is a query of many thousand words, and SQLite takes only so many values at once.
+        for start in range(0, len(names), _MAX_VALUES):
+            some = names[start : start + _MAX_VALUES]
+            rows += self.execute(
+                f"SELECT joined, name, unit FROM symbols WHERE unit IS NOT NULL AND joined IN ({_marks(some)})", some
+            )
+        return rows
+
+    def select(self, filters: Filters, limit: int) -> tuple[list[sqlite3.Row], int]:
         """Symbols that pass the filters, by path and line: (at most `limit` result rows, how many in all)."""
         where, args = self.where(filters)
         source = (
@@ -185,8 +207,8 @@ class SymbolicIndex:
             f"LEFT JOIN symbols p ON p.id = s.parent WHERE {where}"
         )
         total = int(self.execute(f"SELECT count(*) {source}", args)[0][0])
-        sql = f"SELECT {RESULT_COLUMNS} {source} ORDER BY f.id, s.line, s.id LIMIT ? OFFSET ?"
-        return self.execute(sql, [*args, limit, offset]), total
+        sql = f"SELECT {RESULT_COLUMNS} {source} ORDER BY f.id, s.line, s.id LIMIT ?"
+        return self.execute(sql, [*args, min(limit, total)]), total  # any limit fits: SQLite's integers end at 2**63
 
     def result_rows(self, units: Sequence[int]) -> dict[int, sqlite3.Row]:
         """Result rows of units, by unit number."""
@@ -207,6 +229,19 @@ class SymbolicIndex:
 
 def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
+
+
+def name_glob(glob: str, *, strict: bool = True) -> str:
+    """A glob as SQLite's GLOB reads it: a shell's `[!a]` is `[^a]` there.
+
+    Raises:
+        BadGlobError: It is too long, or (if `strict`) has a bracket that is not closed, which would match nothing.
+    """
+    if len(glob) > _MAX_GLOB:
+        raise BadGlobError(f"a glob of {len(glob):,} characters", hint=f"give at most {_MAX_GLOB:,}")
+    if strict and "[" in _SET.sub("", glob):
+        raise BadGlobError(f"bad glob {glob!r}: [ is not closed", hint="write [[] for the character itself")
+    return glob.replace("[!", "[^")
 
 
 def _path_matcher(globs: Sequence[str]) -> Any:

@@ -81,7 +81,7 @@ def _is_local(session: Session, parent: int | None) -> bool:
     """Whether any enclosing definition is a function."""
     sql = (
         "WITH RECURSIVE up (id, parent, kind) AS (SELECT id, parent, kind FROM symbols WHERE id = ? "
-        "UNION ALL SELECT s.id, s.parent, s.kind FROM symbols s JOIN up ON s.id = up.parent) "
+        "UNION SELECT s.id, s.parent, s.kind FROM symbols s JOIN up ON s.id = up.parent) "
         "SELECT 1 FROM up WHERE kind IN ('function', 'method', 'constructor', 'macro') LIMIT 1"
     )
     return parent is not None and bool(session.symbols.execute(sql, [parent]))

@@ -40,8 +40,7 @@ def units_with(
 def _files_with_words(session: Session, phrase: str) -> list[int]:
     """Files that have all whole words inside the phrase. Its first and last word may be cut from longer ones."""
     lexical = session.lexical
-    n_files = int(lexical.unit_file.max()) + 1 if len(lexical.unit_file) else 0
-    have = np.ones(n_files, np.bool_)
+    have = np.ones(lexical.n_files, np.bool_)
     matches = list(WORD.finditer(phrase))
     for match in matches:
         if match.start() == 0 or match.end() == len(phrase):
@@ -49,7 +48,7 @@ def _files_with_words(session: Session, phrase: str) -> list[int]:
         for part in parts(match.group()):
             term = lexical.term(stem(part))
             rows = lexical.rows("files", term) if term >= 0 else np.zeros(0, np.int32)
-            here = np.zeros(n_files, np.bool_)
+            here = np.zeros(lexical.n_files, np.bool_)
             here[rows] = True
             have &= here
     return [int(file) for file in np.flatnonzero(have)]
@@ -61,10 +60,11 @@ def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> dict[
     needle = phrase.encode("utf-8", "surrogatepass")
     paths = {row["id"]: row["path"] for row in session.symbols.execute("SELECT id, path FROM files")}
     for file in files:
-        lines = session.reader.lines(paths[file])
-        if lines is None:
+        # Not by way of `lines`, which keeps what it reads: a phrase of common words is looked up in every file.
+        data = session.reader.read(paths[file])
+        if data is None or needle not in data:
             continue
-        hits = [number for number, line in enumerate(lines, 1) if needle in line]
+        hits = [number for number, line in enumerate(data.split(b"\n"), 1) if needle in line]
         if hits:
             chunks = session.symbols.execute(
                 "SELECT c.unit, c.line, c.end_line FROM chunks c JOIN units u ON u.id = c.unit WHERE u.file = ?", [file]

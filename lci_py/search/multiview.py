@@ -66,27 +66,29 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
         allowed: [units] mask of the filters.
     """
     outcome = Outcome()
-    started = {view: time.perf_counter() for view in VIEWS}
+    spent: dict[View, float] = {}
 
     def run(view: View) -> list[Hit]:
-        started[view] = time.perf_counter()
+        began = time.perf_counter()
         retriever: Retriever = getattr(views, view)()
         hits, _ = retriever.search(query, POOL, allowed)
-        outcome.trace[view] = {"ms": (time.perf_counter() - started[view]) * 1e3, "candidates": len(hits)}
+        spent[view] = (time.perf_counter() - began) * 1e3
         return hits
 
     found = _in_parallel(run)
+    answering = [view for view in VIEWS if not isinstance(found[view], IndexError_)]
     for view in VIEWS:
         hits = found[view]
         if isinstance(hits, IndexError_):
+            if not answering:
+                raise hits  # the first view's error is the command's
             outcome.hits[view] = {}
-            outcome.degraded.append(_degradation(view, hits))
+            outcome.degraded.append(_degradation(view, hits, answering))
         elif isinstance(hits, BaseException):
             raise hits
         else:
             outcome.hits[view] = {hit.unit: hit for hit in hits}
-    if len(outcome.degraded) == len(VIEWS) and isinstance(error := found[VIEWS[0]], IndexError_):
-        raise error  # nothing can answer: the first view's error is the command's
+            outcome.trace[view] = {"ms": spent[view], "candidates": len(hits)}
     units = np.array(sorted(set().union(*outcome.hits.values())), np.int64)
     if len(units):
         began = time.perf_counter()
@@ -116,11 +118,10 @@ def _in_parallel(run: Callable[[View], list[Hit]]) -> dict[View, list[Hit] | Bas
     return found
 
 
-def _degradation(view: View, error: IndexError_) -> Degradation:
-    others = "+".join(other for other in VIEWS if other != view)
-    mode = {"shard_missing": "shard_missing", "model_mismatch": "model_mismatch"}.get(error.code, "error")
-    impact = {"dense": "high", "bm25": "high"}.get(view, "medium")
-    return Degradation(view, mode, others, impact, error.message)
+def _degradation(view: View, error: IndexError_, answering: list[View]) -> Degradation:
+    mode = error.code if error.code in ("shard_missing", "model_mismatch") else "error"
+    impact = "medium" if view == "symbolic" else "high"
+    return Degradation(view, mode, "+".join(answering), impact, error.message)
 
 
 def measure(

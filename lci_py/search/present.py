@@ -26,7 +26,7 @@ _MAX_READ = 64_000_000
 
 
 class SourceReader:
-    """Lines of the working tree, each file read at most once per query, and whether it is still what was indexed."""
+    """Lines of the working tree, each shown file read once per query, and whether it is still what was indexed."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -46,10 +46,11 @@ class SourceReader:
         return self._files[path]
 
     def _read(self, path: str) -> list[bytes] | None:
-        data = self._bytes(path)
+        data = self.read(path)
         return None if data is None else data.split(b"\n")
 
-    def _bytes(self, path: str) -> bytes | None:
+    def read(self, path: str) -> bytes | None:
+        """The file's content, None if it cannot be read; not kept, unlike its `lines`."""
         # The index is data from disk: a path in it must not lead out of the root, nor into a device or a FIFO.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         full = self.root / path
@@ -61,7 +62,7 @@ class SourceReader:
                 if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_READ:
                     return None
                 return file.read(_MAX_READ)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RuntimeError):  # the last one: a loop of links, before Python 3.13
             return None
 
     def changed(self, row: sqlite3.Row) -> bool:
@@ -84,7 +85,7 @@ class SourceReader:
             return False
         # Size and time are those of the walk, the content may be of a moment later: only the content decides. Not by
         # way of `lines`: after a checkout every file is read here, and they need not all stay in memory.
-        data = self._bytes(path)
+        data = self.read(path)
         return data is None or digest(data) != sha
 
 
@@ -143,7 +144,7 @@ def answer(session: Session, request: SearchRequest, results: Sequence[Result], 
     manifest = session.manifest
     stale = len(stale_files(session))
     info = IndexInfo(manifest.generation, manifest.built_at, manifest.commit, manifest.branch, stale)
-    made = Answer(
+    return Answer(
         query=request.query,
         mode=request.mode,
         results=tuple(results),
@@ -151,8 +152,6 @@ def answer(session: Session, request: SearchRequest, results: Sequence[Result], 
         has_more=total > len(results),
         index=info,
     )
-    session.reader.forget()
-    return made
 
 
 def multiview_answer(

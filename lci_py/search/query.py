@@ -11,6 +11,8 @@ from lci_py.errors import UsageError
 from lci_py.source.words import STOPWORDS, WORD, joined, parts, stem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from lci_py.types import Filters
 
 FIELDS = ("kind", "name", "path", "lang", "parent", "file")
@@ -61,7 +63,7 @@ def read_symbolic(text: str, filters: Filters) -> Filters:
     Raises:
         UsageError: A term names a field that does not exist.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, list[str]] = {}
     for match in _TERM.finditer(text):
         field = match["field"]
         value = match["quoted"] if match["quoted"] is not None else match["plain"]
@@ -71,23 +73,22 @@ def read_symbolic(text: str, filters: Filters) -> Filters:
             raise UsageError(f"unknown field {field!r} in the query", hint=f"fields are: {', '.join(FIELDS)}")
         if not value:
             raise UsageError(f"{field}: has no value", hint=f"write {field}:VALUE")
-        found[field] = (*found.get(field, ()), value)
+        found.setdefault(field, []).append(value)
     return merge(filters, found)
 
 
 def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
     """Take known `field:value` terms out of a multiview query: (the text left, filters)."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, list[str]] = {}
 
     def take(match: re.Match[str]) -> str:
-        found[match[1]] = (*found.get(match[1], ()), match[2])
+        found.setdefault(match[1], []).append(match[2] or match[3])
         return " "
 
-    rest = re.sub(rf"(?<!\S)({'|'.join(FIELDS)}):(\S+)", take, text)
+    rest = re.sub(rf"(?<!\S)({'|'.join(FIELDS)}):(?:\"([^\"]+)\"|(\S+))", take, text)
     return (rest.strip(), merge(filters, found)) if found else (text, filters)
 
 
-def merge(filters: Filters, found: dict[str, tuple[str, ...]]) -> Filters:
-    """Filters with more values; a field given both as a flag and in the query must match both, so values intersect
-    by conjunction only across fields: within one field they are alternatives, as everywhere."""
+def merge(filters: Filters, found: Mapping[str, Sequence[str]]) -> Filters:
+    """Filters with more values; those of one field are alternatives, whether a flag or the query gives them."""
     return replace(filters, **{field: (*getattr(filters, field), *values) for field, values in found.items()})

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lci_py.index.symbolic import SymbolicIndex
     from lci_py.search.query import TextQuery
 
-Mask = "NDArray[np.bool_] | None"
 #: Weights of the fields in the bm25 mode's score, a plain sum of BM25 scores.
 BM25_FIELDS = {"content": 1.0, "names": 1.0, "paths": 1.0, "files": 0.5}
 
@@ -118,7 +117,8 @@ class SymbolicRetriever:
     def names(self, query: TextQuery) -> dict[str, float]:
         """Spellings to look up, joined, with how much of a match each is: 1 for a word, less for joined words."""
         words = [word for word in query.words if len(word) > 1]
-        found = {joined(word): 1.0 if word in query.identifiers or len(words) == 1 else 0.6 for word in words}
+        identifiers = set(query.identifiers)
+        found = {joined(word): 1.0 if word in identifiers or len(words) == 1 else 0.6 for word in words}
         for size in (2, 3):
             for start in range(len(words) - size + 1):
                 found.setdefault(joined("".join(words[start : start + size])), 0.9)
@@ -128,11 +128,7 @@ class SymbolicRetriever:
         spelled = self.names(query)
         if not spelled:
             return [], 0
-        rows = self.index.execute(
-            "SELECT joined, name, unit FROM symbols WHERE unit IS NOT NULL "
-            f"AND joined IN ({','.join('?' * len(spelled))})",
-            list(spelled),
-        )
+        rows = self.index.spelled(list(spelled))
         words = set(query.words)
         best: dict[int, float] = {}
         for row in rows:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError, ModelMismatchError, NoIndexError, UsageError, unknown_value
 from lci_py.index.manifest import Manifest, OpenIndex, check_root
-from lci_py.index.symbolic import SymbolicIndex
+from lci_py.index.symbolic import SymbolicIndex, name_glob
 from lci_py.search import present
 from lci_py.search.query import read_fields, read_symbolic, read_text
 from lci_py.types import BLOCK_KIND, KINDS, Answer, Filters, SearchRequest
@@ -168,6 +168,7 @@ class Session:
     def search(self, request: SearchRequest) -> Answer:
         """Answer one query in the mode it names."""
         started = time.perf_counter()
+        self.reader.forget()
         self._check(request.filters)
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
@@ -183,6 +184,7 @@ class Session:
         """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
         from dataclasses import replace
 
+        self.reader.forget()
         rows = self._definition_rows(name, filters)
         request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
         results = [
@@ -195,23 +197,16 @@ class Session:
         from lci_py.index.symbolic import RESULT_COLUMNS
 
         where, args = self.symbols.where(filters)
-        file, _, qualified = name.rpartition("::")
-        clauses = [where]
-        if file:
-            clauses.append("(f.path = ? OR f.path LIKE '%/' || ?)")
-            args += [file, file]
-        if any(c in name for c in "*?["):
-            clauses.append("s.name GLOB ?")
-            args.append(qualified)
-        else:
-            plain = qualified.replace("::", ".").replace("#", ".")
-            clauses.append(
-                "(s.name = ? OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?)"
-            )
-            args += [plain, plain, plain, plain]
+        matches, more = _named(name)
+        args += more
+        file, _, rest = name.partition("::")
+        if file and rest:  # `store.py::commit`, unless it is a scope as C++ and Rust write it
+            named, more = _named(rest)
+            matches = f"({matches} OR {named} AND (f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?))"
+            args += [*more, file, file, file]
         return self.symbols.execute(
             f"SELECT {RESULT_COLUMNS} FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN units u ON u.id = s.unit "
-            f"LEFT JOIN symbols p ON p.id = s.parent WHERE {' AND '.join(clauses)} ORDER BY f.test, f.id, s.line, s.id",
+            f"LEFT JOIN symbols p ON p.id = s.parent WHERE {where} AND {matches} ORDER BY f.test, f.id, s.line, s.id",
             args,
         )
 
@@ -286,6 +281,16 @@ class Session:
         chosen = plan(query, filters)
         outcome = multiview.search(query, chosen, self.views, self.unit_table, allowed)
         return present.multiview_answer(self, request, chosen, outcome, places)
+
+
+def _named(name: str) -> tuple[str, list[str]]:
+    """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
+    plain = name.replace("::", ".").replace("#", ".")
+    sql = "s.name IN (?, ?) OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?"
+    args = [name, plain, plain, plain, plain]
+    if any(c in name for c in "*?["):
+        sql, args = f"{sql} OR s.name GLOB ?", [*args, name_glob(name, strict=False)]
+    return f"({sql})", args
 
 
 def _first_sentence(doc: str | None) -> str:

@@ -108,7 +108,7 @@ class Captured:
             return
         # Prose keeps its colons; a heading of Markdown may end like it starts.
         cut = HASHES if capture == "definition.section" else COLON
-        name = cut.sub("", self.text(names[0]).strip())
+        name = cut.sub("", SPACE.sub(" ", self.text(names[0]).strip()))  # one space, or `cut` takes quadratic time
         if not name:
             return  # an error recovery made up a node of no width
         owner = captures.get("parent")
@@ -116,7 +116,7 @@ class Captured:
         # A definition may have several parts, such as the clauses of a Haskell function: they are one range.
         end = max(part.end_byte for part in captures[capture])
         entity = Entity(
-            node.start_byte, end, role, capture.partition(".")[2], SPACE.sub(" ", name)[:200], node, names[0],
+            node.start_byte, end, role, capture.partition(".")[2], name[:200], node, names[0],
             body[0] if body else None, SPACE.sub("", "::".join(map(self.text, owner))) if owner else "",
         )  # fmt: skip
         # Two patterns may match one name; the first in the files' order is the more specific one by convention.

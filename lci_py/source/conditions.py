@@ -206,7 +206,7 @@ def _go_expression(text: str) -> str:
 # Comments and literals are matched so that a `#` in them is passed over. Each alternative starts with a fixed
 # character, which lets the scanner skip text quickly: hence a directive is matched from the line break before it.
 _DIRECTIVE = (
-    rb'|\n[ \t]*#[ \t]*(\w+)((?:[^\n/"\\]+|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\\\r?\n|[^\n])*)'
+    rb'|\n[ \t]*#[ \t]*(\w+)((?:[^\n/"\\]+|//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\\\r?\n|[^\n])*)'
     rb"|/\*.*?(?:\*/|\Z)|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,10}'"
 )
 _SCAN_C = re.compile(rb'R"([^\s()\\]{0,16})\(.*?(?:\)\1"|\Z)' + _DIRECTIVE, re.DOTALL)
@@ -275,7 +275,8 @@ def _expression(word: str, rest: bytes) -> str:
 
 # --- Rust -------------------------------------------------------------------------------------------------------
 
-_CFG = re.compile(r"^\s*#!?\[\s*cfg\s*\((.*?)\)\s*\]", re.MULTILINE | re.DOTALL)
+# Bounded on both sides: a file of blank lines, or of `#[cfg(` without an end, must not take quadratic time.
+_CFG = re.compile(r"^[^\S\n]*#!?\[\s*cfg\s*\((.{0,2000}?)\)\s*\]", re.MULTILINE | re.DOTALL)
 _RUST_HEADER = re.compile(
     rb"(?:\s+|//[^\n]*|/\*.*?\*/|#!\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\]|#![^\[\n][^\n]*)*", re.DOTALL
 )

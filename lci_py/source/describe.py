@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lci_py.types import Symbol
 
 _COMMENT_MARKS = re.compile(
-    r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|\*+/\s*$"
+    r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|(?<!\*)\*+/\s*$"
 )
 _QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*$")
 _CONTINUED = re.compile(r"(?<!\\)\\\r?\n")  # a line break that is not in the string

@@ -121,9 +121,14 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
     return kept
 
 
-def _nest(entities: list[Entity]) -> None:
+def _nest(entities: list[Entity], *, flat: bool = False) -> None:
+    """Find the enclosing entity of each; in a `flat` language a function that seems to hold another ends before it."""
     stack: list[int] = []
     for index, entity in enumerate(entities):
+        if flat and entity.role == "definition" and entity.kind == "function":
+            for outer in stack:
+                if entities[outer].kind == "function" and not _beside(entities[outer], entity):
+                    entities[outer].end = min(entities[outer].end, entity.start)
         while stack and (entities[stack[-1]].end <= entity.start or _beside(entities[stack[-1]], entity)):
             stack.pop()
         entity.outer = stack[-1] if stack else -1
@@ -134,7 +139,7 @@ def _nest(entities: list[Entity]) -> None:
 
 def _symbols(spec: LanguageSpec, captured: Captured, path: str) -> tuple[list[Symbol], list[Node]]:
     entities = captured.entities
-    _nest(entities)
+    _nest(entities, flat=spec.flat)
     if spec.clauses:
         entities[:] = _join_clauses(entities, captured.source, spec.blank)
         _nest(entities)

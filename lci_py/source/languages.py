@@ -64,6 +64,7 @@ class LanguageSpec:
     conditions: str
     self_names: tuple[str, ...]
     clauses: bool
+    flat: bool
     queries_of: str
     blank: re.Pattern[bytes] | None
     shared_suffixes: tuple[str, ...]
@@ -128,6 +129,7 @@ def _spec(folder: Path) -> LanguageSpec:
         conditions=data.get("conditions", "none"),
         self_names=tuple(data.get("self_names", ())),
         clauses=data.get("clauses", False),
+        flat=data.get("flat", False),
         queries_of=data.get("queries_of", ""),
         blank=re.compile(data["blank"].encode()) if "blank" in data else None,
         shared_suffixes=tuple(data.get("shared_suffixes", ())),

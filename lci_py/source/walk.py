@@ -302,7 +302,7 @@ def content_reason(path: str, data: bytes) -> str | None:
     anywhere else is text about generated code.
     """
     name = path.rpartition("/")[2].lower()
-    suffix = name.rpartition(".")[2]
+    suffix = name.rpartition(".")[2] if "." in name else ""  # a script called `zip` is no archive
     if suffix in _BINARY or b"\0" in data[:8192] or data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "binary"
     if name in _LOCK_FILES or name.endswith(_GENERATED_SUFFIXES):

@@ -40,13 +40,6 @@ def joined(word: str) -> str:
     return word.replace("_", "").lower()[:MAX_WORD]
 
 
-def terms(word: str) -> tuple[str, ...]:
-    """The lexical index terms of a word: its stemmed parts, and the whole if it has several."""
-    pieces = parts(word)
-    stems = tuple(stem(piece) for piece in pieces)
-    return (*stems, joined(word)) if len(pieces) > 1 else stems
-
-
 def stem(part: str) -> str:
     """A light suffix stripper for English morphology (plural, -ing, -ed); never shorter than three letters.
 

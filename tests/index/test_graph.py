@@ -24,8 +24,13 @@ CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
             "shop/subprocess.py": "def run(): pass\n",
         },
         {
-            "shop.order.Order.total calls Base.save", "Base.save calls Base.check", "Order.total calls helper",
-            "Order.total calls add", "helper calls Order", "Order inherits Base", "order.py imports base.py",
+            "shop.order.Order.total calls Base.save",
+            "Base.save calls Base.check",
+            "Order.total calls helper",
+            "Order.total calls add",
+            "helper calls Order",
+            "Order inherits Base",
+            "order.py imports base.py",
             "order.py imports tools.py",
         },
         {"tools.py imports subprocess.py", "Order.total calls Base.check"},
@@ -93,7 +98,9 @@ def edges(root: Path) -> set[str]:
     with app.open_session(str(root)) as session:
         graph = session.graph
         symbols = session.symbols.execute("SELECT name, qualified_name FROM symbols ORDER BY id")
-        files = [row["path"].rsplit("/", 1)[-1] for row in session.symbols.execute("SELECT path FROM files ORDER BY id")]
+        files = [
+            row["path"].rsplit("/", 1)[-1] for row in session.symbols.execute("SELECT path FROM files ORDER BY id")
+        ]
         names = [{row["name"], row["qualified_name"]} for row in symbols] + [{name} for name in files]
         for node in range(len(names)):
             for kind, verb in ((CALLS, "calls"), (IMPORTS, "imports"), (INHERITS, "inherits")):

@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,15 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.errors import DamagedIndexError, IndexError_, LciError, NoIndexError, ShardVersionError, WrongRootError
+from lci_py.errors import (
+    DamagedIndexError,
+    IndexError_,
+    IndexWriteError,
+    LciError,
+    NoIndexError,
+    ShardVersionError,
+    WrongRootError,
+)
 from lci_py.index import manifest as manifests
 from lci_py.index import store
 from lci_py.index.manifest import MANIFEST, OpenIndex, read_manifest
@@ -244,6 +253,10 @@ HOSTILE: dict[str, Callable[[Path], dict[str, Any]]] = {
     "a flag for a text": lambda root: {"branch": True},
     "unknown key": lambda root: {"surprise": 1},
     "more units than memory": lambda root: {"counts": {**read_manifest(root / ".lci").counts, "units": 10**15}},
+    "more files than memory": lambda root: {"counts": {**read_manifest(root / ".lci").counts, "files": 10**15}},
+    "settings list": lambda root: {"settings": []},
+    "a root that is no text": lambda root: {"settings": {"root": 1}},
+    "unparsed number": lambda root: {"counts": {**read_manifest(root / ".lci").counts, "unparsed": 7}},
 }
 
 
@@ -368,6 +381,56 @@ def test_two_writers_at_once(copy: Path, lci: Callable[..., Ran], expected: dict
         assert str(os.getpid()) in ran.json()["error"]["message"]
         assert answer(copy, "dense") == expected["dense"]  # a reader needs no lock
     assert lci("index", "--full", "--json", cwd=copy).code == 0
+
+
+def test_a_writer_that_waited_for_another_takes_the_next_generation(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = store.staging
+
+    @contextmanager
+    def late(index_dir: Path) -> Iterator[Path]:
+        monkeypatch.setattr(store, "staging", real)
+        assert app.build_index(str(copy), jobs=1, full=True).generation == 2  # between the walk and the lock
+        with real(index_dir) as folder:
+            yield folder
+
+    monkeypatch.setattr(store, "staging", late)
+    assert app.build_index(str(copy), jobs=1, full=True).generation == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+@pytest.mark.parametrize("name", ["write.lock", ".gitignore"])
+def test_a_link_in_the_index_folder_is_not_written_through(tmp_path: Path, name: str) -> None:
+    """A clone may bring links along, to any file of the user's."""
+    root = write(tmp_path / "repo")
+    (root / ".lci").mkdir()
+    (root / ".lci" / name).symlink_to(tmp_path / "precious")
+    for content in ("", "words"):
+        (tmp_path / "precious").write_text(content)
+        with suppress(IndexWriteError):
+            app.build_index(str(root), jobs=1, full=True)
+        assert (tmp_path / "precious").read_text() == content
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+def test_an_index_folder_that_is_a_link_is_not_cleaned_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write(tmp_path / "repo")
+    (tmp_path / "home" / "tmp-precious").mkdir(parents=True)
+    (root / ".lci").symlink_to(tmp_path / "home")
+    with pytest.raises(IndexWriteError, match="symbolic link"):
+        app.build_index(str(root), jobs=1)
+    assert os.listdir(tmp_path / "home") == ["tmp-precious"]
+    monkeypatch.setenv("LCI_INDEX_DIR", str(root / ".lci"))  # who says so means it
+    assert app.build_index(str(root), jobs=1).changed
+
+
+def test_a_degraded_answer_names_the_views_that_answered(copy: Path) -> None:
+    for path in (copy / ".lci").glob("bm25-*/terms.bin"):
+        path.write_bytes(b"")
+    rewrite(copy, model={**read_manifest(copy / ".lci").model, "sha256": "0" * 64})
+    degraded = answer(copy, "multiview")["degraded"]
+    assert [(item["view"], item["fallback_mode"]) for item in degraded] == [("dense", "symbolic"), ("bm25", "symbolic")]
 
 
 def test_debris_of_a_killed_writer_goes_with_the_next_one(copy: Path) -> None:

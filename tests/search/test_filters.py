@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lci_py.errors import UsageError
 from lci_py.search.session import Session
 from lci_py.types import Filters, Result, SearchRequest
 
@@ -106,6 +107,43 @@ def test_the_limit_cuts_and_does_not_rank(session: Session, mode: str, query: st
         short = session.search(SearchRequest(query, mode, limit))
         assert short.results == long[:limit]
         assert short.has_more == (short.total > len(short.results))
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
+@pytest.mark.parametrize("names", [("[",), ("a[b",), ("*" * 60_000,), tuple(f"n{i}" for i in range(5000))])
+def test_names_that_sqlite_would_choke_on_are_usage_errors(session: Session, mode: str, names: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError):
+        session.search(SearchRequest("Shape", mode, filters=Filters(name=names)))
+
+
+def test_a_set_in_a_name_is_negated_as_in_a_shell(session: Session) -> None:
+    def names(glob: str) -> set[str | None]:
+        found = session.search(SearchRequest("", "symbolic", EVERYTHING, Filters(name=(glob,)), snippet=0)).results
+        return {result.symbol for result in found}
+
+    assert names("[!A-Z]*") == {name for name in names("*") if not "A" <= str(name)[0] <= "Z"}
+    assert names("[!A-Z]*") == names("[^A-Z]*") != names("*")
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
+def test_a_limit_has_no_upper_end(session: Session, mode: str) -> None:
+    query = SearchRequest("name:S*" if mode == "symbolic" else "Shape", mode, 10**30)
+    assert session.search(query).results
+
+
+def test_a_pasted_file_is_a_query(session: Session) -> None:
+    text = " ".join(f"word{i}x" for i in range(40_000)) + " Shape"
+    for mode in ("dense", "bm25", "multiview"):
+        answer = session.search(SearchRequest(text, mode))
+        assert answer.results and not answer.degraded
+    with pytest.raises(UsageError):
+        session.search(SearchRequest(text, "symbolic"))
+
+
+def test_a_field_of_a_multiview_query_can_be_quoted(session: Session) -> None:
+    plain = session.search(SearchRequest("path:*.go store", "multiview"))
+    quoted = session.search(SearchRequest('path:"*.go" store', "multiview"))
+    assert quoted.results == plain.results != ()
 
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])

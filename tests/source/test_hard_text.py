@@ -1,0 +1,29 @@
+"""Text that makes a careless regular expression take quadratic time: minutes before, milliseconds now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from lci_py.source.conditions import Tags
+from lci_py.source.describe import clean_doc
+from lci_py.source.extract import extract
+
+HARD: dict[str, Callable[[], object]] = {
+    "blank lines before a cfg": lambda: Tags("rust", "a.rs", b"#![cfg(x)]\n" + b"\n" * 400_000, []),
+    "cfg without an end": lambda: Tags("rust", "a.rs", b"#![cfg(\n" + b"#![cfg(\n" * 40_000 + b"]", []),
+    "comments that never close": lambda: Tags(
+        "preprocessor", "a.c", b"#if " + b"/* " * 6000 + b"\nint x;" * 60_000, []
+    ),
+    "stars in a comment": lambda: clean_doc("\n".join(["x" + "*" * 19_999] * 300), is_string=False),
+    "blanks in a heading": lambda: extract("a.md", (b"# a" + b" " * 19_000 + b"b\n") * 40, "markdown"),
+}
+
+
+@pytest.mark.parametrize("work", HARD.values(), ids=list(HARD))
+def test_hard_text_takes_no_time(work: Callable[[], object]) -> None:
+    began = time.process_time()
+    work()
+    assert time.process_time() - began < 10
