@@ -28,6 +28,8 @@ _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala":
 _CALLABLE = FUNCTION_KINDS | TYPE_KINDS
 #: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
 _PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
+#: An import names a declaration, not a path.
+_BY_NAME = frozenset({"java", "php", "csharp", "elixir", "haskell"})
 #: What holds names that a bare name inside it reaches, in every language.
 _LEXICAL = FUNCTION_KINDS | {"namespace", "module"}
 #: A bare name reaches the methods of the object around it.
@@ -63,7 +65,19 @@ class ImportResolver:
                 self.by_last[segments[-2]].append((segments[:-1], file))
         for folder in self.folders:
             self.folders_by_name[posixpath.basename(folder)].append(folder)
+        self.definers = self._definers(rows)
         self._cache: dict[tuple[str, str, str], tuple[int, ...]] = {}
+
+    def _definers(self, rows: Rows) -> dict[tuple[str, str], list[int]]:
+        """(family, qualified name of a type or module, or a declared package) to the files that declare it."""
+        found: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for file, record in enumerate(rows.records):
+            if self.families[file] not in _BY_NAME:
+                continue
+            names = [s.qualified_name for s in record.extract.symbols if s.kind in TYPE_KINDS | {"module", "namespace"}]
+            for name in dict.fromkeys([*names, *([record.extract.package] if record.extract.package else [])]):
+                found[self.families[file], name].append(file)
+        return found
 
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
         """Files that an import means: one, several for a Go package, none for what is not in the repository."""
@@ -85,6 +99,8 @@ class ImportResolver:
             return ()
         if own == "c":
             return self._include(folder, module)
+        if own in _BY_NAME:
+            return self._declared(file, item)
         beside = posixpath.normpath(posixpath.join(folder, module))
         for path in (beside, f"{beside}.rb", module):  # require_relative, source, a path from the root
             if path in self.by_path:
@@ -111,9 +127,20 @@ class ImportResolver:
         # Rust's last part may be an item inside a module's file; elsewhere a shorter path is another module.
         choices = ((*segments, name) if name else segments, segments, segments[:-1] if own == "rust" else ())
         for wanted in choices:
-            found = (self._by_suffix(file, wanted) or self._package(file, wanted)) if wanted else ()
+            found = self._by_suffix(file, wanted) if wanted else ()
             if found:
                 return found
+        return ()
+
+    def _declared(self, file: int, item: Import) -> tuple[int, ...]:
+        """What is imported by its qualified name: the files that declare it, whatever their paths."""
+        module, name = (re.sub(r"::|[\\/]", ".", text).strip(".") for text in (item.module, item.name))
+        wanted = [f"{module}.{name}", module] if name and name != "*" else [module]
+        for dotted in wanted:
+            files = [f for f in self.definers.get((self.families[file], dotted), ()) if f != file]
+            # A name that a package does not declare as a type says nothing about which of its files is meant.
+            if files and (dotted != module or len(files) == 1 or name in ("", "*")):
+                return tuple(files[:_MAX_PACKAGE_FILES])
         return ()
 
     def _include(self, folder: str, header: str) -> tuple[int, ...]:
@@ -159,14 +186,6 @@ class ImportResolver:
             if best is None or rank < best:
                 best = rank
         return (best[2],) if best else ()
-
-    def _package(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
-        if self.families[file] != "java" or len(wanted) < 2:
-            return ()
-        tail = "/".join(wanted)
-        same_end = self.folders_by_name.get(wanted[-1], ())
-        matches = [folder for folder in same_end if folder == tail or folder.endswith("/" + tail)]
-        return tuple(self.folders[matches[0]][:_MAX_PACKAGE_FILES]) if len(matches) == 1 else ()
 
     def _go_package(self, wanted: tuple[str, ...]) -> tuple[int, ...]:
         """Files of a Go package: the import path, without its module's part if that is a host's name."""

@@ -122,6 +122,7 @@ class SymbolicIndex:
         # immutable: the file is never changed in place, so no lock file is made beside it.
         uri = path.resolve().as_uri() + "?mode=ro&immutable=1"
         self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        self._db.execute("PRAGMA trusted_schema = OFF")  # the file is data: its schema runs nothing
         self._db.row_factory = sqlite3.Row
         self._files: list[tuple[int, str]] | None = None
 
@@ -244,6 +245,10 @@ def name_glob(glob: str, *, strict: bool = True) -> str:
     return glob.replace("[!", "[^")
 
 
+#: A bracket that opens a class of characters and nothing closes: git takes such a pattern as never matching.
+_OPEN_CLASS = re.compile(r"(?<!\\)\[(?![!^]?\]?[^\]]*\])")
+
+
 def _path_matcher(globs: Sequence[str]) -> Any:
     """A predicate for gitignore-style globs: without a slash they match at any depth, a folder covers its content."""
     from pathspec import GitIgnoreSpec
@@ -251,8 +256,10 @@ def _path_matcher(globs: Sequence[str]) -> Any:
     for glob in globs:
         if not glob.strip() or glob.startswith("!"):
             raise BadGlobError(f"bad glob {glob!r}", hint="use --exclude to leave paths out")
+        if _OPEN_CLASS.search(glob):
+            raise BadGlobError(f"bad glob {glob!r}: a [ without its ]", hint="write [[] for a bracket itself")
     try:
-        return GitIgnoreSpec.from_lines(globs).match_file
+        return GitIgnoreSpec.from_lines([f"\\{glob}" if glob.startswith("#") else glob for glob in globs]).match_file
     except (ValueError, re.error) as error:  # the latter for the range [z-a]
         raise BadGlobError(
             f"bad glob: {error}", hint="globs are written as in .gitignore, such as 'src/**/*.py'"

@@ -16,7 +16,7 @@ WEIGHTS: dict[str, dict[str, float]] = {
         "dense_file": 0.3,
     },
     "fast_exact": {
-        "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 0.6, "stem": 0.25,
+        "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
         "dense_file": 0.1,
     },
 }  # fmt: skip

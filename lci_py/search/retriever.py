@@ -134,7 +134,7 @@ class SymbolicRetriever:
         for row in rows:
             unit = int(row["unit"])
             if allowed is None or allowed[unit]:
-                exact = spelled[row["joined"]] * (1.0 if row["name"] in words else 0.95)
+                exact = spelled[row["joined"]] * (1.0 if row["name"] in words else 0.5)
                 best[unit] = max(best.get(unit, 0.0), exact)
         order = sorted(best, key=lambda unit: (-best[unit], unit))
         return [Hit(unit, rank, best[unit], "symbolic") for rank, unit in enumerate(order[:limit], 1)], len(best)

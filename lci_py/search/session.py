@@ -185,6 +185,7 @@ class Session:
         from dataclasses import replace
 
         self.reader.forget()
+        self._check(filters)
         rows = self._definition_rows(name, filters)
         request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
         results = [
