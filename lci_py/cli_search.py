@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import re
 import sys
 from contextlib import contextmanager
@@ -56,7 +57,7 @@ def run_search(call: Invocation) -> int:
     from lci_py import app
 
     with app.open_session(call.text("root")) as session:
-        answer = session.search(request)
+        answer = _from_here(session.search(request), session, call)
     with writing():
         _print(answer, call, request)
     return _exit_code(answer, request.strict)
@@ -72,7 +73,7 @@ def run_def(call: Invocation) -> int:
     from lci_py import app
 
     with app.open_session(call.text("root")) as session:
-        answer = session.definitions(_text(name), filters, limit or 1)
+        answer = _from_here(session.definitions(_text(name), filters, limit or 1), session, call)
     with writing():
         if call.flag("json"):
             _print_json(answer, doc=True)
@@ -187,6 +188,15 @@ def _within_budget(answer: Answer, max_tokens: int | None) -> Answer:
     from lci_py.render.budget import cut
 
     return cut(answer, max_tokens)
+
+
+def _from_here(answer: Answer, session: Session, call: Invocation) -> Answer:
+    """For people and xargs in a folder below the root that was found for them; with --root, paths start there."""
+    if call.text("root") is not None or call.flag("json") or call.flag("jsonl"):
+        return answer
+    from lci_py.render.place import seen_from
+
+    return seen_from(answer, session.root, os.getcwd())
 
 
 def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:

@@ -51,6 +51,7 @@ class FakeApp(ModuleType):
         self.requests: list[SearchRequest] = []
         self.calls: list[Any] = []
         self.opened = 0
+        self.root = Path.cwd()
         self.closed = 0
         self.state: dict[str, Any] = {
             "root": "/r",

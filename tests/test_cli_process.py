@@ -149,6 +149,7 @@ import sys, lci_py, types
 fake = types.ModuleType("lci_py.app")
 sys.modules["lci_py.app"] = lci_py.app = fake
 class Session:
+    root = "."
     def __enter__(self): return self
     def __exit__(self, *_): pass
     def search(self, r):

@@ -135,3 +135,18 @@ def test_a_definition_keeps_its_id_when_it_moves(lci: Lci, tmp_path: Path) -> No
     assert len(set(before)) == 4  # two functions of one name are two definitions
     path.write_text("# a new first line\n\n\n" + source.replace("return A()", "return A() or None"))
     assert ids() == before
+
+
+def test_in_a_subfolder_paths_are_relative_to_it(lci: Lci, tmp_path: Path) -> None:
+    for name in ("src/a.py", "lib/b.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("def target():\n    return 1\n")
+    assert lci("index", str(tmp_path), "-q").code == 0
+    flags = ("search", "target", "--mode", "symbolic")
+    inside = lci(*flags, "--paths", cwd=tmp_path / "src")
+    assert sorted(inside.out.splitlines()) == ["../lib/b.py:1", "a.py:1"]
+    assert "../lib/b.py:1" in lci(*flags, cwd=tmp_path / "src").out
+    rooted = lci(*flags, "--paths", "--root", str(tmp_path), cwd=tmp_path / "src")
+    assert sorted(rooted.out.splitlines()) == ["lib/b.py:1", "src/a.py:1"]
+    files = [r["file"] for r in lci(*flags, "--json", cwd=tmp_path / "src").json()["results"]]
+    assert sorted(files) == ["lib/b.py", "src/a.py"]
