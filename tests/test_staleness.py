@@ -263,3 +263,25 @@ def test_a_second_run_on_the_command_line_writes_nothing(root: Path, lci: Callab
     before = state()
     ran = lci("index", "--json", cwd=root)
     assert (ran.code, json.loads(ran.out)["changed"], state()) == (0, False, before)
+
+
+def test_a_commit_alone_moves_the_index_to_it(tmp_path: Path) -> None:
+    import subprocess
+
+    def git(*args: str) -> str:
+        done = subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *args],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    (tmp_path / "a.py").write_text("def f(): pass\n")
+    app.build_index(str(tmp_path), jobs=1)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    git("checkout", "-qb", "topic")
+    again = app.build_index(str(tmp_path), jobs=1)
+    assert (again.changed, again.generation) == (False, 1)
+    status = app.status(str(tmp_path))
+    assert (status["commit"], status["branch"], status["health"]) == (git("rev-parse", "HEAD"), "topic", "ok")

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,7 +64,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         check_root(previous, root, index_dir)
     current = previous is not None and previous.files_digest == stat_digest
     if previous is not None and current and not options.full and _intact(index_dir, previous):
-        return _summary(root, previous, index_dir, started, changed=False)
+        return _summary(root, _on_branch(root, index_dir, previous), index_dir, started, changed=False)
     with store.staging(index_dir) as folder:
         previous = _previous(index_dir)  # again, under the lock: another writer may have published a generation
         records, skipped = _records(root, walked.files, options.jobs, report)
@@ -89,6 +89,18 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         report("commit", 0, 0)
         manifest = store.commit(index_dir, folder, shards, manifest)
     return _summary(root, manifest, index_dir, started, changed=True)
+
+
+def _on_branch(root: Path, index_dir: Path, manifest: Manifest) -> Manifest:
+    """The manifest of an index that is up to date, with the commit and branch of now: a commit changes no file."""
+    commit, branch = head(root)
+    if (commit, branch) == (manifest.commit, manifest.branch):
+        return manifest
+    try:
+        with store.staging(index_dir) as folder:
+            return store.commit(index_dir, folder, {}, replace(manifest, commit=commit, branch=branch))
+    except IndexWriteError:
+        return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
 
 
 def _previous(index_dir: Path) -> Manifest | None:

@@ -99,11 +99,11 @@ def commit(index_dir: Path, folder: Path, shards: dict[str, tuple[Path, str]], m
         index_dir: The index folder.
         folder: The staging folder.
         shards: Role to (path in the staging folder, suffix of its final name).
-        manifest: Everything but `shards`.
+        manifest: Everything but the new shards; those that it names already stay.
     Returns:
         The manifest as written.
     """
-    named: dict[str, Shard] = {}
+    named = dict(manifest.shards)
     for role, (path, suffix) in sorted(shards.items()):
         digest = shard_digest(path, sync=True)
         final = index_dir / f"{role}-{digest[:16]}{suffix}"

@@ -1,9 +1,8 @@
 """Build conditions of definitions: Go build constraints, `#if`, Rust's cfg, and Python's if and try around definitions.
 
 Every family reduces to nested byte ranges with a condition each. They become a sorted list of segments once per file,
-so that a definition costs one bisection however many conditions the file has.
-
-The text is normalised so that equal conditions are equal strings, and no more: nothing is evaluated or simplified.
+so that a definition costs one bisection however many conditions the file has. The text is normalised so that equal
+conditions are equal strings, and no more: nothing is evaluated or simplified.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-[(preproc_if) (preproc_elif) (preproc_else)] @condition
