@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from lci_py.cli_io import machine_stdout, paths_stdout, screen, writing
 from lci_py.errors import EXIT_INDEX, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from lci_py.cli_parse import Invocation
@@ -33,8 +35,8 @@ def run_index(call: Invocation) -> int:
     from lci_py import app
 
     gc.enable()  # `run` turned it off, which is for short lives
-    with _progress(call) as progress:
-        built = app.build_index(where, full=call.flag("full"), jobs=jobs, progress=progress)
+    with _progress(call) as progress, _interruptible(progress) as report:
+        built = app.build_index(where, full=call.flag("full"), jobs=jobs, progress=report)
     with writing():
         if call.flag("json"):
             from lci_py.render.json import build_object, dumps
@@ -46,6 +48,39 @@ def run_index(call: Invocation) -> int:
             to = screen()
             render_build(built, file=to.file, color=to.color)
     return EXIT_OK
+
+
+@contextmanager
+def _interruptible(progress: Progress | None) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress callback that raises a Ctrl-C again which Python dropped.
+
+    An exception inside a callback of `fork` or a finaliser is printed and forgotten, and a run that was to end goes on.
+    """
+    pressed = False
+
+    def on_interrupt(_signal: int, _frame: object) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    def report(stage: str, done: int, total: int) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        if progress is not None:
+            progress(stage, done, total)
+
+    try:
+        before = signal.signal(signal.SIGINT, on_interrupt)
+    except ValueError:  # not the main thread, which alone gets signals
+        yield report
+        return
+    show = sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if isinstance(lost.exc_value, KeyboardInterrupt) else show(lost)
+    try:
+        yield report
+    finally:
+        sys.unraisablehook = show
+        signal.signal(signal.SIGINT, before)
 
 
 def _progress(call: Invocation) -> AbstractContextManager[Progress | None]:

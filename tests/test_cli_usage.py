@@ -224,7 +224,7 @@ def test_index(run: Callable[..., Ran], app: FakeApp) -> None:
     ran = run("index", "x", "--full", "-j", "3")
     assert ran.out.startswith("indexed 1 file in 0.5 s (generation 2)\n")
     path, options = app.calls[0]
-    assert (path, options["full"], options["jobs"], options["progress"]) == ("x", True, 3, None)
+    assert (path, options["full"], options["jobs"]) == ("x", True, 3)
     run("index", "--root", "y")
     assert app.calls[1][0] == "y"
     assert run("index", "-q") == Ran(0, "", "")
