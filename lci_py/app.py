@@ -40,24 +40,25 @@ def build_index(
     *,
     full: bool = False,
     jobs: int | None = None,
+    model: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildSummary:
     """Build or refresh the index of a folder.
 
     Raises:
-        BadPathError, ConfigError, IndexWriteError: see errors.py.
+        BadPathError, BadModelError, ConfigError, IndexWriteError: see errors.py.
     """
     from dataclasses import replace
 
     from lci_py.index.build import BuildOptions, build, default_jobs
 
     root = find_root(path)
-    settings, warnings = config.load(root, {"jobs": jobs})
+    settings, warnings = config.load(root, {"jobs": jobs, "model": model})
     index_dir = _index_dir(root, settings)
     if settings.index_dir is None and index_dir.is_symlink():
         # It may have come with a clone, and the writer cleans up in the folder that it leads to.
         raise IndexWriteError(f"{index_dir} is a symbolic link", hint="remove it, or name its target in LCI_INDEX_DIR")
-    options = BuildOptions(settings.walk_options(), settings.jobs or default_jobs(), full)
+    options = BuildOptions(settings.walk_options(), settings.jobs or default_jobs(), full, settings.model)
     summary = build(root, index_dir, options, progress)
     return replace(summary, warnings=(*warnings, *summary.warnings)) if warnings else summary
 
@@ -82,7 +83,7 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     return files, sorted(skipped, key=lambda skip: (skip.path, skip.reason))
 
 
-def open_session(root: str | None) -> Session:
+def open_session(root: str | None, model: str | None = None) -> Session:
     """Open the index around `root` for searching.
 
     Raises:
@@ -91,8 +92,14 @@ def open_session(root: str | None) -> Session:
     from lci_py.search.session import Session
 
     where = find_root(root)
-    settings, _ = config.load(where)
-    return Session(where, _index_dir(where, settings), snippet=settings.snippet, limit=settings.limit)
+    settings, _ = config.load(where, {"model": model})
+    return Session(
+        where,
+        _index_dir(where, settings),
+        snippet=settings.snippet,
+        limit=settings.limit,
+        model=settings.model,
+    )
 
 
 def status(root: str | None) -> dict[str, Any]:
@@ -113,7 +120,7 @@ def status(root: str | None) -> dict[str, Any]:
             "age_seconds": max(0, int(time.time() - built.timestamp())),
             "commit": manifest.commit,
             "branch": manifest.branch,
-            "model": manifest.model,
+            "model": {key: value for key, value in manifest.model.items() if key != "stamp"},
             "files": counts["files"],
             "files_by_language": counts["files_by_language"],
             "symbols": counts["symbols"],

@@ -36,7 +36,7 @@ def run_index(call: Invocation) -> int:
 
     gc.enable()  # `run` turned it off, which is for short lives
     with _progress(call) as progress, _interruptible(progress) as report:
-        built = app.build_index(where, full=call.flag("full"), jobs=jobs, progress=report)
+        built = app.build_index(where, full=call.flag("full"), jobs=jobs, model=call.text("model"), progress=report)
     with writing():
         if call.flag("json"):
             from lci_py.render.json import build_object, dumps

@@ -49,6 +49,7 @@ class Command(NamedTuple):
 
 
 _MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
+_MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
 _ROOT = Flag(("--root",), "text", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
 _JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
 _QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
@@ -70,6 +71,7 @@ INDEX = Command(
         Flag(("--full",), "flag", "Rebuild everything instead of what changed.", "Build"),
         Flag(("--dry-run",), "flag", "List what would be indexed and what is skipped; write nothing.", "Build"),
         Flag(("--jobs", "-j"), "int", "Worker processes; as many as there are CPUs if left out.", "Build", "N"),
+        Flag(("--model",), "text", _MODEL_HELP, "Build", "DIR"),
         _JSON,
         *_GENERAL,
     ),
@@ -93,6 +95,7 @@ SEARCH = Command(
             RETRIEVAL,
             "N",
         ),
+        Flag(("--model",), "text", "The folder of the embedding model that made the index.", RETRIEVAL, "DIR"),
         Flag(("--strict",), "flag", "Exit 4 when the answer is degraded.", RETRIEVAL),
         *_FILTERS,
         Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),

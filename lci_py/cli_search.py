@@ -56,7 +56,7 @@ def run_search(call: Invocation) -> int:
     request = to_request({**_raw(call), "query": query or ""})
     from lci_py import app
 
-    with app.open_session(call.text("root")) as session:
+    with app.open_session(call.text("root"), call.text("model")) as session:
         answer = _from_here(session.search(request), session, call)
     with writing():
         _print(answer, call, request)
@@ -257,7 +257,8 @@ def _run_batch(call: Invocation) -> int:
 
     gc.enable()  # `run` turned it off, which is for short lives
     codes: set[int] = set()
-    with _open_batch(call.text("batch") or "") as file, app.open_session(call.text("root")) as session, writing():
+    where, model = call.text("root"), call.text("model")
+    with _open_batch(call.text("batch") or "") as file, app.open_session(where, model) as session, writing():
         out = machine_stdout()
         for number, line in _lines(file):
             text, code = _answer_line(session, flags, line, number)

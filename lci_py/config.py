@@ -30,6 +30,7 @@ class Settings:
     jobs: int | None = None  # None: as many as there are cores
     snippet: int = 8  # lines of code per result
     limit: int = 10  # results shown
+    model: Path | None = None  # folder of the embedding model; None: the one in the package
 
     def walk_options(self) -> WalkOptions:
         """The part of the settings that the walk reads."""
@@ -61,6 +62,8 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
     for key in FILE_KEYS:
         if key in raw:
             values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
+    if "model" in values:
+        values["model"] = root / values["model"]  # elsewhere a path starts at the current folder
     values.update(_from_environment())
     for key, value in (overrides or {}).items():
         if key not in _CHECKS:
@@ -117,6 +120,8 @@ def _from_environment() -> dict[str, Any]:
     # Empty means unset, as `LCI_JOBS= lci index` is how a shell user switches a variable off.
     if folder := os.environ.get("LCI_INDEX_DIR"):
         values["index_dir"] = _path("LCI_INDEX_DIR", folder)
+    if model := os.environ.get("LCI_MODEL"):
+        values["model"] = _path("LCI_MODEL", model)
     if jobs := os.environ.get("LCI_JOBS"):
         try:
             values["jobs"] = _CHECKS["jobs"]("LCI_JOBS", int(jobs))
@@ -177,4 +182,5 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "jobs": _at_least(1),
     "snippet": _at_least(0),
     "limit": _at_least(1),
+    "model": _path,
 }

@@ -71,6 +71,12 @@ class ConfigError(UsageError):
     code = "bad_config"
 
 
+class BadModelError(UsageError):
+    """A model folder that does not hold a model this program can run."""
+
+    code = "bad_model"
+
+
 class IndexError_(LciError):
     """Base of the errors that exit 3."""
 

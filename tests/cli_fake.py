@@ -51,6 +51,7 @@ class FakeApp(ModuleType):
         self.requests: list[SearchRequest] = []
         self.calls: list[Any] = []
         self.opened = 0
+        self.model: str | None = None
         self.root = Path.cwd()
         self.closed = 0
         self.state: dict[str, Any] = {
@@ -62,8 +63,9 @@ class FakeApp(ModuleType):
         }
         self.hook: Callable[[str], None] = lambda _: None  # may raise, by query
 
-    def open_session(self, root: str | None) -> FakeApp:
+    def open_session(self, root: str | None, model: str | None = None) -> FakeApp:
         self.hook("open")
+        self.model = model
         self.calls.append(root)
         self.opened += 1
         return self

@@ -155,7 +155,7 @@ class Session:
     def search(self, r):
         from lci_py.types import Answer, IndexInfo
         return Answer(r.query, r.mode, (), 0, False, IndexInfo(1, "", None, None, 0))
-fake.open_session = lambda root: Session()
+fake.open_session = lambda root, model: Session()
 from lci_py.cli import main
 main({argv!r})
 heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")

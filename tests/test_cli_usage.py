@@ -30,7 +30,18 @@ def test_search_for_a_person(run: Callable[..., Ran], app: FakeApp) -> None:
 def test_every_flag_reaches_the_request(run: Callable[..., Ran], app: FakeApp) -> None:
     flags = "-m bm25 -n 3 -l go -l rust -k class -p src/** --exclude *_test.go --name A* --snippet 0 --max-tokens 9000"
     ran = run(
-        "search", "q", *flags.split(), "--conflicts", "--explain", "--trace", "--strict", "--root", "/r", "--json"
+        "search",
+        "q",
+        *flags.split(),
+        "--conflicts",
+        "--explain",
+        "--trace",
+        "--strict",
+        "--root",
+        "/r",
+        "--model",
+        "m",
+        "--json",
     )
     assert ran.code == 0
     [request] = app.requests
@@ -39,7 +50,7 @@ def test_every_flag_reaches_the_request(run: Callable[..., Ran], app: FakeApp) -
     assert (filters.lang, filters.kind, filters.path) == (("go", "rust"), ("class",), ("src/**",))
     assert (filters.exclude, filters.name) == (("*_test.go",), ("A*",))
     assert request.conflicts and request.explain and request.trace and request.strict
-    assert app.calls == ["/r"]
+    assert (app.calls, app.model) == (["/r"], "m")
 
 
 def test_no_mode_is_dense(run: Callable[..., Ran], app: FakeApp) -> None:
@@ -221,10 +232,10 @@ def test_def(run: Callable[..., Ran], app: FakeApp) -> None:
 
 
 def test_index(run: Callable[..., Ran], app: FakeApp) -> None:
-    ran = run("index", "x", "--full", "-j", "3")
+    ran = run("index", "x", "--full", "-j", "3", "--model", "m")
     assert ran.out.startswith("indexed 1 file in 0.5 s (generation 2)\n")
     path, options = app.calls[0]
-    assert (path, options["full"], options["jobs"]) == ("x", True, 3)
+    assert (path, options["full"], options["jobs"], options["model"]) == ("x", True, 3, "m")
     run("index", "--root", "y")
     assert app.calls[1][0] == "y"
     assert run("index", "-q") == Ran(0, "", "")

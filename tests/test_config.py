@@ -16,6 +16,7 @@ from lci_py.source.walk import WalkOptions
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LCI_INDEX_DIR", raising=False)
     monkeypatch.delenv("LCI_JOBS", raising=False)
+    monkeypatch.delenv("LCI_MODEL", raising=False)
 
 
 def write(root: Path, text: str) -> Path:
@@ -31,10 +32,12 @@ def test_defaults(tmp_path: Path) -> None:
 
 
 def test_the_file_sets_every_key(tmp_path: Path) -> None:
-    write(tmp_path, 'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\n')
+    write(
+        tmp_path, 'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
+    )
     settings, warnings = load(tmp_path)
     assert warnings == []
-    assert settings == Settings(None, ("a",), ("b",), 5, True, 3, 0, 7)
+    assert settings == Settings(None, ("a",), ("b",), 5, True, 3, 0, 7, tmp_path / "m")
     assert settings.walk_options() == WalkOptions(5, ("a",), ("b",), True)
     assert all(getattr(settings, key) != getattr(Settings(), key) for key in FILE_KEYS)
 
@@ -48,6 +51,21 @@ def test_flags_beat_the_environment_beats_the_file(tmp_path: Path, monkeypatch: 
     assert load(tmp_path)[0].jobs == 2
     assert load(tmp_path, {"jobs": None})[0].jobs == 2
     assert load(tmp_path, {"jobs": 3, "hidden": False, "exclude": ("x",)})[0] == Settings(jobs=3, exclude=("x",))
+
+
+def test_the_model_in_the_file_starts_at_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, 'model = "tools/model"\n')
+    assert load(tmp_path)[0].model == tmp_path / "tools/model"
+    write(tmp_path, 'model = "/models/bert"\n')
+    assert load(tmp_path)[0].model == Path("/models/bert")
+    monkeypatch.setenv("LCI_MODEL", "mine")
+    assert load(tmp_path)[0].model == Path("mine")
+    assert load(tmp_path, {"model": "other"})[0].model == Path("other")
+    monkeypatch.setenv("LCI_MODEL", "")  # empty is unset
+    assert load(tmp_path)[0].model == Path("/models/bert")
+    for value in ({"model": ""}, {"model": 3}):
+        with pytest.raises(ConfigError, match="--model"):
+            load(tmp_path, value)
 
 
 def test_index_dir_comes_from_the_user_and_not_from_the_repository(

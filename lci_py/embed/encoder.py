@@ -6,15 +6,13 @@ chunk travels as a bag and is never put together again. Source of the model: doc
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import ModelMismatchError
+from lci_py.embed.folder import MODEL_DIR, ModelFolder, load_session, load_tokenizer, refusing
+from lci_py.errors import BadModelError
 from lci_py.source.words import WORD, parts
 
 if TYPE_CHECKING:
@@ -23,75 +21,60 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MODEL_DIR = Path(__file__).resolve().parent / "model"
-_MODEL, _TOKENIZER, _CARD = "model.onnx", "tokenizer.json", "model.json"
 _CELLS = 16_384  # tokens of one batch, padding included: larger ones fall out of the processor's cache
 MAX_TOKENS = 512  # distinct tokens of one text; further ones are left out
 
 
-def tf_weight(count: float) -> float:
-    """Weight of a token that occurs `count` times: 1 + ln(count)."""
-    return 1.0 + math.log(count)
+def tf_weight(counts: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Weight of tokens that occur `counts` times: 1 + ln(count)."""
+    import numpy as np
+
+    return np.asarray(1.0 + np.log(counts), np.float32)
 
 
 class Encoder:
-    """A loaded model folder (`model.onnx`, `tokenizer.json`). Loading is lazy; instances are not thread-safe."""
+    """A model of bags: inputs `ids` and `w`, both [batch, tokens]. Loading is lazy; instances are not thread-safe."""
 
-    def __init__(self, folder: Path = MODEL_DIR, *, threads: int = 1) -> None:
-        self.folder = folder
+    reads_text = False  # it takes bags
+
+    def __init__(self, folder: Path | ModelFolder = MODEL_DIR, *, threads: int = 1) -> None:
+        self.folder = folder if isinstance(folder, ModelFolder) else ModelFolder(folder)
         self.threads = threads
-        for name in (_MODEL, _TOKENIZER):
-            if not (folder / name).is_file():
-                raise ModelMismatchError(f"no {name} in the model folder {folder}", hint="reinstall lci-py")
 
-    @cached_property
-    def _card(self) -> dict[str, Any]:
-        """What is written beside the weights: their hash, and where their table lies in the ONNX file."""
-        if self.folder != MODEL_DIR:
-            return {}  # only our own card is known to be true; a test recomputes it
-        try:
-            card: dict[str, Any] = json.loads((self.folder / _CARD).read_text("utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return card
-
-    @cached_property
+    @property
     def sha256(self) -> str:
-        """Hash of the weights and the tokenizer: two indexes are comparable only if it is the same."""
-        return str(self._card.get("sha256") or self.computed_sha256())
-
-    def computed_sha256(self) -> str:
-        """The same hash, from the files."""
-        digest = hashlib.sha256()
-        for name in (_MODEL, _TOKENIZER):
-            digest.update((self.folder / name).read_bytes())
-        return digest.hexdigest()
+        return self.folder.sha256
 
     @property
     def name(self) -> str:
-        return "lci-static-256" if self.folder == MODEL_DIR else self.folder.name
+        return self.folder.name
 
     @cached_property
     def dimension(self) -> int:
-        return int(self._card.get("dimension") or self._session.get_outputs()[0].shape[-1])
+        size = self.folder.card.get("dimension") or self._session.get_outputs()[0].shape[-1]
+        if not isinstance(size, int):
+            raise BadModelError(f"{self.folder.onnx}: its output has no fixed dimension", hint="see docs/model.md")
+        return size
+
+    def check(self) -> None:
+        """Load everything, and embed one token.
+
+        Raises:
+            BadModelError: Something does not load, or it is no model of bags.
+        """
+        import numpy as np
+
+        self.pieces(["a"])
+        self.encode_bags(np.array([0, 1], np.int64), np.zeros(1, np.int64), np.ones(1, np.float32))
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self.threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         # The graph is six nodes; optimising it takes longer than a query.
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        return onnxruntime.InferenceSession(str(self.folder / _MODEL), options, providers=["CPUExecutionProvider"])
+        return load_session(self.folder, threads=self.threads, optimised=False)
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        return Tokenizer.from_file(str(self.folder / _TOKENIZER))
+        return load_tokenizer(self.folder)
 
     def pieces(self, texts: list[str]) -> list[list[int]]:
         """Token ids of each text (identifier parts, usually)."""
@@ -125,7 +108,8 @@ class Encoder:
             positions = np.where(used, indptr[rows][:, None] + columns, 0)
             batch_ids = np.where(used, ids[positions], 0).astype(np.int64)
             batch_weights = np.where(used, weights[positions], 0).astype(np.float32)
-            out[rows] = self._session.run(None, {"ids": batch_ids, "w": batch_weights})[0]
+            with refusing(self.folder.onnx, "it failed on a batch of tokens"):
+                out[rows] = self._session.run(None, {"ids": batch_ids, "w": batch_weights})[0]
             start = stop
         np.nan_to_num(out, copy=False)
         return out
@@ -165,14 +149,15 @@ class Encoder:
                     counts.update(ids)
         if unknown:
             counts.update(piece for ids in self.pieces(unknown) for piece in ids)
-        ids_array = np.array(sorted(counts), np.int64)
-        weights = np.array([tf_weight(counts[piece]) for piece in sorted(counts)], np.float32)
-        table = self._card.get("table")
+        kept = sorted(counts)[:MAX_TOKENS]  # the ones that `encode_bags` keeps of an index's bags, which are sorted
+        ids_array = np.array(kept, np.int64)
+        weights = tf_weight(np.array([counts[piece] for piece in kept], np.float32))
+        table = self.folder.card.get("table")
         if not table:
             rows = self.encode_bags(np.array([0, len(ids_array)], np.int64), ids_array, weights)
             return np.asarray(rows[0])
         shape = (int(table["rows"]), self.dimension)
-        path = self.folder / _MODEL
+        path = self.folder.onnx
         codes = np.memmap(path, np.int8, "r", int(table["codes_offset"]), shape)
         scales = np.memmap(path, np.float16, "r", int(table["scales_offset"]), shape[:1])
         vector = (weights * scales[ids_array].astype(np.float32)) @ codes[ids_array].astype(np.float32)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py import __version__
+from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
 from lci_py.index import store
 from lci_py.index.manifest import BUILT_AT, FORMAT, Manifest, check_root, read_manifest, root_setting, verify
@@ -27,9 +29,8 @@ from lci_py.types import BuildSummary, FileEntry, Skip
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-    from lci_py.embed.encoder import Encoder
-
 Progress = Callable[[str, int, int], None]
+Work = Callable[[list[FileEntry]], list[FileRecord]]
 #: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
 POOL_THRESHOLD = 300_000
 _FORKS = sys.platform == "linux"
@@ -45,6 +46,7 @@ class BuildOptions:
     walk: WalkOptions
     jobs: int
     full: bool = False
+    model: Path | None = None  # None: the one in the package
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -52,25 +54,32 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
 
     Raises:
         BadPathError: `root` cannot be read.
+        BadModelError: The model cannot be used.
         IndexWriteError: The index cannot be written; an index that was there is untouched.
     """
     started = time.perf_counter()
     report = progress or (lambda _stage, _done, _total: None)
+    model = ModelFolder(options.model)
     report("walk", 0, 0)
     walked = _without(index_dir, root, walk(root, options.walk))
-    stat_digest = _stat_digest(walked.files, walked.skipped, options)
     previous = _previous(index_dir)
     if previous is not None:
         check_root(previous, root, index_dir)
+        model.recall(previous.model)
+    stat_digest = _stat_digest(walked.files, walked.skipped, options, model.sha256)
     current = previous is not None and previous.files_digest == stat_digest
     if previous is not None and current and not options.full and _intact(index_dir, previous):
-        return _summary(root, _on_branch(root, index_dir, previous), index_dir, started, changed=False)
+        return _summary(root, _as_of_now(root, index_dir, previous, model), index_dir, started, changed=False)
+    encoder = open_encoder(model, threads=max(1, options.jobs))
     with store.staging(index_dir) as folder:
         previous = _previous(index_dir)  # again, under the lock: another writer may have published a generation
-        records, skipped = _records(root, walked.files, options.jobs, report)
+        work = partial(process_batch, str(root), texts=encoder.reads_text)
+        records, skipped = _records(work, walked.files, options.jobs, report)
         skipped = sorted([*walked.skipped, *skipped], key=lambda skip: (skip.path, skip.reason))
         rows = number(records)
-        shards, edges, model = _write_shards(folder, rows, skipped, options.jobs, report)
+        from lci_py.index.shards import write_shards  # while the workers parsed, it was `_warm_up` that imported
+
+        shards, edges = write_shards(folder, rows, skipped, encoder, report)
         commit, branch = head(root)
         manifest = Manifest(
             format=FORMAT,
@@ -79,7 +88,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
             commit=commit,
             branch=branch,
             program=f"lci-py {__version__}",
-            model=model,
+            model={"name": encoder.name, "sha256": encoder.sha256, "dimension": encoder.dimension, **model.record()},
             settings={"max_file_bytes": options.walk.max_file_bytes, "include": list(options.walk.include),
                       "exclude": list(options.walk.exclude), "hidden": options.walk.hidden,
                       "root": root_setting(root, index_dir)},
@@ -91,14 +100,15 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     return _summary(root, manifest, index_dir, started, changed=True)
 
 
-def _on_branch(root: Path, index_dir: Path, manifest: Manifest) -> Manifest:
+def _as_of_now(root: Path, index_dir: Path, manifest: Manifest, model: ModelFolder) -> Manifest:
     """The manifest of an index that is up to date, with the commit and branch of now: a commit changes no file."""
     commit, branch = head(root)
-    if (commit, branch) == (manifest.commit, manifest.branch):
+    newer = replace(manifest, commit=commit, branch=branch, model={**manifest.model, **model.record()})
+    if newer == manifest:
         return manifest
     try:
         with store.staging(index_dir) as folder:
-            return store.commit(index_dir, folder, {}, replace(manifest, commit=commit, branch=branch))
+            return store.commit(index_dir, folder, {}, newer)
     except IndexWriteError:
         return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
 
@@ -131,13 +141,10 @@ def _without(index_dir: Path, root: Path, walked: WalkResult) -> WalkResult:
     )
 
 
-def _stat_digest(files: tuple[FileEntry, ...], skipped: tuple[Skip, ...], options: BuildOptions) -> str:
-    """What the index was made from, as far as `stat` tells, with the program and the model."""
-    from lci_py.embed.encoder import MODEL_DIR
-
+def _stat_digest(files: tuple[FileEntry, ...], skipped: tuple[Skip, ...], options: BuildOptions, model: str) -> str:
+    """What the index was made from, as far as `stat` tells, with the program and the model's hash."""
     digest = hashlib.blake2b(digest_size=16)
-    model = (MODEL_DIR / "model.onnx").stat()
-    digest.update(repr((FORMAT, __version__, options.walk, model.st_size)).encode("utf-8", "backslashreplace"))
+    digest.update(repr((FORMAT, __version__, options.walk, model)).encode("utf-8", "backslashreplace"))
     for entry in files:
         line = f"{entry.path}\0{entry.size}\0{entry.mtime_ns}\n"
         digest.update(line.encode("utf-8", "surrogateescape"))
@@ -163,12 +170,12 @@ def _batches(files: tuple[FileEntry, ...]) -> Iterator[list[FileEntry]]:
 
 
 def _records(
-    root: Path, files: tuple[FileEntry, ...], jobs: int, report: Progress
+    work: Work, files: tuple[FileEntry, ...], jobs: int, report: Progress
 ) -> tuple[list[FileRecord], list[Skip]]:
     """Extract every file; (records sorted by path, what their content ruled out)."""
     done = 0
     records: list[FileRecord] = []
-    with closing(_processed(str(root), files, jobs)) as batches:  # an interrupt must end the pool, not wait for it
+    with closing(_processed(work, files, jobs)) as batches:  # an interrupt must end the pool, not wait for it
         for batch in batches:
             records.extend(batch)
             done += len(batch)
@@ -178,26 +185,26 @@ def _records(
     return [record for record in records if not record.skip], skipped
 
 
-def _processed(root: str, files: tuple[FileEntry, ...], jobs: int) -> Generator[list[FileRecord], None, None]:
+def _processed(work: Work, files: tuple[FileEntry, ...], jobs: int) -> Generator[list[FileRecord], None, None]:
     """Parse in other processes, even a small repository: a grammar's crash would end this one."""
     batches = _batches(files)
     small = not _FORKS and sum(entry.size for entry in files) < POOL_THRESHOLD
     if jobs <= 1 or small or not files:
         for batch in batches:
-            yield process_batch(root, batch)
+            yield work(batch)
         return
     lost: list[list[FileEntry]] = []
     while True:
         with _pool(jobs) as pool:
-            yield from _pooled(pool, root, batches, 4 * jobs, lost)
+            yield from _pooled(pool, work, batches, 4 * jobs, lost)
         if not lost:
             return
         while lost:
-            yield from _alone(root, lost.pop())
+            yield from _alone(work, lost.pop())
 
 
 def _pooled(
-    pool: ProcessPoolExecutor, root: str, batches: Iterator[list[FileEntry]], ahead: int, lost: list[list[FileEntry]]
+    pool: ProcessPoolExecutor, work: Work, batches: Iterator[list[FileEntry]], ahead: int, lost: list[list[FileEntry]]
 ) -> Iterator[list[FileRecord]]:
     """Results as they come, until a process dies: what it and its neighbours were at goes to `lost`."""
     from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
@@ -206,7 +213,7 @@ def _pooled(
     while True:
         while not lost and len(pending) < ahead and (batch := next(batches, None)):
             try:
-                pending[pool.submit(process_batch, root, batch)] = batch
+                pending[pool.submit(work, batch)] = batch
             except BrokenExecutor:
                 lost.append(batch)
         _warm_up()
@@ -223,13 +230,13 @@ def _pooled(
                 lost.append(batch)
 
 
-def _alone(root: str, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
+def _alone(work: Work, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
     """A file that kills its process (a grammar's crash) or never ends is skipped and named; its neighbours are kept."""
     from concurrent.futures import BrokenExecutor, TimeoutError
 
     with _pool(1) as pool:
         try:
-            yield pool.submit(process_batch, root, batch).result(STALL_SECONDS)
+            yield pool.submit(work, batch).result(STALL_SECONDS)
             return
         except BrokenExecutor:
             reason = "parser_crash"
@@ -240,7 +247,7 @@ def _alone(root: str, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
         yield [unparsed(batch[0], reason)]
         return
     for entry in batch:
-        yield from _alone(root, [entry])
+        yield from _alone(work, [entry])
 
 
 @contextmanager
@@ -271,55 +278,6 @@ def _warm_up() -> None:
     import faiss  # noqa: F401
     import onnxruntime  # noqa: F401
     import tokenizers  # noqa: F401
-
-
-# --- shards -------------------------------------------------------------------------------------------------------
-
-
-def _write_shards(
-    folder: Path, rows: Rows, skipped: list[Skip], jobs: int, report: Progress
-) -> tuple[dict[str, tuple[Path, str]], dict[str, int], dict[str, object]]:
-    from lci_py.embed.encoder import Encoder
-    from lci_py.index.graph import EDGE_KINDS, resolve_edges, write_graph
-    from lci_py.index.symbolic import write_symbolic
-
-    report("graph", 0, 0)
-    edges, targets = resolve_edges(rows)
-    (folder / "graph").mkdir()
-    write_graph(folder / "graph", edges, len(rows.symbols), len(rows.records))
-    report("symbols", 0, 0)
-    write_symbolic(folder / "symbols.sqlite", rows, targets, skipped)
-    encoder = Encoder(threads=max(1, jobs))
-    _write_text_shards(folder, rows, encoder, report)
-    kinds = Counter(EDGE_KINDS[edge[2]] for edge in edges)
-    model = {"name": encoder.name, "sha256": encoder.sha256, "dimension": encoder.dimension}
-    shards = {
-        "graph": (folder / "graph", ""),
-        "symbols": (folder / "symbols.sqlite", ".sqlite"),
-        "bm25": (folder / "bm25", ""),
-        "dense": (folder / "dense.faiss", ".faiss"),
-        "tokens": (folder / "tokens", ""),
-    }
-    return shards, dict(sorted(kinds.items())), model
-
-
-def _write_text_shards(folder: Path, rows: Rows, encoder: Encoder, report: Progress) -> None:
-    import numpy as np
-
-    from lci_py.index import fields
-    from lci_py.index.bm25 import write_lexical
-    from lci_py.index.dense import write_dense, write_tokens
-
-    report("bm25", 0, 0)
-    text = fields.text_fields(rows)
-    (folder / "bm25").mkdir()
-    write_lexical(folder / "bm25", text.terms, text.lexical, text.maps)
-    text.lexical.clear()  # as large as everything that the embedding needs
-    report("embed", 0, len(rows.chunk_unit))
-    vectors, pieces = fields.embed(text, encoder)
-    (folder / "tokens").mkdir()
-    write_tokens(folder / "tokens", list(text.vocabulary.part_ids), pieces)
-    write_dense(folder / "dense.faiss", vectors, np.array(rows.chunk_unit, np.int64))
 
 
 def _counts(rows: Rows, skipped: list[Skip], edges: dict[str, int]) -> dict[str, object]:

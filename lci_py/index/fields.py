@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +17,18 @@ from lci_py.source.words import WORD
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.rows import Rows
+    from lci_py.types import Symbol
 
 #: Folders of the path that count, nearest first; the ones above say little about one file.
 PATH_FOLDERS = 3
 EMBEDDED_FOLDERS = 2
 #: Chunks embedded at a time.
 EMBED_SLICE = 8192
+#: The same for a model that reads text, which takes seconds for so many.
+TEXT_SLICE = 256
 _SCOPE_WEIGHT = 0.4  # of the words of the enclosing definitions, beside the name's own
 _STEM_WEIGHT = 2.0  # of the file's own name, beside its folders
 
@@ -94,22 +100,23 @@ def _path_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
     return list_bags(stems, vocabulary), list_bags(folders, vocabulary)
 
 
+def path_text(path: str) -> str:
+    """What is embedded of a file's path, with each of its chunks."""
+    return "/".join(path.split("/")[-EMBEDDED_FOLDERS - 1 :])
+
+
+def header_text(symbol: Symbol | None) -> str:
+    """What is embedded of a definition beside its code, with each of its chunks."""
+    return f"{symbol.kind} {symbol.qualified_name}" if symbol is not None else ""
+
+
 def _embedded_paths(rows: Rows, vocabulary: Vocabulary) -> Sparse:
-    return list_bags(
-        (WORD.findall("/".join(record.path.split("/")[-EMBEDDED_FOLDERS - 1 :])) for record in rows.records), vocabulary
-    )
+    return list_bags((WORD.findall(path_text(record.path)) for record in rows.records), vocabulary)
 
 
 def _headers(rows: Rows, vocabulary: Vocabulary) -> Sparse:
-    return list_bags(
-        (
-            WORD.findall(f"{rows.symbols[unit.symbol].kind} {rows.symbols[unit.symbol].qualified_name}")
-            if unit.symbol >= 0
-            else []
-            for unit in rows.units
-        ),
-        vocabulary,
-    )
+    symbols = (rows.symbols[unit.symbol] if unit.symbol >= 0 else None for unit in rows.units)
+    return list_bags((WORD.findall(header_text(symbol)) for symbol in symbols), vocabulary)
 
 
 def _spread(bags: Sparse, owner: NDArray[np.int32]) -> Sparse:
@@ -139,12 +146,29 @@ def embed(text: TextFields, encoder: Encoder) -> tuple[NDArray[np.float32], list
         summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces, by_column=False)
         indptr = np.zeros(stop - start + 1, np.int64)
         np.cumsum(np.bincount(summed.row, minlength=stop - start), out=indptr[1:])
-        weights = tf_weight_array(summed.value)
+        weights = tf_weight(summed.value)
         vectors[start:stop] = encoder.encode_bags(indptr, summed.column.astype(np.int64), weights)
     return vectors, part_pieces
 
 
-def tf_weight_array(counts: NDArray[np.float32]) -> NDArray[np.float32]:
-    """`encoder.tf_weight` of many counts at once."""
-    assert tf_weight(1.0) == 1.0  # the two must stay the same formula
-    return (1.0 + np.log(counts)).astype(np.float32)
+def chunk_texts(rows: Rows) -> Iterator[str]:
+    """What a model that reads text gets of each chunk: its path, the kind and name of its definition, its code."""
+    number = 0
+    for record in rows.records:
+        for chunk in record.extract.chunks:
+            unit = rows.units[rows.chunk_unit[number]]
+            symbol = rows.symbols[unit.symbol] if unit.symbol >= 0 else None
+            yield "\n".join(filter(None, (path_text(record.path), header_text(symbol), chunk.text)))
+            number += 1
+
+
+def embed_texts(rows: Rows, encoder: ContextualEncoder, report: Callable[[str, int, int], None]) -> NDArray[np.float32]:
+    """Vectors of all chunks: [chunks, dimension], in slices so that tokens are held of a few only."""
+    total = len(rows.chunk_unit)
+    vectors = np.zeros((total, encoder.dimension), np.float32)
+    texts = chunk_texts(rows)
+    for start in range(0, total, TEXT_SLICE):
+        report("embed", start, total)
+        some = list(islice(texts, TEXT_SLICE))
+        vectors[start : start + len(some)] = encoder.encode_chunks(some)
+    return vectors

@@ -12,7 +12,7 @@ from lci_py.types import Hit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.embed.encoder import Encoder
+    from lci_py.embed.protocol import TextEncoder
     from lci_py.index.bm25 import LexicalIndex
     from lci_py.index.dense import DenseIndex, TokenTable
     from lci_py.index.symbolic import SymbolicIndex
@@ -42,14 +42,15 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
 class DenseRetriever:
     """Cosine between the query and a unit's closest chunk."""
 
-    def __init__(self, index: DenseIndex, encoder: Encoder, tokens: TokenTable, n_units: int) -> None:
-        self.index, self.encoder, self.tokens, self.n_units = index, encoder, tokens, n_units
+    def __init__(self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, n_units: int) -> None:
+        self.index, self.encoder, self.n_units = index, encoder, n_units
+        self._known = tokens.find if tokens else None
         self._last: tuple[str, NDArray[np.float32]] | None = None
 
     def embed(self, query: TextQuery) -> NDArray[np.float32]:
         """The query's vector: [dimension]."""
         if self._last is None or self._last[0] != query.text:
-            self._last = (query.text, self.encoder.encode_text(query.text, self.tokens.find))
+            self._last = (query.text, self.encoder.encode_text(query.text, self._known))
         return self._last[1]
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError, ModelMismatchError, NoIndexError, UsageError, unknown_value
+from lci_py.errors import DamagedIndexError, NoIndexError, UsageError, unknown_value
 from lci_py.index.manifest import Manifest, OpenIndex, check_root
 from lci_py.index.symbolic import SymbolicIndex, name_glob
 from lci_py.search import present
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lci_py.embed.encoder import Encoder
+    from lci_py.embed.folder import ModelFolder
+    from lci_py.embed.protocol import TextEncoder
     from lci_py.index.bm25 import LexicalIndex
     from lci_py.index.graph import GraphIndex
     from lci_py.search.multiview import UnitTable, Views
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Session:
     """Reads one generation of an index, whatever a writer does meanwhile. Use it as a context manager."""
 
-    def __init__(self, root: Path, index_dir: Path, *, snippet: int, limit: int) -> None:
+    def __init__(self, root: Path, index_dir: Path, *, snippet: int, limit: int, model: Path | None = None) -> None:
         self.root = root
         self.index_dir = index_dir
         try:
@@ -39,6 +40,7 @@ class Session:
         check_root(self.manifest, root, index_dir)
         self.snippet = snippet
         self.limit = limit
+        self.model = model
         self.reader = present.SourceReader(root)
 
     def __enter__(self) -> Session:
@@ -84,18 +86,26 @@ class Session:
         return GraphIndex(self.shard("graph"))
 
     @cached_property
-    def encoder(self) -> Encoder:
-        from lci_py.embed.encoder import Encoder
+    def model_folder(self) -> ModelFolder:
+        from lci_py.embed.folder import ModelFolder
 
-        encoder = Encoder()
-        built = self.manifest.model.get("sha256")
-        if encoder.sha256 != built:
-            raise ModelMismatchError(
-                f"the index was built with model {self.manifest.model.get('name')} ({str(built)[:12]}), this program "
-                f"has {encoder.name} ({encoder.sha256[:12]})",
-                hint="run `lci index --full`",
-            )
-        return encoder
+        return ModelFolder(self.model)  # kept: it hashes its files once, however many queries a batch has
+
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        from lci_py.embed.folder import open_encoder
+
+        folder, built = self.model_folder, self.manifest.model
+        folder.recall(built)
+        dimension = None
+        if folder.sha256 == built.get("sha256"):
+            encoder = open_encoder(folder)
+            if encoder.dimension == built.get("dimension"):
+                return encoder
+            dimension = encoder.dimension
+        from lci_py.search.model import mismatch
+
+        raise mismatch(folder, built, dimension)
 
     @cached_property
     def views(self) -> Views:
@@ -105,13 +115,17 @@ class Session:
 
     @cached_property
     def dense(self) -> Any:
+        from lci_py.embed.encoder import Encoder
         from lci_py.index.dense import DenseIndex, TokenTable
         from lci_py.search.retriever import DenseRetriever
 
         index = DenseIndex(
             self.shard("dense"), units=self.n_units, dimension=int(self.manifest.model.get("dimension", 0))
         )
-        return DenseRetriever(index, self.encoder, TokenTable(self.shard("tokens")), self.n_units)
+        encoder = self.encoder
+        # Only an index of a model of bags has the tokens of its words.
+        tokens = TokenTable(self.shard("tokens")) if isinstance(encoder, Encoder) else None
+        return DenseRetriever(index, encoder, tokens, self.n_units)
 
     @cached_property
     def bm25(self) -> Any:

@@ -33,7 +33,7 @@ class FileRecord:
     sha: str  # hex digest of the content
     lines: int
     skip: str  # reason when the content rules the file out, else ""
-    extract: Extract  # its chunks' texts are empty
+    extract: Extract  # its chunks' texts are empty, unless they were asked for
     words: tuple[str, ...]
     bags: tuple[tuple[bytes, bytes], ...]
     digests: tuple[bytes, ...]  # of each chunk's own lines, 8 bytes
@@ -72,8 +72,14 @@ def read_file(path: str) -> bytes | str:
         os.close(handle)
 
 
-def process_file(root: str, entry: FileEntry) -> FileRecord:
-    """Read, classify, parse, chunk and count one file. One that cannot be used comes back with `skip` set."""
+def process_file(root: str, entry: FileEntry, *, texts: bool = False) -> FileRecord:
+    """Read, classify, parse, chunk and count one file. One that cannot be used comes back with `skip` set.
+
+    Args:
+        root: The repository.
+        entry: The file, as the walk found it.
+        texts: Keep the chunks' texts, for a model that reads them; they are as large as the repository.
+    """
     data = read_file(os.path.join(root, entry.path))
     if isinstance(data, str):
         return unparsed(entry, data)
@@ -97,7 +103,7 @@ def process_file(root: str, entry: FileEntry) -> FileRecord:
         sha=digest(data),
         lines=data.count(b"\n") + 1,
         skip="",
-        extract=replace(found, chunks=tuple(replace(chunk, text="") for chunk in found.chunks)),
+        extract=found if texts else replace(found, chunks=tuple(replace(chunk, text="") for chunk in found.chunks)),
         words=tuple(positions),
         bags=tuple(bags),
         digests=_digests(data, found),
@@ -111,8 +117,8 @@ def unparsed(entry: FileEntry, reason: str, data: bytes = b"") -> FileRecord:
     )  # fmt: skip
 
 
-def process_batch(root: str, entries: list[FileEntry]) -> list[FileRecord]:
-    return [process_file(root, entry) for entry in entries]
+def process_batch(root: str, entries: list[FileEntry], *, texts: bool = False) -> list[FileRecord]:
+    return [process_file(root, entry, texts=texts) for entry in entries]
 
 
 def start_worker() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lci_py.embed.encoder import MODEL_DIR, Encoder, tf_weight
-from lci_py.errors import ModelMismatchError
+from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
+from lci_py.errors import BadModelError
 from lci_py.index.dense import DenseIndex, write_dense
 
 WORDS = st.lists(
@@ -30,7 +30,7 @@ def through_onnx(encoder: Encoder, words: list[str]) -> np.ndarray:
 
     counts = Counter(i for ids in encoder.pieces([p for w in words for p in parts(w)]) for i in ids)
     ids = np.array(sorted(counts), np.int64)
-    weights = np.array([tf_weight(counts[i]) for i in sorted(counts)], np.float32)
+    weights = tf_weight(np.array([counts[i] for i in sorted(counts)], np.float32))
     return encoder.encode_bags(np.array([0, len(ids)], np.int64), ids, weights)[0]
 
 
@@ -72,13 +72,20 @@ def test_batches_do_not_change_vectors(encoder: Encoder) -> None:
     assert not together[200].any()
 
 
+def test_a_text_of_many_tokens_is_cut_where_a_bag_is(encoder: Encoder) -> None:
+    words = sorted(word for word in encoder._tokenizer.get_vocab() if word.isalpha() and word.islower())[:700]
+    pieces = {piece for ids in encoder.pieces(words) for piece in ids}
+    assert len(pieces) > MAX_TOKENS
+    np.testing.assert_allclose(encoder.encode_text(" ".join(words)), through_onnx(encoder, words), atol=2e-6)
+
+
 def test_the_card_beside_the_weights_is_true(encoder: Encoder) -> None:
-    assert encoder.sha256 == encoder.computed_sha256()
+    assert encoder.sha256 == encoder.folder.computed_sha256()
     assert encoder.dimension == encoder._session.get_outputs()[0].shape[-1]
 
 
 def test_a_folder_without_a_model_is_a_typed_error(tmp_path: Path) -> None:
-    with pytest.raises(ModelMismatchError):
+    with pytest.raises(BadModelError, match=r"no model\.onnx"):
         Encoder(tmp_path)
     assert (MODEL_DIR / "model.onnx").is_file()
 

@@ -1,0 +1,203 @@
+"""A model folder: which files are the model, their hash, and how they are opened. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import BadModelError, LciError
+
+if TYPE_CHECKING:
+    from lci_py.embed.contextual import ContextualEncoder
+    from lci_py.embed.encoder import Encoder
+
+MODEL_DIR = Path(__file__).resolve().parent / "model"
+BUILTIN_NAME = "lci-static-256"
+_MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
+_TOKENIZER, _CARD = "tokenizer.json", "model.json"
+#: What sentence-transformers writes beside a model and what changes its vectors; each may be missing.
+POOLING = os.path.join("1_Pooling", "config.json")
+SETTINGS = (
+    "config.json",
+    "config_sentence_transformers.json",
+    "sentence_bert_config.json",
+    "tokenizer_config.json",
+    POOLING,
+)
+_BLOCK = 1 << 20
+
+
+class ModelFolder:
+    """The files of one model.
+
+    Raises:
+        BadModelError: The folder does not hold what a model needs.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.builtin = path is None or os.path.realpath(path) == str(MODEL_DIR)
+        self.path = MODEL_DIR if path is None or self.builtin else Path(os.path.abspath(path))
+        if not os.path.isdir(self.path):
+            what = "is not a folder" if os.path.lexists(self.path) else "does not exist"
+            raise BadModelError(f"the model folder {self.path} {what}", hint=self._hint)
+        self.onnx = self._find_onnx()
+        self.tokenizer = self.path / _TOKENIZER
+        if not os.path.isfile(self.tokenizer):
+            raise BadModelError(f"no {_TOKENIZER} in the model folder {self.path}", hint=self._hint)
+
+    @property
+    def _hint(self) -> str:
+        return "reinstall lci-py" if self.builtin else "it must hold model.onnx and tokenizer.json (docs/model.md)"
+
+    def _find_onnx(self) -> Path:
+        for name in _MODELS:
+            if os.path.isfile(self.path / name):
+                return self.path / name
+        with refusing(self.path, "it cannot be read"):
+            found = [name for name in sorted(os.listdir(self.path)) if name.endswith(".onnx")]
+        if len(found) == 1 and os.path.isfile(self.path / found[0]):
+            return self.path / found[0]
+        what = f"{len(found)} .onnx files, none called model.onnx," if len(found) > 1 else "no model.onnx"
+        raise BadModelError(f"{what} in the model folder {self.path}", hint=self._hint)
+
+    @property
+    def name(self) -> str:
+        return BUILTIN_NAME if self.builtin else Path(os.path.realpath(self.path)).name
+
+    @cached_property
+    def card(self) -> dict[str, Any]:
+        """What is written beside the built-in weights: their hash, and where their table lies in the ONNX file."""
+        if not self.builtin:
+            return {}  # only our own card is known to be true; a test recomputes it
+        try:
+            card: dict[str, Any] = json.loads((self.path / _CARD).read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return card
+
+    def settings(self, name: str) -> dict[str, Any]:
+        """One of the JSON files beside the model; {} if it is not there."""
+        path = self.path / name
+        if not os.path.isfile(path):
+            return {}
+        with refusing(path, "it is not valid JSON"):
+            found = json.loads(path.read_bytes())
+        if not isinstance(found, dict):
+            raise BadModelError(f"{path}: it is not a JSON object", hint=self._hint)
+        return found
+
+    def _files(self) -> list[Path]:
+        """What decides the vectors, the weights and the tokenizer first."""
+        # Weights of more than 2 GB lie beside the graph: model.onnx_data, model.onnx.data.
+        with refusing(self.path, "it cannot be read"):
+            beside = [name for name in sorted(os.listdir(self.onnx.parent)) if name.startswith(self.onnx.name)]
+        extra = [] if self.builtin else [self.onnx.parent / name for name in beside if name != self.onnx.name]
+        extra += [] if self.builtin else [self.path / name for name in SETTINGS]
+        return [self.onnx, self.tokenizer, *(path for path in extra if os.path.isfile(path))]
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the model: two indexes are comparable only if it is the same."""
+        return str(self.card.get("sha256") or self.computed_sha256())
+
+    def computed_sha256(self) -> str:
+        """The same hash, from the files."""
+        digest = hashlib.sha256()
+        for number, path in enumerate(self._files()):
+            if number > 1:
+                digest.update(f"\0{path.relative_to(self.path).as_posix()}\0".encode("utf-8", "surrogateescape"))
+            with refusing(path, "it cannot be read"), open(path, "rb") as handle:
+                while block := handle.read(_BLOCK):
+                    digest.update(block)
+        return digest.hexdigest()
+
+    @cached_property
+    def stamp(self) -> str:
+        """What `stat` says of the files: while it is the same, they need not be hashed again."""
+        digest = hashlib.blake2b(os.fsencode(os.path.realpath(self.path)), digest_size=16)
+        for path in self._files():
+            with refusing(path, "it cannot be read"):
+                info = os.stat(path)
+            digest.update(
+                f"\0{path.name}\0{info.st_size} {info.st_mtime_ns} {info.st_ctime_ns}".encode(errors="replace")
+            )
+        return digest.hexdigest()
+
+    def record(self) -> dict[str, object]:
+        """What an index notes of a model that is not the built-in one, besides its name, hash and dimension."""
+        if self.builtin:
+            return {}
+        return {"folder": os.fsencode(self.path).decode("utf-8", "replace"), "stamp": self.stamp}
+
+    def recall(self, recorded: Mapping[str, Any]) -> None:
+        """Take the hash from an index's note if the files have not changed since it was written."""
+        known = recorded.get("sha256")
+        if not self.builtin and isinstance(known, str) and recorded.get("stamp") == self.stamp:
+            self.__dict__["sha256"] = known  # where cached_property looks first
+
+
+@contextmanager
+def refusing(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever a library raises on somebody's file into one line that names it."""
+    try:
+        yield
+    except (LciError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic inside tokenizers is not an Exception
+        text = " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())
+        shown = text if len(text) <= 200 else text[:199] + "…"
+        hint = "see docs/model.md for what a model folder holds"
+        raise BadModelError(f"{path}: {what} ({shown})", hint=hint) from error
+
+
+def load_session(folder: ModelFolder, *, threads: int = 1, optimised: bool = True) -> Any:
+    """An onnxruntime session on the CPU."""
+    with refusing(folder.onnx, "onnxruntime cannot load it"):
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # what goes wrong is raised, and said once
+        levels = onnxruntime.GraphOptimizationLevel
+        options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
+        return onnxruntime.InferenceSession(str(folder.onnx), options, providers=["CPUExecutionProvider"])
+
+
+def load_tokenizer(folder: ModelFolder) -> Any:
+    with refusing(folder.tokenizer, "tokenizers cannot read it"):
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_file(str(folder.tokenizer))
+
+
+def open_encoder(folder: ModelFolder, *, threads: int = 1) -> Encoder | ContextualEncoder:
+    """The encoder that fits the model's inputs.
+
+    Raises:
+        BadModelError: The model or its tokenizer does not load, or it is neither kind.
+    """
+    from lci_py.embed.encoder import Encoder
+
+    if folder.builtin:
+        return Encoder(folder, threads=threads)  # known to be right, so nothing is loaded before it is needed
+    session = load_session(folder)
+    names = {item.name for item in session.get_inputs()}
+    if names == {"ids", "w"}:
+        encoder = Encoder(folder, threads=threads)
+        encoder.check()
+        return encoder
+    from lci_py.embed.contextual import INPUTS, ContextualEncoder
+
+    if "input_ids" not in names or not names <= set(INPUTS):
+        raise BadModelError(
+            f"{folder.onnx}: its inputs are {', '.join(sorted(names)) or 'none'}",
+            hint=f"an encoder takes input_ids and perhaps {' and '.join(INPUTS[1:])}, or ids and w (docs/model.md)",
+        )
+    return ContextualEncoder(folder, session, threads=threads)
