@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check format bench golden quality clean
+.PHONY: demo test check format bench golden quality model clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -40,7 +40,18 @@ golden: $(BIN)/.installed-dev  ## rewrite the expected outputs; read the diff be
 	LCI_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -n $(WORKERS) tests -k golden
 
 bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin folder, if given)
+	$(if $(REPOS),for repo in $(REPOS)/*; do PYTHONPATH=. $(BIN)/python tests/bench/embedding.py $$repo; done)
 	$(BIN)/python tests/bench/bench.py --lci $(BIN)/lci $(if $(REPOS),--repos $(REPOS)) $(if $(PEER),--peer $(PEER))
+
+# Every stage alone: make model STAGES=train. WORK holds downloads and results (25 GB); SENTENCE_MODEL as in docs/model.md.
+STAGES ?= fetch prints mine assemble prepare train export
+WORK ?= build/model
+model: $(BIN)/.installed-dev  ## make the embedding model again, from its corpus
+	$(BIN)/python -m pip install --quiet --editable '.[training]'
+	for stage in $(STAGES); do \
+	  $(BIN)/python -m lci_py.embed.training $$stage --work $(WORK) $(if $(SENTENCE_MODEL),--sentence-model $(SENTENCE_MODEL)) \
+	    $(if $(BENCHMARK),--benchmark $(BENCHMARK)) $(if $(SEED),--seed $(SEED)) || exit 1; \
+	done
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

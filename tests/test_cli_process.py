@@ -8,12 +8,14 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from lci_py import cli_index
 from lci_py.cli_parse import Invocation
 from tests.cli_fake import FAKE, environment, process
+from tests.conftest import PROJECT
 
 
 @pytest.mark.parametrize(
@@ -165,3 +167,19 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
     env = environment()
     ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False, timeout=60)
     assert (ran.returncode, ran.stderr) == (0, "\n")
+
+
+def test_nothing_is_left_in_the_home_folder(tmp_path: Path) -> None:
+    """onnxruntime since 1.30 reports to its maker and keeps a device number at home, unless it is told not to."""
+    home, repository = tmp_path / "home", tmp_path / "repository"
+    home.mkdir()
+    repository.mkdir()
+    (repository / "a.py").write_text(
+        "def remove_expired(sessions):\n    return [s for s in sessions if not s.expired]\n"
+    )
+    bare = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "1"}
+    for command in (["index"], ["search", "expired", "--mode", "dense"], ["search", "expired", "--mode", "multiview"]):
+        argv = [sys.executable, "-m", "lci_py", *command]
+        done = subprocess.run(argv, env=bare, cwd=repository, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert list(home.rglob("*")) == []

@@ -148,7 +148,7 @@ def test_another_model_is_an_error_that_says_what_to_run(root: Path, model: Path
     ran = lci("search", "close", "--json", cwd=root)
     error = ran.json()["error"]
     assert (ran.code, error["code"], ran.err) == (3, "model_mismatch", "")
-    assert "built with model bert (" in error["message"] and "asks for lci-static-256 (" in error["message"]
+    assert "built with model bert (" in error["message"] and "asks for lci-static-192 (" in error["message"]
     assert f"`lci search --model {model}`" in error["hint"] and "`lci index`" in error["hint"]
     said = lci("search", "close", cwd=root)
     assert (said.code, said.out, said.err.count("\n")) == (3, "", 1)

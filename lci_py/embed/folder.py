@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lci_py.embed.encoder import Encoder
 
 MODEL_DIR = Path(__file__).resolve().parent / "model"
-BUILTIN_NAME = "lci-static-256"
+BUILTIN_NAME = "lci-static-192"
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _TOKENIZER, _CARD = "tokenizer.json", "model.json"
 #: What sentence-transformers writes beside a model and what changes its vectors; each may be missing.
@@ -156,11 +156,19 @@ def refusing(path: Path, what: str) -> Iterator[None]:
         raise BadModelError(f"{path}: {what} ({shown})", hint=hint) from error
 
 
+def import_onnxruntime() -> Any:
+    """onnxruntime, without what its builds since 1.30 do when nobody forbids it: report to their maker over the
+    network, and keep a device number and a database in the home folder. The only place that imports it."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = os.environ["ORT_TELEMETRY_DISABLED"] = "1"
+    import onnxruntime
+
+    return onnxruntime
+
+
 def load_session(folder: ModelFolder, *, threads: int = 1, optimised: bool = True) -> Any:
     """An onnxruntime session on the CPU."""
     with refusing(folder.onnx, "onnxruntime cannot load it"):
-        import onnxruntime
-
+        onnxruntime = import_onnxruntime()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
@@ -189,7 +197,7 @@ def open_encoder(folder: ModelFolder, *, threads: int = 1) -> Encoder | Contextu
         return Encoder(folder, threads=threads)  # known to be right, so nothing is loaded before it is needed
     session = load_session(folder)
     names = {item.name for item in session.get_inputs()}
-    if names == {"ids", "w"}:
+    if names - {"question"} == {"ids", "w"}:
         encoder = Encoder(folder, threads=threads)
         encoder.check()
         return encoder

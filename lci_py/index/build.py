@@ -276,8 +276,11 @@ def _warm_up() -> None:
     """Import what the writing needs while the workers parse."""
     import bm25s  # noqa: F401
     import faiss  # noqa: F401
-    import onnxruntime  # noqa: F401
     import tokenizers  # noqa: F401
+
+    from lci_py.embed.folder import import_onnxruntime
+
+    import_onnxruntime()
 
 
 def _counts(rows: Rows, skipped: list[Skip], edges: dict[str, int]) -> dict[str, object]:

@@ -121,14 +121,16 @@ class DenseIndex:
                 return units[certain], cosines[certain]
             wanted = min(total, wanted * 4)
 
-    def cosines(self, query: NDArray[np.float32], units: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The best chunk's cosine of each of the units: [len(units)]; `units` ascend."""
+    def chunks_of(
+        self, query: NDArray[np.float32], units: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+        """Every chunk of the units: (chunk numbers, positions in `units`, cosines). `units` ascend."""
         import numpy as np
 
         total, dimension = int(self._index.ntotal), int(self._index.d)
-        best = np.full(len(units), -np.inf, np.float32)
         if total == 0 or len(units) == 0:
-            return best
+            none = np.zeros(0, np.int64)
+            return none, none, np.zeros(0, np.float32)
         if self._ids is None:
             self._ids = self._faiss.vector_to_array(self._index.id_map)
         flat = self._faiss.downcast_index(self._index.index)
@@ -137,5 +139,8 @@ class DenseIndex:
         place[place == len(units)] = 0
         rows = np.flatnonzero(units[place] == self._ids)
         # Not `@`: BLAS adds up in another order for the last rows of a block, and equal chunks must tie.
-        np.maximum.at(best, place[rows], np.einsum("ij,j->i", vectors[rows], query))
-        return best
+        return rows, place[rows], np.einsum("ij,j->i", vectors[rows], query)
+
+    @property
+    def chunks(self) -> int:
+        return int(self._index.ntotal)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: Folders of the path that count, nearest first; the ones above say little about one file.
 PATH_FOLDERS = 3
 EMBEDDED_FOLDERS = 2
+#: How often the path's and the header's words count in the embedded text, beside the code's.
+EMBEDDED_PATH, EMBEDDED_HEADER = 2.0, 3.0
 #: Chunks embedded at a time.
 EMBED_SLICE = 8192
 #: The same for a model that reads text, which takes seconds for so many.
@@ -67,11 +69,7 @@ def text_fields(rows: Rows) -> TextFields:
         "paths": (over_terms(stems.scaled(_STEM_WEIGHT), folders), n_files),
         "files": (content_terms.map_rows(chunk_file) if len(content_terms.row) else content_terms, n_files),
     }
-    embedded = Sparse.concat(
-        content,
-        _spread(_embedded_paths(rows, vocabulary), chunk_file),
-        _spread(_headers(rows, vocabulary), chunk_unit),
-    )
+    embedded = embedded_words(rows, content, vocabulary)
     return TextFields(
         terms=list(vocabulary.term_ids),
         lexical=lexical,
@@ -79,6 +77,15 @@ def text_fields(rows: Rows) -> TextFields:
         vocabulary=vocabulary,
         embedded=embedded,
         n_chunks=len(chunk_unit),
+    )
+
+
+def embedded_words(rows: Rows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
+    """The words that are embedded of each chunk, from those of its code: chunk x word."""
+    return Sparse.concat(
+        content,
+        _spread(_embedded_paths(rows, vocabulary), np.array(rows.chunk_file, np.int32)).scaled(EMBEDDED_PATH),
+        _spread(_headers(rows, vocabulary), np.array(rows.chunk_unit, np.int32)).scaled(EMBEDDED_HEADER),
     )
 
 
@@ -129,8 +136,18 @@ def _spread(bags: Sparse, owner: NDArray[np.int32]) -> Sparse:
     return Sparse(flipped.column, flipped.row, flipped.value)
 
 
-def embed(text: TextFields, encoder: Encoder) -> tuple[NDArray[np.float32], list[list[int]]]:
-    """Vectors of all chunks: [chunks, dimension]; and the token ids of each part of the vocabulary."""
+@dataclass(slots=True)
+class Embedded:
+    """What embedding yields: the dense shard's vectors, and the tokens it looks at a second time."""
+
+    vectors: NDArray[np.float32]  # [chunks, dimension]
+    pieces: list[list[int]]  # token ids of each part of the vocabulary
+    pointers: NDArray[np.int64]  # [chunks + 1] where each chunk's distinct tokens start in `ids`
+    ids: NDArray[np.int32]
+
+
+def embed(text: TextFields, encoder: Encoder) -> Embedded:
+    """Embed every chunk's bag of words."""
     vocabulary = text.vocabulary
     part_list = list(vocabulary.part_ids)
     part_ptr, part_ids = csr(vocabulary.word_parts)
@@ -138,6 +155,8 @@ def embed(text: TextFields, encoder: Encoder) -> tuple[NDArray[np.float32], list
     piece_ptr, piece_ids = csr(part_pieces)
     n_pieces = int(piece_ids.max()) + 1 if len(piece_ids) else 1
     vectors = np.zeros((text.n_chunks, encoder.dimension), np.float32)
+    pointers = np.zeros(text.n_chunks + 1, np.int64)
+    tokens: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
     # In slices, because words expand to several tokens each: memory is bounded by the slice, not the repository.
     for start in range(0, text.n_chunks, EMBED_SLICE):
         stop = min(start + EMBED_SLICE, text.n_chunks)
@@ -148,7 +167,9 @@ def embed(text: TextFields, encoder: Encoder) -> tuple[NDArray[np.float32], list
         np.cumsum(np.bincount(summed.row, minlength=stop - start), out=indptr[1:])
         weights = tf_weight(summed.value)
         vectors[start:stop] = encoder.encode_bags(indptr, summed.column.astype(np.int64), weights)
-    return vectors, part_pieces
+        pointers[start + 1 : stop + 1] = pointers[start] + indptr[1:]
+        tokens.append(summed.column)
+    return Embedded(vectors, part_pieces, pointers, np.concatenate(tokens))
 
 
 def chunk_texts(rows: Rows) -> Iterator[str]:

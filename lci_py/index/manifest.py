@@ -27,7 +27,7 @@ from lci_py.errors import (
 )
 
 #: Version history stands in docs/index-format.md.
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 _MAX_BYTES = 4_000_000

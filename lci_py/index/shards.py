@@ -13,6 +13,7 @@ from lci_py.index import fields
 from lci_py.index.bm25 import write_lexical
 from lci_py.index.dense import write_dense, write_tokens
 from lci_py.index.graph import EDGE_KINDS, resolve_edges, write_graph
+from lci_py.index.late import write_token_bags
 from lci_py.index.symbolic import write_symbolic
 
 if TYPE_CHECKING:
@@ -57,9 +58,11 @@ def _write_text_shards(
     text.lexical.clear()  # as large as everything that the embedding needs
     report("embed", 0, len(rows.chunk_unit))
     if isinstance(encoder, Encoder):
-        vectors, pieces = fields.embed(text, encoder)
+        embedded = fields.embed(text, encoder)
+        vectors = embedded.vectors
         (folder / "tokens").mkdir()
-        write_tokens(folder / "tokens", list(text.vocabulary.part_ids), pieces)
+        write_tokens(folder / "tokens", list(text.vocabulary.part_ids), embedded.pieces)
+        write_token_bags(folder / "tokens", embedded.pointers, embedded.ids)
         shards["tokens"] = (folder / "tokens", "")
     else:
         vectors = fields.embed_texts(rows, encoder, report)

@@ -34,8 +34,8 @@ def write_strings(folder: Path, name: str, strings: Sequence[str]) -> None:
 _LOADING = threading.Lock()
 
 
-def load_array(path: Path, dtype: type[np.generic]) -> NDArray[np.generic]:
-    """Map a one-dimensional array.
+def load_array(path: Path, *dtypes: type[np.generic]) -> NDArray[np.generic]:
+    """Map a one-dimensional array of one of the types.
 
     Raises:
         ValueError: The file holds something else.
@@ -48,7 +48,11 @@ def load_array(path: Path, dtype: type[np.generic]) -> NDArray[np.generic]:
     except ValueError:
         with _LOADING:
             array = np.load(path, allow_pickle=False)  # an empty array cannot be mapped
-    if array.dtype != dtype or array.ndim != 1:
+    except EOFError as error:
+        raise ValueError(f"{path.name} is empty") from error
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path.name} is no array")  # numpy opens an archive of arrays as well
+    if array.dtype not in dtypes or array.ndim != 1:
         raise ValueError(f"{path.name} is {array.dtype} of {array.ndim} dimensions")
     return array
 

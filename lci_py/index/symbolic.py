@@ -178,6 +178,11 @@ class SymbolicIndex:
             and (not names or path in names or path.rsplit("/", 1)[-1] in names)
         ]
 
+    def files_of(self, units: Sequence[int]) -> dict[int, int]:
+        """The file of each of some units."""
+        sql = f"SELECT id, file FROM units WHERE id IN ({','.join(map(str, map(int, units)))})"
+        return {int(row["id"]): int(row["file"]) for row in self.execute(sql)}
+
     def allowed_units(self, filters: Filters) -> list[int]:
         """Numbers of the units that pass the filters, ascending."""
         where, args = self.where(filters)

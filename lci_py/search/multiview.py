@@ -133,8 +133,7 @@ def measure(
     files = table.file[units]
     if "dense" not in failed:
         dense = views.dense()
-        cosines = dense.index.cosines(dense.embed(query), units)
-        signals["dense"] = scaled(np.maximum(cosines, 0))
+        signals["dense"] = scaled(dense.scores(query, units))
         signals["dense_file"] = scaled(_mean_of_best(signals["dense"], files, len(table.paths)))
     if "bm25" not in failed:
         lexical = views.bm25()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 WEIGHTS: dict[str, dict[str, float]] = {
     "balanced_hybrid": {
         "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
-        "dense_file": 0.3,
+        "dense_file": 0.5,
     },
     "fast_exact": {
         "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from lci_py.embed.encoder import Encoder
 from lci_py.source.words import joined
 from lci_py.types import Hit
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from lci_py.embed.protocol import TextEncoder
     from lci_py.index.bm25 import LexicalIndex
     from lci_py.index.dense import DenseIndex, TokenTable
+    from lci_py.index.late import TokenBags
     from lci_py.index.symbolic import SymbolicIndex
     from lci_py.search.query import TextQuery
 
@@ -39,13 +41,22 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
     return positive[order[:limit]]
 
 
-class DenseRetriever:
-    """Cosine between the query and a unit's closest chunk."""
+#: Units, the best by cosine, whose tokens are looked at as well.
+LATE_POOL = 1000
 
-    def __init__(self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, n_units: int) -> None:
-        self.index, self.encoder, self.n_units = index, encoder, n_units
+
+class DenseRetriever:
+    """How close the query is to a unit's closest chunk: the cosine of their vectors and, with a model that has a table
+    of tokens, the closeness of the query's tokens to the chunk's own (`index.late`)."""
+
+    def __init__(
+        self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, bags: TokenBags | None, n_units: int
+    ) -> None:
+        self.index, self.encoder, self.bags, self.n_units = index, encoder, bags, n_units
         self._known = tokens.find if tokens else None
         self._last: tuple[str, NDArray[np.float32]] | None = None
+        #: The last query's pool: multiview asks for the same units again.
+        self._pool: tuple[str, NDArray[np.int64], NDArray[np.float32]] | None = None
 
     def embed(self, query: TextQuery) -> NDArray[np.float32]:
         """The query's vector: [dimension]."""
@@ -53,17 +64,61 @@ class DenseRetriever:
             self._last = (query.text, self.encoder.encode_text(query.text, self._known))
         return self._last[1]
 
+    def scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The score of each of the units, in [0, 1]: [len(units)]; `units` ascend."""
+        if self._pool is None or self._pool[0] != query.text or not len(self._pool[1]):
+            return self._scores(query, units)
+        _, pool, scores = self._pool
+        place = np.minimum(np.searchsorted(pool, units), len(pool) - 1)
+        known = pool[place] == units
+        out = scores[place]
+        out[~known] = self._scores(query, units[~known])
+        return out
+
+    def _scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
+        chunks, place, cosines = self.index.chunks_of(self.embed(query), units)
+        best = np.zeros(len(units), np.float32)
+        np.maximum.at(best, place, self._blend(query, chunks, np.clip(cosines, 0, 1)))
+        return best
+
+    @property
+    def _late(self) -> float:
+        """How much the tokens count beside the cosine; 0 if there is no second look."""
+        return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
+
+    def _blend(self, query: TextQuery, chunks: NDArray[np.int64], cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        encoder, late = self.encoder, np.float32(self._late)
+        if not late or self.bags is None or not isinstance(encoder, Encoder):
+            return cosines
+        ids, counts = encoder.question_tokens(query.text, self._known)
+        covered = self.bags.coverage(
+            chunks, encoder.token_directions(ids), encoder.question_weights(ids, counts), encoder.token_directions
+        )
+        return np.asarray((cosines + late * covered) / (1 + late), np.float32)
+
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
         vector = self.embed(query)
         total = self.n_units if allowed is None else int(allowed.sum())
         if not vector.any():
             return [], 0  # no word of the query is known: nothing is near it
-        units, cosines = self.index.search(vector, limit, allowed)
-        hits = [
-            Hit(int(unit), rank, float(cosine), "dense")
-            for rank, (unit, cosine) in enumerate(zip(units[:limit], cosines[:limit], strict=True), 1)
-        ]
-        return hits, total
+        late = self._late
+        units, scores = self.index.search(vector, max(limit, LATE_POOL) if late else limit, allowed)
+        if late:
+            units, scores = self._second_look(query, units, scores / np.float32(1 + late))
+        best = zip(units[:limit].tolist(), np.clip(scores[:limit], 0, 1).tolist(), strict=True)
+        return [Hit(unit, rank, score, "dense") for rank, (unit, score) in enumerate(best, 1)], total
+
+    def _second_look(
+        self, query: TextQuery, units: NDArray[np.int64], scores: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Rank the pool anew; the other units follow in the order they have."""
+        head = np.sort(units[:LATE_POOL])
+        head_scores = self._scores(query, head)
+        self._pool = (query.text, head, head_scores)
+        order = np.lexsort((head, -head_scores))
+        # Nobody behind the pool is closer than anybody in it, but faiss and numpy round in different places.
+        tail = np.minimum(scores[LATE_POOL:], head_scores.min(initial=1))
+        return np.concatenate((head[order], units[LATE_POOL:])), np.concatenate((head_scores[order], tail))
 
 
 class LexicalRetriever:

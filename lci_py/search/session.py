@@ -117,6 +117,7 @@ class Session:
     def dense(self) -> Any:
         from lci_py.embed.encoder import Encoder
         from lci_py.index.dense import DenseIndex, TokenTable
+        from lci_py.index.late import TokenBags
         from lci_py.search.retriever import DenseRetriever
 
         index = DenseIndex(
@@ -124,8 +125,11 @@ class Session:
         )
         encoder = self.encoder
         # Only an index of a model of bags has the tokens of its words.
-        tokens = TokenTable(self.shard("tokens")) if isinstance(encoder, Encoder) else None
-        return DenseRetriever(index, encoder, tokens, self.n_units)
+        if not isinstance(encoder, Encoder):
+            return DenseRetriever(index, encoder, None, None, self.n_units)
+        folder = self.shard("tokens")
+        bags = TokenBags(folder, chunks=index.chunks) if encoder.late else None
+        return DenseRetriever(index, encoder, TokenTable(folder), bags, self.n_units)
 
     @cached_property
     def bm25(self) -> Any:
@@ -242,15 +246,19 @@ class Session:
         return mask
 
     def _single(self, request: SearchRequest) -> Answer:
+        from lci_py.search.spread import POOL, spread
+
         query = read_text(request.query)
         allowed = self._allowed(request.filters)
         retriever = self.dense if request.mode == "dense" else self.bm25
         places: dict[int, int] = {}
         if request.mode == "bm25" and query.phrases:
             allowed, places = self._literal(query.phrases, allowed)
-        hits, total = retriever.search(query, self._limit(request), allowed)
+        limit = self._limit(request)
+        hits, total = retriever.search(query, max(limit, POOL), allowed)
+        hits = spread(hits, self.symbols.files_of([hit.unit for hit in hits[:POOL]]))[:limit]
         if request.mode == "bm25" and query.phrases:
-            hits, total = self._with_literal_hits(hits, total, allowed, self._limit(request))
+            hits, total = self._with_literal_hits(hits, total, allowed, limit)
         rows = self.symbols.result_rows([hit.unit for hit in hits])
         results = [
             present.result(self, rows[hit.unit], request, hit.view, hit.score, places.get(hit.unit)) for hit in hits

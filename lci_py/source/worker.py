@@ -10,6 +10,7 @@ import threading
 import time
 from array import array
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lci_py.source.digest import digest, lines_digest
@@ -90,12 +91,7 @@ def process_file(root: str, entry: FileEntry, *, texts: bool = False) -> FileRec
         found = extract(entry.path, data, detect(entry.path, data[:HEAD_BYTES]))
     except Exception:  # one file that a grammar or this program trips over must not cost the others their index
         return unparsed(entry, "parser_crash", data)
-    positions: dict[str, int] = {}
-    bags = []
-    for chunk in found.chunks:
-        counts = Counter(WORD.findall(chunk.text))
-        ids = array("i", [positions.setdefault(word, len(positions)) for word in counts])
-        bags.append((ids.tobytes(), array("i", counts.values()).tobytes()))
+    words, bags = count_words(chunk.text for chunk in found.chunks)
     return FileRecord(
         path=entry.path,
         size=entry.size,
@@ -104,10 +100,21 @@ def process_file(root: str, entry: FileEntry, *, texts: bool = False) -> FileRec
         lines=data.count(b"\n") + 1,
         skip="",
         extract=found if texts else replace(found, chunks=tuple(replace(chunk, text="") for chunk in found.chunks)),
-        words=tuple(positions),
-        bags=tuple(bags),
+        words=words,
+        bags=bags,
         digests=_digests(data, found),
     )
+
+
+def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[bytes, bytes], ...]]:
+    """The distinct words of some texts, and each text's bag as `FileRecord` holds it."""
+    positions: dict[str, int] = {}
+    bags = []
+    for text in texts:
+        counts = Counter(WORD.findall(text))
+        ids = array("i", [positions.setdefault(word, len(positions)) for word in counts])
+        bags.append((ids.tobytes(), array("i", counts.values()).tobytes()))
+    return tuple(positions), tuple(bags)
 
 
 def unparsed(entry: FileEntry, reason: str, data: bytes = b"") -> FileRecord:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
-from lci_py.errors import BadModelError
+from lci_py.errors import BadModelError, DamagedIndexError
 from lci_py.index.dense import DenseIndex, write_dense
 
 WORDS = st.lists(
@@ -31,7 +31,7 @@ def through_onnx(encoder: Encoder, words: list[str]) -> np.ndarray:
     counts = Counter(i for ids in encoder.pieces([p for w in words for p in parts(w)]) for i in ids)
     ids = np.array(sorted(counts), np.int64)
     weights = tf_weight(np.array([counts[i] for i in sorted(counts)], np.float32))
-    return encoder.encode_bags(np.array([0, len(ids)], np.int64), ids, weights)[0]
+    return encoder.encode_bags(np.array([0, len(ids)], np.int64), ids, weights, question=True)[0]
 
 
 @settings(max_examples=40, deadline=None)
@@ -79,6 +79,26 @@ def test_a_text_of_many_tokens_is_cut_where_a_bag_is(encoder: Encoder) -> None:
     np.testing.assert_allclose(encoder.encode_text(" ".join(words)), through_onnx(encoder, words), atol=2e-6)
 
 
+def test_a_token_that_the_model_lacks_is_a_damaged_index(encoder: Encoder) -> None:
+    for piece in (-1, 32_000, 1 << 40):
+        with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
+            encoder.encode_text("session", lambda part, piece=piece: [5, piece])
+        with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
+            encoder.token_directions(np.array([5, piece], np.int64))
+
+
+def test_tokens_have_directions_and_weights(encoder: Encoder) -> None:
+    ids, counts = encoder.question_tokens("where is the session of the removeExpired session")
+    np.testing.assert_allclose(np.linalg.norm(encoder.token_directions(ids), axis=1), 1, atol=1e-5)
+    weights = encoder.question_weights(ids, counts)
+    assert (weights > 0).all() and abs(float(weights.sum()) - 1) < 1e-5
+    alone = np.stack([encoder._sided_weights(ids, counts)[i] * encoder._rows(ids)[i] for i in range(len(ids))])
+    np.testing.assert_allclose(weights, np.linalg.norm(alone, axis=1) / np.linalg.norm(alone, axis=1).sum(), atol=1e-6)
+    total = alone.sum(0)
+    bag = encoder.encode_bags(np.array([0, len(ids)], np.int64), ids, counts, question=True)[0]
+    np.testing.assert_allclose(total / np.linalg.norm(total), bag, atol=1e-5)
+
+
 def test_the_card_beside_the_weights_is_true(encoder: Encoder) -> None:
     assert encoder.sha256 == encoder.folder.computed_sha256()
     assert encoder.dimension == encoder._session.get_outputs()[0].shape[-1]
@@ -114,4 +134,7 @@ def test_dense_search_is_exact_for_every_limit_and_filter(
     got_units, got_cosines = index.search(query, limit, allowed)
     assert list(zip(got_units.tolist(), got_cosines.tolist(), strict=True))[:limit] == wanted[:limit]
     asked = np.array(sorted(best), np.int64)
-    np.testing.assert_allclose(index.cosines(query, asked), [best[u] for u in asked.tolist()], atol=1e-6)
+    chunks, place, cosines = index.chunks_of(query, asked)
+    assert chunks.tolist() == np.flatnonzero(np.isin(units, asked)).tolist()
+    assert asked[place].tolist() == units[chunks].tolist()
+    np.testing.assert_allclose(cosines, vectors[chunks] @ query, atol=1e-6)

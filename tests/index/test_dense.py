@@ -17,4 +17,5 @@ def test_equal_chunks_tie_wherever_they_stand(tmp_path: Path, chunks: int) -> No
     vector, query = (v / np.linalg.norm(v) for v in random.standard_normal((2, 256)).astype(np.float32))
     write_dense(tmp_path / "d.faiss", np.tile(vector, (chunks, 1)), np.arange(chunks, dtype=np.int64))
     index = DenseIndex(tmp_path / "d.faiss", units=chunks, dimension=256)
-    assert len(np.unique(index.cosines(query, np.arange(chunks, dtype=np.int64)))) == 1
+    found, place, cosines = index.chunks_of(query, np.arange(chunks, dtype=np.int64))
+    assert found.tolist() == place.tolist() == list(range(chunks)) and len(np.unique(cosines)) == 1

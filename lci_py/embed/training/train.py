@@ -1,0 +1,175 @@
+"""Contrastive training of the token table.
+
+Loss: symmetric InfoNCE over the batch (van den Oord et al. 2018, eq. 4; both directions as in CLIP, Radford et al.
+2021). A batch is made of blocks of pairs from one package and language, so that most negatives are hard.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from torch import nn
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    dimension: int = 256
+    batch: int = 2048
+    block: int = 256
+    epochs: int = 3
+    rate: float = 5e-3
+    temperature: float = 0.05
+    dropout: float = 0.0  # of tokens, of questions and answers alike
+    two_weights: bool = True  # a weight per token and side
+    head: int = 0  # hidden units of a residual layer over the pooled vector, 0 for none
+    query_map: bool = False  # a linear map of the question's vector
+    seed: int = 0
+    limit: int = 0  # pairs to train on, 0 for all
+    average: float = 0.0  # decay of a running mean of the weights, 0 for none
+
+
+class Table(nn.Module):
+    """The model. A text's vector is the weighted sum of its tokens' rows, through the head, scaled to unit length."""
+
+    def __init__(self, start: NDArray[np.float32], recipe: Recipe) -> None:
+        super().__init__()
+        self.rows = nn.Parameter(torch.from_numpy(start.copy()))
+        size, width = start.shape
+        self.weights = nn.Parameter(torch.zeros(2, size)) if recipe.two_weights else None
+        self.head = None
+        if recipe.head:
+            self.head = nn.Sequential(nn.Linear(width, recipe.head), nn.ReLU(), nn.Linear(recipe.head, width))
+            nn.init.normal_(self.head[2].weight, std=1e-3)
+            nn.init.zeros_(self.head[2].bias)
+        self.map = nn.Parameter(torch.eye(width)) if recipe.query_map else None
+
+    def forward(self, ids: torch.Tensor, pointers: torch.Tensor, weights: torch.Tensor, side: int) -> torch.Tensor:
+        if self.weights is not None:
+            weights = weights * torch.exp(self.weights[side])[ids]
+        pooled = nn.functional.embedding_bag(
+            ids, self.rows, pointers, mode="sum", per_sample_weights=weights, include_last_offset=True
+        )
+        pooled = nn.functional.normalize(pooled, dim=-1)
+        if self.head is not None:
+            pooled = nn.functional.normalize(pooled + self.head(pooled), dim=-1)
+        if self.map is not None and side == 0:
+            pooled = nn.functional.normalize(pooled @ self.map, dim=-1)
+        return pooled
+
+
+class Bag:
+    """Tokenized rows that a batch is drawn from."""
+
+    def __init__(self, pointers: NDArray[np.int64], ids: NDArray[np.int32], weights: NDArray[np.float32]) -> None:
+        self.pointers, self.ids, self.weights = pointers, ids, weights
+
+    def rows(self, chosen: NDArray[np.int64], dropout: float, rng: np.random.Generator) -> tuple[torch.Tensor, ...]:
+        lengths = self.pointers[chosen + 1] - self.pointers[chosen]
+        ends = np.cumsum(lengths)
+        place = np.arange(int(ends[-1])) + np.repeat(self.pointers[chosen] - (ends - lengths), lengths)
+        weights = self.weights[place]
+        if dropout:
+            weights = np.where(rng.random(len(weights), np.float32) < dropout, np.float32(0), weights)
+        pointers = np.concatenate(([0], ends))
+        return torch.from_numpy(self.ids[place].astype(np.int64)), torch.from_numpy(pointers), torch.from_numpy(weights)
+
+
+def blocks(groups: NDArray[np.int64], size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Pair numbers cut into blocks of one group each, in a random order; every pair once."""
+    order = rng.permutation(len(groups))
+    order = order[np.argsort(groups[order], kind="stable")]
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    cut = [part[i : i + size] for part in np.split(order, starts[1:]) for i in range(0, len(part), size)]
+    return [cut[i] for i in rng.permutation(len(cut))]
+
+
+def train(
+    recipe: Recipe, start: NDArray[np.float32], query: Bag, answer: Bag, groups: NDArray[np.int64],
+    weights: NDArray[np.float32], chunks: NDArray[np.int64] | None = None, *, report: Any = print,
+) -> Table:  # fmt: skip
+    """Train from the given table [tokens, dimension].
+
+    Args:
+        groups: [pairs] package and language of each pair, as one number.
+        weights: [pairs] how often a pair is drawn in an epoch, on average.
+        chunks: [pairs] which chunk answers: other questions' answers from the same chunk are no wrong answers.
+    """
+    torch.manual_seed(recipe.seed)
+    rng = np.random.default_rng(recipe.seed)
+    model = Table(start, recipe)
+    optimizer = torch.optim.Adam(model.parameters(), lr=recipe.rate, betas=(0.9, 0.99))
+    total = recipe.epochs * math.ceil((recipe.limit or float(weights.sum())) / recipe.batch)
+    step, started, losses = 0, time.perf_counter(), []
+    mean = [parameter.detach().clone() for parameter in model.parameters()] if recipe.average else []
+    for epoch in range(recipe.epochs):
+        drawn = np.repeat(np.arange(len(weights)), np.floor(weights + rng.random(len(weights))).astype(np.int64))
+        if recipe.limit:
+            drawn = np.sort(rng.permutation(drawn)[: recipe.limit])
+        cut = blocks(groups[drawn], recipe.block, rng)
+        for chosen in _batches(cut, recipe.batch):
+            rows = drawn[chosen]
+            for group in optimizer.param_groups:
+                group["lr"] = recipe.rate * max(0.02, 1 - step / total) * min(1.0, (step + 1) / 50)
+            left = model(*query.rows(rows, recipe.dropout, rng), 0)
+            right = model(*answer.rows(rows, recipe.dropout, rng), 1)
+            scores = left @ right.T / recipe.temperature
+            if chunks is not None:
+                own = torch.from_numpy(chunks[rows])
+                same = (own[:, None] == own).fill_diagonal_(False)
+                scores = scores.masked_fill(same, -1e4)
+            target = torch.arange(len(rows))
+            loss = (nn.functional.cross_entropy(scores, target) + nn.functional.cross_entropy(scores.T, target)) / 2
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+            losses.append(float(loss.detach()))
+            step += 1
+            if recipe.average and step > total // 2:
+                for kept, parameter in zip(mean, model.parameters(), strict=True):
+                    kept.lerp_(parameter.detach(), 1 - recipe.average)
+            elif recipe.average:
+                mean = [parameter.detach().clone() for parameter in model.parameters()]
+        seconds = time.perf_counter() - started
+        report(f"epoch {epoch + 1}: loss {np.mean(losses[-500:]):.4f}, {seconds:.0f} s, {step} steps")
+    if recipe.average:
+        for kept, parameter in zip(mean, model.parameters(), strict=True):
+            parameter.data.copy_(kept)
+    return model
+
+
+def _batches(cut: list[NDArray[np.int64]], size: int) -> list[NDArray[np.int64]]:
+    found, own, count = [], [], 0
+    for block in cut:
+        own.append(block)
+        count += len(block)
+        if count >= size:
+            found.append(np.concatenate(own))
+            own, count = [], 0
+    return found
+
+
+def embedder(model: Table) -> Any:
+    """An `evaluate.Embed` of a trained model."""
+
+    def embed(bags: sparse.csr_matrix, question: bool) -> NDArray[np.float32]:
+        weights = (1.0 + np.log(bags.data)).astype(np.float32)
+        with torch.no_grad():
+            out = model(
+                torch.from_numpy(bags.indices.astype(np.int64)), torch.from_numpy(bags.indptr.astype(np.int64)),
+                torch.from_numpy(weights), 0 if question else 1,
+            )  # fmt: skip
+        return np.asarray(out.numpy())
+
+    return embed
+
+
+def save(model: Table, recipe: Recipe, path: Path) -> None:
+    torch.save({"recipe": asdict(recipe), "state": model.state_dict()}, path)

@@ -1,0 +1,46 @@
+"""A file's further results count for less, and the list stays one order."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lci_py.search import spread
+from lci_py.types import Hit
+
+SCORES = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0]), st.integers(0, 3)), max_size=60)
+
+
+def ranked(rows: list[tuple[float, int]]) -> tuple[list[Hit], dict[int, int]]:
+    """Hits as a retriever gives them (best first, ties by unit), and each unit's file."""
+    order = sorted(range(len(rows)), key=lambda unit: (-rows[unit][0], unit))
+    hits = [Hit(unit, rank, rows[unit][0], "dense") for rank, unit in enumerate(order, 1)]
+    return hits, {unit: file for unit, (_, file) in enumerate(rows)}
+
+
+def test_another_file_comes_before_the_same_files_next_result() -> None:
+    hits, files = ranked([(1.0, 0), (0.9, 0), (0.85, 0), (0.75, 1)])
+    got = spread.spread(hits, files)
+    assert [hit.unit for hit in got] == [0, 3, 1, 2]
+    assert [hit.score for hit in got] == [1.0, 0.75, 0.72, 0.544]
+    assert [hit.rank for hit in got] == [1, 2, 3, 4]
+
+
+def test_one_files_results_keep_their_order() -> None:
+    hits, files = ranked([(0.5, 7), (0.9, 7), (0.7, 7)])
+    assert [hit.unit for hit in spread.spread(hits, files)] == [1, 2, 0]
+
+
+@given(rows=SCORES, pool=st.integers(1, 20), limit=st.integers(1, 60))
+def test_the_order_is_total_and_a_longer_list_only_adds(rows: list[tuple[float, int]], pool: int, limit: int) -> None:
+    hits, files = ranked(rows)
+    before, spread.POOL = spread.POOL, pool
+    try:
+        whole = spread.spread(hits, files)
+        part = spread.spread(hits[: max(limit, pool)], files)[:limit]
+    finally:
+        spread.POOL = before
+    assert sorted(hit.unit for hit in whole) == sorted(hit.unit for hit in hits)
+    keys = [(-hit.score, hit.unit) for hit in whole]
+    assert keys == sorted(keys)
+    assert part == whole[:limit]
