@@ -137,10 +137,10 @@ def test_a_rare_word_of_the_query_finds_the_chunk_that_has_it(tmp_path: Path, lc
     (tmp_path / "about.py").write_text(TOPIC)
     (tmp_path / "exact.py").write_text(f"def nightly(request):\n{long}    zygote(request)\n")
     assert lci("index", cwd=tmp_path).code == 0
-    ran = lci("search", "zygote request", "--mode", "dense", "--json", cwd=tmp_path)
+    ran = lci("search", "send request zygote", "--mode", "dense", "--json", cwd=tmp_path)
     assert [result["file"] for result in ran.json()["results"]] == ["exact.py", "about.py"]
     with app.open_session(str(tmp_path)) as session:  # what the vectors alone say
-        units, _ = session.dense.index.search(session.dense.embed(read_text("zygote request")), 2)
+        units, _ = session.dense.index.search(session.dense.embed(read_text("send request zygote")), 2)
         assert session.unit_table.paths[session.unit_table.file[units[0]]] == "about.py"
 
 
@@ -167,6 +167,6 @@ def test_an_index_without_a_token_answers(tmp_path: Path, lci: Callable[..., Ran
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     assert lci("index", cwd=tmp_path).code == 0
-    ran = lci("search", "session", "--json", "--mode", "dense", cwd=tmp_path)
+    ran = lci("search", "send request zygote", "--json", "--mode", "dense", cwd=tmp_path)
     assert (ran.code, ran.err) in ((0, ""), (1, "")), ran.out
     assert "error" not in ran.json()
