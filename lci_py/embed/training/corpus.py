@@ -103,10 +103,7 @@ def _pip(folder: Path, package: Package) -> None:
         _run(command, folder)
         return
     # pip would run the package's own code to tell the metadata of a source distribution: ask the index for the file.
-    setting = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True
-    ).stdout.strip()
-    index = os.environ.get("PIP_INDEX_URL") or setting or "https://pypi.org/simple"
+    index = os.environ.get("PIP_INDEX_URL") or _pip_says("config", "get", "global.index-url") or _pip_default()
     page = f"{index.rstrip('/')}/{package.name}/"
     with urllib.request.urlopen(page, timeout=60) as answer:
         links = re.findall(r'href="([^"#]+)', answer.read().decode("utf-8", "replace"))
@@ -116,6 +113,17 @@ def _pip(folder: Path, package: Package) -> None:
         if name in names:
             with urllib.request.urlopen(urllib.parse.urljoin(page, link), timeout=60) as answer:
                 (folder / name).write_bytes(answer.read())
+
+
+def _pip_says(*arguments: str) -> str:
+    command = [sys.executable, "-m", "pip", *arguments]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
+def _pip_default() -> str:
+    """The index that pip asks when nothing is set."""
+    source = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
+    return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True).stdout.strip()
 
 
 def _npm(work: Path, packages: list[Package]) -> bool:
