@@ -29,27 +29,17 @@ class Recipe:
     temperature: float = 0.05
     dropout: float = 0.0  # of tokens, of questions and answers alike
     two_weights: bool = True  # a weight per token and side
-    head: int = 0  # hidden units of a residual layer over the pooled vector, 0 for none
-    query_map: bool = False  # a linear map of the question's vector
     seed: int = 0
     limit: int = 0  # pairs to train on, 0 for all
-    average: float = 0.0  # decay of a running mean of the weights, 0 for none
 
 
 class Table(nn.Module):
-    """The model. A text's vector is the weighted sum of its tokens' rows, through the head, scaled to unit length."""
+    """The model. A text's vector is the weighted sum of its tokens' rows, scaled to unit length."""
 
     def __init__(self, start: NDArray[np.float32], recipe: Recipe) -> None:
         super().__init__()
         self.rows = nn.Parameter(torch.from_numpy(start.copy()))
-        size, width = start.shape
-        self.weights = nn.Parameter(torch.zeros(2, size)) if recipe.two_weights else None
-        self.head = None
-        if recipe.head:
-            self.head = nn.Sequential(nn.Linear(width, recipe.head), nn.ReLU(), nn.Linear(recipe.head, width))
-            nn.init.normal_(self.head[2].weight, std=1e-3)
-            nn.init.zeros_(self.head[2].bias)
-        self.map = nn.Parameter(torch.eye(width)) if recipe.query_map else None
+        self.weights = nn.Parameter(torch.zeros(2, len(start))) if recipe.two_weights else None
 
     def forward(self, ids: torch.Tensor, pointers: torch.Tensor, weights: torch.Tensor, side: int) -> torch.Tensor:
         if self.weights is not None:
@@ -57,12 +47,7 @@ class Table(nn.Module):
         pooled = nn.functional.embedding_bag(
             ids, self.rows, pointers, mode="sum", per_sample_weights=weights, include_last_offset=True
         )
-        pooled = nn.functional.normalize(pooled, dim=-1)
-        if self.head is not None:
-            pooled = nn.functional.normalize(pooled + self.head(pooled), dim=-1)
-        if self.map is not None and side == 0:
-            pooled = nn.functional.normalize(pooled @ self.map, dim=-1)
-        return pooled
+        return nn.functional.normalize(pooled, dim=-1)
 
 
 class Bag:
@@ -108,7 +93,6 @@ def train(
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe.rate, betas=(0.9, 0.99))
     total = recipe.epochs * math.ceil((recipe.limit or float(weights.sum())) / recipe.batch)
     step, started, losses = 0, time.perf_counter(), []
-    mean = [parameter.detach().clone() for parameter in model.parameters()] if recipe.average else []
     for epoch in range(recipe.epochs):
         drawn = np.repeat(np.arange(len(weights)), np.floor(weights + rng.random(len(weights))).astype(np.int64))
         if recipe.limit:
@@ -132,16 +116,8 @@ def train(
             optimizer.step()
             losses.append(float(loss.detach()))
             step += 1
-            if recipe.average and step > total // 2:
-                for kept, parameter in zip(mean, model.parameters(), strict=True):
-                    kept.lerp_(parameter.detach(), 1 - recipe.average)
-            elif recipe.average:
-                mean = [parameter.detach().clone() for parameter in model.parameters()]
         seconds = time.perf_counter() - started
         report(f"epoch {epoch + 1}: loss {np.mean(losses[-500:]):.4f}, {seconds:.0f} s, {step} steps")
-    if recipe.average:
-        for kept, parameter in zip(mean, model.parameters(), strict=True):
-            parameter.data.copy_(kept)
     return model
 
 
@@ -153,7 +129,8 @@ def _batches(cut: list[NDArray[np.int64]], size: int) -> list[NDArray[np.int64]]
         if count >= size:
             found.append(np.concatenate(own))
             own, count = [], 0
-    return found
+    # What is left would be a batch with few wrong answers; it counts only where there is no other.
+    return found or [np.concatenate(own)]
 
 
 def embedder(model: Table) -> Any:

@@ -82,7 +82,7 @@ def test_one_seed_gives_one_model() -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [{"head": 4, "query_map": True}, {"two_weights": False, "dropout": 0.2}, {"average": 0.9, "limit": 64}],
+    [{"two_weights": False, "dropout": 0.2}, {"limit": 64}, {"batch": 4096}],
     ids=str,
 )
 def test_every_part_of_a_recipe_trains(more: dict[str, float]) -> None:
