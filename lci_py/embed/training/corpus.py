@@ -103,8 +103,7 @@ def _pip(folder: Path, package: Package) -> None:
         _run(command, folder)
         return
     # pip would run the package's own code to tell the metadata of a source distribution: ask the index for the file.
-    index = os.environ.get("PIP_INDEX_URL") or _pip_says("config", "get", "global.index-url") or _pip_default()
-    page = f"{index.rstrip('/')}/{package.name}/"
+    page = f"{_index().rstrip('/')}/{package.name}/"
     with urllib.request.urlopen(page, timeout=60) as answer:
         links = re.findall(r'href="([^"#]+)', answer.read().decode("utf-8", "replace"))
     names = {f"{package.name}-{package.version}.tar.gz", f"{package.name.replace('-', '_')}-{package.version}.tar.gz"}
@@ -115,15 +114,14 @@ def _pip(folder: Path, package: Package) -> None:
                 (folder / name).write_bytes(answer.read())
 
 
-def _pip_says(*arguments: str) -> str:
-    command = [sys.executable, "-m", "pip", *arguments]
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
-
-
-def _pip_default() -> str:
-    """The index that pip asks when nothing is set."""
-    source = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
-    return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True).stdout.strip()
+def _index() -> str:
+    """The address of the package index that pip asks."""
+    default = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
+    for arguments in (["-m", "pip", "config", "get", "global.index-url"], ["-c", default]):
+        said = subprocess.run([sys.executable, *arguments], capture_output=True, text=True).stdout.strip()
+        if said:
+            break
+    return os.environ.get("PIP_INDEX_URL") or said
 
 
 def _npm(work: Path, packages: list[Package]) -> bool:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import sparse
 from torch import nn
 
 
@@ -131,21 +130,6 @@ def _batches(cut: list[NDArray[np.int64]], size: int) -> list[NDArray[np.int64]]
             own, count = [], 0
     # What is left would be a batch with few wrong answers; it counts only where there is no other.
     return found or [np.concatenate(own)]
-
-
-def embedder(model: Table) -> Any:
-    """An `evaluate.Embed` of a trained model."""
-
-    def embed(bags: sparse.csr_matrix, question: bool) -> NDArray[np.float32]:
-        weights = (1.0 + np.log(bags.data)).astype(np.float32)
-        with torch.no_grad():
-            out = model(
-                torch.from_numpy(bags.indices.astype(np.int64)), torch.from_numpy(bags.indptr.astype(np.int64)),
-                torch.from_numpy(weights), 0 if question else 1,
-            )  # fmt: skip
-        return np.asarray(out.numpy())
-
-    return embed
 
 
 def save(model: Table, recipe: Recipe, path: Path) -> None:
