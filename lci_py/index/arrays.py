@@ -1,0 +1,140 @@
+"""Named one-dimensional arrays in one file, mapped into memory and never parsed: how most shards are stored.
+
+The file is a magic line, the length of a JSON header (eight bytes, little-endian), the header, and the arrays, each at
+a multiple of 64 bytes. The header says of each array: its type, where it starts, how many items it has. A shard is one
+file rather than a folder of many because each file costs a query an `open`, and a commit an `fsync`.
+
+The reader needs no numpy: `view` is enough for those who look at a few numbers. What comes from disk is not believed:
+every length and offset is checked against the size of the file before anything is read or allocated.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import DamagedIndexError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAGIC = b"lci arrays 1\n\0\0\0"
+_ALIGNMENT = 64
+_MAX_HEADER = 1 << 20
+#: Name of a type in the header -> (the code that `memoryview.cast` knows it by, bytes per item).
+_TYPES = {"u1": ("B", 1), "u2": ("H", 2), "i4": ("i", 4), "i8": ("q", 8), "f4": ("f", 4)}
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | bytes]) -> None:
+    """Write a new file; the arrays' types are those of `_TYPES`, and bytes are an array of u1.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    parts = []
+    for name, values in arrays.items():
+        kind = "u1" if isinstance(values, bytes) else values.dtype.str[1:]
+        if kind not in _TYPES:
+            raise TypeError(f"{name} is an array of {kind}")
+        data: bytes = values if isinstance(values, bytes) else values.astype(f"<{kind}", copy=False).tobytes()
+        parts.append((name, kind, data))
+    header = _header(parts)
+    with path.open("wb") as file:
+        file.write(MAGIC + len(header).to_bytes(8, "little") + header)
+        for _, _, data in parts:
+            file.write(bytes(-file.tell() % _ALIGNMENT))
+            file.write(data)
+
+
+def _header(parts: list[tuple[str, str, bytes]]) -> bytes:
+    # Offsets count from the end of the header, rounded up: so they do not depend on its length.
+    table = {}
+    offset = 0
+    for name, kind, data in parts:
+        table[name] = [kind, offset, len(data) // _TYPES[kind][1]]
+        offset += len(data) + -len(data) % _ALIGNMENT
+    text = json.dumps(table, separators=(",", ":")).encode("ascii")
+    return text + b" " * (-(len(MAGIC) + 8 + len(text)) % _ALIGNMENT)
+
+
+class Arrays:
+    """Reader of one file.
+
+    Raises:
+        DamagedIndexError: It is not what `write_arrays` writes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        try:
+            self._data = _mapped(path)
+            self._table = self._read_table()
+        except (OSError, ValueError, RecursionError) as error:
+            raise DamagedIndexError(f"{path.name}: {error}") from error
+
+    def _read_table(self) -> dict[str, tuple[str, int, int]]:
+        start = len(MAGIC) + 8
+        if self._data[: len(MAGIC)] != MAGIC:
+            raise ValueError("not a file of arrays")
+        length = int.from_bytes(self._data[len(MAGIC) : start], "little")
+        if length > min(_MAX_HEADER, len(self._data) - start):
+            raise ValueError("its header is longer than the file")
+        found = json.loads(bytes(self._data[start : start + length]))
+        if not isinstance(found, dict):
+            raise ValueError("its header is no table")
+        return {name: self._entry(name, entry, start + length) for name, entry in found.items()}
+
+    def _entry(self, name: str, entry: object, base: int) -> tuple[str, int, int]:
+        match entry:
+            case [str(kind), int(offset), int(count)] if kind in _TYPES and offset >= 0 and count >= 0:
+                size = _TYPES[kind][1]
+                if offset % size == 0 and base + offset + count * size <= len(self._data):
+                    return kind, base + offset, count
+        raise ValueError(f"{name} does not lie inside the file")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table
+
+    def view(self, name: str, *kinds: str) -> memoryview:
+        """The array as a flat memoryview of numbers.
+
+        Args:
+            name: The array.
+            kinds: The types that it may have: "u1", "u2", "i4", "i8", "f4".
+        Raises:
+            DamagedIndexError: It is not there, or of another type.
+        """
+        kind, offset, count = self._table.get(name, ("", 0, 0))
+        if kind not in kinds:
+            raise DamagedIndexError(f"{self.name}: {name} is {kind or 'missing'}")
+        code, size = _TYPES[kind]
+        return self._data[offset : offset + count * size].cast(code)
+
+    def array(self, name: str, *kinds: str) -> NDArray[Any]:
+        """The same as a numpy array: mapped, read-only."""
+        import numpy as np
+
+        view = self.view(name, *kinds)
+        return np.frombuffer(view, f"<{self._table[name][0]}") if len(view) else np.zeros(0, self._table[name][0])
+
+
+def _mapped(path: Path) -> memoryview:
+    # Not a link, nor a FIFO that would block: an index that came with a clone may hold anything.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise ValueError("not a regular file")
+        if info.st_size < len(MAGIC) + 8:
+            raise ValueError("too short")
+        return memoryview(mmap.mmap(handle, info.st_size, access=mmap.ACCESS_READ))
+    finally:
+        os.close(handle)
