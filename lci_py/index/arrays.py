@@ -22,7 +22,6 @@ from lci_py.errors import DamagedIndexError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
 MAGIC = b"lci arrays 1\n\0\0\0"
