@@ -1,0 +1,151 @@
+"""What was worked out before, by content: the records of files, and the vectors of a model that takes its time.
+
+It saves work and decides nothing: a row that is missing, or not the row that was put there, is worked out anew. So it
+may be deleted at any time. Each row carries a keyed hash, for one that somebody else's clone brought would otherwise
+be believed. It is a SQLite file outside the generations, and only the holder of the writer's lock writes to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+FILE = "cache.sqlite"
+#: Changes when the tables do; another one is thrown away.
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE records (key BLOB PRIMARY KEY, used INTEGER NOT NULL, tag BLOB NOT NULL, body BLOB NOT NULL);
+CREATE TABLE vectors (key BLOB PRIMARY KEY, used INTEGER NOT NULL, tag BLOB NOT NULL, body BLOB NOT NULL);
+"""
+_TABLES = ("records", "vectors")
+_MAX_VALUES = 500
+#: Damage, a full disk, a file that somebody holds: all of them mean that there is no cache just now.
+_TROUBLE = (sqlite3.Error, OSError)
+
+
+class Cache:
+    """Reader and writer. Trouble with the file is never an error: what cannot be read is not there."""
+
+    def __init__(self, index_dir: Path, secret: bytes, *, write: bool = False) -> None:
+        """Open the cache of an index, if there is one; `write` makes one, and replaces one that is of no use."""
+        self._path = index_dir / FILE
+        self._secret = secret
+        self._db: sqlite3.Connection | None = None
+        with suppress(*_TROUBLE):
+            self._open(write)
+        if self._db is None and write:
+            with suppress(*_TROUBLE):
+                remove(index_dir)
+                self._open(write)
+
+    def _open(self, write: bool) -> None:
+        if not write and not self._path.is_file():
+            return
+        if self._path.is_symlink():  # it would lead the writer to any file
+            raise OSError("a link")
+        mode = "rwc" if write else "ro"
+        db = sqlite3.connect(f"{self._path.resolve().as_uri()}?mode={mode}", uri=True, timeout=0, isolation_level=None)
+        try:
+            db.execute("PRAGMA trusted_schema = OFF")
+            # A power cut may spoil the file, which then is thrown away; waiting for the disk would cost each commit.
+            db.execute("PRAGMA synchronous = OFF")
+            if write and not db.execute("PRAGMA schema_version").fetchone()[0]:
+                db.executescript(_SCHEMA)
+                db.execute(f"PRAGMA user_version = {_VERSION}")
+            if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                raise sqlite3.DatabaseError("another version")
+            for table in _TABLES:
+                db.execute(f"SELECT key, used, tag, body FROM {table} LIMIT 0")
+        except BaseException:
+            db.close()
+            raise
+        self._db = db
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _tag(self, table: str, key: bytes, body: bytes) -> bytes:
+        digest = hashlib.blake2b(key, digest_size=16, key=self._secret, person=table.encode())
+        digest.update(body)
+        return digest.digest()
+
+    def get(self, table: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The bodies of those keys that are there."""
+        found: dict[bytes, bytes] = {}
+        if self._db is None:
+            return found
+        with suppress(*_TROUBLE):
+            for start in range(0, len(keys), _MAX_VALUES):
+                some = keys[start : start + _MAX_VALUES]
+                sql = f"SELECT key, tag, body FROM {table} WHERE key IN ({','.join('?' * len(some))})"
+                for key, tag, body in self._db.execute(sql, some):
+                    plain = isinstance(body, bytes) and isinstance(tag, bytes)
+                    if plain and hmac.compare_digest(tag, self._tag(table, key, body)):
+                        found[key] = body
+        return found
+
+    def put(self, table: str, items: Mapping[bytes, bytes], generation: int) -> None:
+        """Keep some bodies."""
+        if self._db is not None and items:
+            rows = [(key, generation, self._tag(table, key, body), body) for key, body in items.items()]
+            with self._transaction() as db:
+                db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", rows)
+
+    def used(self, table: str, keys: Iterable[bytes], generation: int) -> None:
+        """Note that a generation uses these."""
+        if self._db is not None:
+            with self._transaction() as db:
+                db.executemany(f"UPDATE {table} SET used = ? WHERE key = ?", ((generation, key) for key in keys))
+
+    def collect(self, most: int) -> None:
+        """Drop what was used longest ago, until the bodies take at most so many bytes."""
+        if self._db is None:
+            return
+        with suppress(*_TROUBLE):
+            pages, size = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+            if pages * size <= most:
+                return
+        with self._transaction() as db:
+            db.execute("CREATE TEMP TABLE old (name TEXT, number INTEGER)")
+            ages = " UNION ALL ".join(
+                f"SELECT '{table}' AS name, rowid AS number, used, length(body) AS size FROM {table}"
+                for table in _TABLES
+            )
+            # The newest first, as many as fit into three quarters: not every commit should have to collect.
+            db.execute(
+                "INSERT INTO old SELECT name, number FROM (SELECT name, number, "
+                f"sum(size) OVER (ORDER BY used DESC, name, number) AS total FROM ({ages})) WHERE total > ?",
+                [most * 3 // 4],
+            )
+            for table in _TABLES:
+                db.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT number FROM old WHERE name = '{table}')")
+            db.execute("DROP TABLE old")
+        with suppress(*_TROUBLE):
+            self._db.execute("VACUUM")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        db = self._db
+        if db is None:
+            return
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+            db.execute("COMMIT")
+        except _TROUBLE:
+            with suppress(*_TROUBLE):
+                db.execute("ROLLBACK")
+
+
+def remove(index_dir: Path) -> None:
+    """Throw the cache away."""
+    for name in (FILE, f"{FILE}-journal", f"{FILE}-wal", f"{FILE}-shm"):
+        with suppress(FileNotFoundError):
+            os.unlink(index_dir / name)
