@@ -36,6 +36,7 @@ class FileEntry:
     path: str
     size: int  # bytes
     mtime_ns: int
+    ctime_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,8 @@ class IndexInfo:
     built_at: str
     commit: str | None
     branch: str | None
-    stale_files: int
+    stale_files: int  # changed, gone or new since
+    unchecked_files: int = 0  # there was no time to look at them
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,9 +57,8 @@ def _plain(name: str, values: NDArray[Any] | array[int] | bytes) -> tuple[str, m
     kind = values.dtype.str[1:]
     if kind not in _TYPES or values.ndim != 1:
         raise TypeError(f"{name} is an array of {kind} of {values.ndim} dimensions")
-    if not values.flags.c_contiguous:
-        values = values.copy()
-    return kind, _bytes(memoryview(values.astype(f"<{kind}", copy=False)))
+    plain = values.astype(f"<{kind}", copy=False)
+    return kind, _bytes((plain if plain.flags.c_contiguous else plain.copy()).data)
 
 
 def _bytes(view: memoryview) -> memoryview:

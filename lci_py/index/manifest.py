@@ -25,9 +25,10 @@ from lci_py.errors import (
     ShardVersionError,
     WrongRootError,
 )
+from lci_py.index.numbering import COUNTED
 
 #: Version history stands in docs/index-format.md.
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 _MAX_BYTES = 4_000_000
@@ -39,12 +40,23 @@ _NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard on disk: a file, or a folder of files."""
+    """One file on disk."""
 
     name: str
     bytes: int
-    sha: str  # digest over names, sizes and contents
-    mtime_ns: int  # of the newest of its files: one that is unchanged since it was written needs no check of its digest
+    sha: str  # digest of the content
+    # What is unchanged since it was written needs no check of its digest. Whoever writes to a file may set its
+    # modification time back, but not the time of that.
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Some of the repository's files, with the shards of these. It is never changed; its dead rows are counted too."""
+
+    counts: dict[str, int]  # of `numbering.COUNTED`
+    shards: dict[str, Shard]  # symbols, bm25, and unless the embedding waits: dense, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +69,14 @@ class Manifest:
     program: str
     model: dict[str, Any]  # name, sha256, dimension
     settings: dict[str, Any]
-    files_digest: str  # of every indexed file's path, size and modification time, and the skipped ones
-    counts: dict[str, Any] = field(default_factory=dict)
-    shards: dict[str, Shard] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)  # of what is alive
+    segments: tuple[Segment, ...] = ()
+    shards: dict[str, Shard] = field(default_factory=dict)  # of all segments together: graph, files
+
+    def all_shards(self) -> list[tuple[str, Shard]]:
+        """Every shard with its role."""
+        tables = [*(segment.shards for segment in self.segments), self.shards]
+        return [item for table in tables for item in table.items()]
 
     def dumps(self) -> str:
         data = asdict(self)
@@ -94,12 +111,17 @@ def read_manifest(index_dir: Path) -> Manifest:
     if data.pop("digest", None) != _own_digest(data):
         raise DamagedIndexError(f"{MANIFEST} does not match its own checksum")
     try:
-        shards = {role: Shard(**shard) for role, shard in data.pop("shards").items()}
-        manifest = Manifest(**data, shards=shards)
+        shards = _shards(data.pop("shards"))
+        segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
+        manifest = Manifest(**data, segments=segments, shards=shards)
         _check(manifest)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise DamagedIndexError(f"{MANIFEST} has unexpected content ({error})") from error
     return manifest
+
+
+def _shards(data: dict[str, Any]) -> dict[str, Shard]:
+    return {role: Shard(**shard) for role, shard in data.items()}
 
 
 def _read(path: Path) -> str:
@@ -116,15 +138,21 @@ def _read(path: Path) -> str:
 
 def _check(manifest: Manifest) -> None:
     """Raise ValueError (or what a wrong type raises) unless every value is of the kind that readers rely on."""
-    counts, model, shards = manifest.counts, manifest.model, manifest.shards
-    texts = [manifest.program, manifest.files_digest, manifest.commit or "", manifest.branch or ""]
+    counts, model = manifest.counts, manifest.model
+    texts = [manifest.program, manifest.commit or "", manifest.branch or ""]
     texts += [manifest.settings.get("root", ""), *counts.get("unparsed", ())]
     numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model.get("dimension", 0)]
-    for role, shard in shards.items():
-        numbers += [shard.bytes, shard.mtime_ns]
+    for role, shard in manifest.all_shards():
+        numbers += [shard.bytes, shard.mtime_ns, shard.ctime_ns]
         match = SHARD_NAME.fullmatch(shard.name)
         if match is None or match[1] != role or not isinstance(shard.sha, str):
             raise ValueError(f"a shard is called {shard.name!r}")
+    for segment in manifest.segments:
+        rows = [segment.counts[kind] for kind in COUNTED]
+        numbers += rows
+        # Arrays over all rows are made before a shard is read: each of them is a row of this one.
+        if "symbols" in segment.shards and max(rows) > segment.shards["symbols"].bytes:
+            raise ValueError("more rows than the shard has bytes")
     for name in _TABLES:
         numbers += counts[name].values()
     if not all(type(number) is int and number >= 0 for number in numbers):
@@ -132,9 +160,6 @@ def _check(manifest: Manifest) -> None:
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a text is not one")
     time.strptime(manifest.built_at, BUILT_AT)
-    # Arrays over all units and files are made before a shard is read: each of them is a row of this one.
-    if "symbols" in shards and max(counts["units"], counts["files"]) > shards["symbols"].bytes:
-        raise ValueError("more units or files than the shard has bytes")
 
 
 # --- shards -------------------------------------------------------------------------------------------------------
@@ -160,18 +185,19 @@ class OpenIndex:
             os.close(self._held.pop())
 
     def _hold_all(self) -> bool:
-        paths = [self.index_dir / shard.name for shard in self.manifest.shards.values()]
+        paths = [self.index_dir / shard.name for _, shard in self.manifest.all_shards()]
         self._held += [handle for path in paths if (handle := hold(path, exclusive=False)) is not None]
         return all(os.path.lexists(path) for path in paths)  # looked at under the locks
 
-    def verified(self, role: str) -> Path:
-        """Path of a shard that holds what was written.
+    def verified(self, role: str, segment: int | None = None) -> Path:
+        """Path of a shard that holds what was written; `segment` is None for one of all segments together.
 
         Raises:
             ShardMissingError: It is not there.
             DamagedIndexError: It holds something else.
         """
-        shard = self.manifest.shards.get(role)
+        part = self.manifest if segment is None else self.manifest.segments[segment]
+        shard = part.shards.get(role)
         if shard is None or not os.path.lexists(self.index_dir / shard.name):
             raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
         verify(self.index_dir, shard)
@@ -180,9 +206,10 @@ class OpenIndex:
     def problems(self) -> list[str]:
         """What is wrong with the shards, from reading all of them; nothing, usually."""
         found = []
-        for role, shard in self.manifest.shards.items():
+        for role, shard in self.manifest.all_shards():
             try:
-                self.verified(role)
+                if not os.path.lexists(self.index_dir / shard.name):
+                    raise ShardMissingError(f"the index has no {role} shard")
                 verify(self.index_dir, shard, thoroughly=True)
             except IndexError_ as error:
                 found.append(error.message)
@@ -235,56 +262,42 @@ def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
         DamagedIndexError: It is not what was written.
     """
     path = index_dir / shard.name
-    if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns):
+    if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns, shard.ctime_ns):
         return
     try:
-        found = shard_digest(path)
-    except OSError as error:
-        raise DamagedIndexError(f"{shard.name} cannot be read ({error.strerror or error})") from error
+        found = shard_digest(path, most=shard.bytes)
+    except (OSError, ValueError) as error:
+        raise DamagedIndexError(f"{shard.name} cannot be read ({getattr(error, 'strerror', '') or error})") from error
     if found != shard.sha:
         raise DamagedIndexError(f"{shard.name} does not match its checksum")
 
 
-def _files(path: Path) -> list[tuple[str, os.stat_result]]:
-    """The files of a shard, with their names inside it, sorted. A link is no part of a shard.
+def shard_state(path: Path) -> tuple[int, int, int]:
+    """(size, modification time, change time) of a shard; -1 each if it is not there, or not a regular file."""
+    with suppress(OSError):
+        info = os.lstat(path)
+        if stat.S_ISREG(info.st_mode):
+            return info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    return -1, -1, -1
+
+
+def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> str:
+    """Digest of a shard's content; with `sync`, it is flushed to the disk on the way.
 
     Raises:
-        OSError: If something is missing, unreadable, or not a file.
+        OSError: It cannot be read.
+        ValueError: It is not a regular file, or larger than `most` bytes.
     """
-    info = os.lstat(path)
-    if stat.S_ISREG(info.st_mode):
-        return [(".", info)]
-    found = []
-    pending = [("", path)]
-    while pending:
-        prefix, folder = pending.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append((f"{prefix}{entry.name}/", Path(entry.path)))
-                else:
-                    found.append((prefix + entry.name, entry.stat(follow_symlinks=False)))
-    if not all(stat.S_ISREG(info.st_mode) for _, info in found):
-        raise OSError(f"{path.name} holds something that is not a file")
-    return sorted(found, key=lambda item: item[0])
-
-
-def shard_state(path: Path) -> tuple[int, int]:
-    """(size, newest modification time) of a shard; (-1, -1) if it is not there, or not made of files."""
-    with suppress(OSError):
-        infos = [info for _, info in _files(path)]
-        return sum(info.st_size for info in infos), max((info.st_mtime_ns for info in infos), default=0)
-    return -1, -1
-
-
-def shard_digest(path: Path, *, sync: bool = False) -> str:
-    """Digest of a shard's content; with `sync`, its files are flushed to the disk on the way."""
     digest = hashlib.blake2b(digest_size=16)
-    for name, info in _files(path):
-        with open(path / name if name != "." else path, "rb") as handle:
-            if sync:
-                os.fsync(handle.fileno())
-            digest.update(f"{name}\0{info.st_size}\0".encode())
-            while block := handle.read(1 << 20):
-                digest.update(block)
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
+        info = os.fstat(handle.fileno())
+        if not stat.S_ISREG(info.st_mode):
+            raise ValueError("not a regular file")
+        if most is not None and info.st_size > most:
+            raise ValueError("larger than it was")
+        if sync:
+            os.fsync(handle.fileno())
+        while block := handle.read(1 << 20):
+            digest.update(block)
     return digest.hexdigest()

@@ -7,15 +7,26 @@ import contextlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lci_py.errors import IndexWriteError
-from lci_py.index.manifest import MANIFEST, SHARD_NAME, Manifest, Shard, hold, shard_digest, shard_state
+from lci_py.index.manifest import (
+    MANIFEST,
+    SHARD_NAME,
+    Manifest,
+    Segment,
+    Shard,
+    hold,
+    shard_digest,
+    shard_state,
+    verify,
+)
 
 _IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
 _LOCK = "write.lock"
+_SUFFIXES = {"symbols": ".sqlite", "dense": ".faiss"}
 
 
 @contextlib.contextmanager
@@ -31,7 +42,7 @@ def staging(index_dir: Path) -> Iterator[Path]:
             _write_ignore(index_dir / ".gitignore")
             for debris in index_dir.glob("tmp-*"):
                 _remove(debris)
-            folder = index_dir / f"tmp-{os.getpid()}"
+            folder = staging_folder(index_dir)
             try:
                 folder.mkdir()
                 with _as_os_error():
@@ -44,6 +55,11 @@ def staging(index_dir: Path) -> Iterator[Path]:
             f"cannot write the index in {index_dir}: {reason}",
             hint="free some space or make the folder writable; the previous index is untouched",
         ) from error
+
+
+def staging_folder(index_dir: Path) -> Path:
+    """Where this process writes before it commits."""
+    return index_dir / f"tmp-{os.getpid()}"
 
 
 def _write_ignore(path: Path) -> None:
@@ -92,26 +108,42 @@ def _locked(index_dir: Path) -> Iterator[None]:
         yield
 
 
-def commit(index_dir: Path, folder: Path, shards: dict[str, tuple[Path, str]], manifest: Manifest) -> Manifest:
-    """Publish shards written into the staging folder.
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A segment that is not published yet: its counts, and role to path in the staging folder."""
+
+    counts: dict[str, int]
+    shards: dict[str, Path]
+
+
+def commit(
+    index_dir: Path, segments: Sequence[Segment | Draft], shared: Mapping[str, Shard | Path], manifest: Manifest
+) -> Manifest:
+    """Publish a generation.
 
     Args:
         index_dir: The index folder.
-        folder: The staging folder.
-        shards: Role to (path in the staging folder, suffix of its final name).
-        manifest: Everything but the new shards; those that it names already stay.
+        segments: Those that stay, and those that were written into the staging folder.
+        shared: The shards of all segments together, by role: as they are, or in the staging folder.
+        manifest: Everything else.
     Returns:
         The manifest as written.
+    Raises:
+        DamagedIndexError: A shard that is to stay is not what was written.
     """
-    named = dict(manifest.shards)
-    for role, (path, suffix) in sorted(shards.items()):
-        digest = shard_digest(path, sync=True)
-        final = index_dir / f"{role}-{digest[:16]}{suffix}"
-        _place(path, final, digest)
-        size, mtime_ns = shard_state(final)
-        named[role] = Shard(final.name, size, digest, mtime_ns)
-    manifest = replace(manifest, shards=named)
-    temporary = folder / MANIFEST
+
+    def published(shards: Mapping[str, Shard | Path]) -> dict[str, Shard]:
+        return {
+            role: _place(index_dir, role, shard) if isinstance(shard, Path) else _as_is(index_dir, shard)
+            for role, shard in sorted(shards.items())
+        }
+
+    manifest = replace(
+        manifest,
+        segments=tuple(Segment(item.counts, published(item.shards)) for item in segments),
+        shards=published(shared),
+    )
+    temporary = staging_folder(index_dir) / MANIFEST
     with temporary.open("w", encoding="utf-8") as handle:
         handle.write(manifest.dumps())
         handle.flush()
@@ -119,21 +151,29 @@ def commit(index_dir: Path, folder: Path, shards: dict[str, tuple[Path, str]], m
     _sync_folder(index_dir)  # the shards' names before the name that leads to them
     os.replace(temporary, index_dir / MANIFEST)
     _sync_folder(index_dir)
-    _collect(index_dir, {shard.name for shard in named.values()})
+    _collect(index_dir, {shard.name for _, shard in manifest.all_shards()})
     return manifest
 
 
-def _place(path: Path, final: Path, digest: str) -> None:
+def _place(index_dir: Path, role: str, path: Path) -> Shard:
     """Move a shard to its final name, unless the same content is there. What is there may be damaged."""
-    if path.is_dir():
-        for folder in (path, *path.rglob("*/")):
-            _sync_folder(folder)
+    digest = shard_digest(path, sync=True)
+    final = index_dir / f"{role}-{digest[:16]}{_SUFFIXES.get(role, '.arrays')}"
+    same = False
     if os.path.lexists(final):
-        with contextlib.suppress(OSError):
-            if shard_digest(final) == digest:
-                return
-        os.replace(final, path.with_name(f"damaged-{final.name}"))  # a folder cannot be replaced in one step
-    os.replace(path, final)
+        with contextlib.suppress(OSError, ValueError):
+            same = shard_digest(final) == digest
+        if not same:
+            _remove(final)
+    if not same:
+        os.replace(path, final)
+    return Shard(final.name, final.stat().st_size, digest, *shard_state(final)[1:])
+
+
+def _as_is(index_dir: Path, shard: Shard) -> Shard:
+    """A shard that stays, with the times of now: one that was copied here would be read whole by every query."""
+    verify(index_dir, shard)
+    return replace(shard, mtime_ns=(state := shard_state(index_dir / shard.name))[1], ctime_ns=state[2])
 
 
 def _sync_folder(folder: Path) -> None:

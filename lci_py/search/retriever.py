@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lci_py.index.bm25 import LexicalIndex
     from lci_py.index.dense import DenseIndex, TokenTable
     from lci_py.index.late import TokenBags
-    from lci_py.index.symbolic import SymbolicIndex
+    from lci_py.index.symbols import SymbolicIndex
     from lci_py.search.query import TextQuery
 
 #: Weights of the fields in the bm25 mode's score, a plain sum of BM25 scores.

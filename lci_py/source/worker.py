@@ -87,8 +87,13 @@ def process_file(root: str, entry: FileEntry, *, texts: bool = False) -> FileRec
     reason = content_reason(entry.path, data)
     if reason:
         return unparsed(entry, reason, data)
+    return process_data(entry, data, detect(entry.path, data[:HEAD_BYTES]), texts=texts)
+
+
+def process_data(entry: FileEntry, data: bytes, language: str, *, texts: bool = False) -> FileRecord:
+    """Parse, chunk and count a file's content."""
     try:
-        found = extract(entry.path, data, detect(entry.path, data[:HEAD_BYTES]))
+        found = extract(entry.path, data, language)
     except Exception:  # one file that a grammar or this program trips over must not cost the others their index
         return unparsed(entry, "parser_crash", data)
     words, bags = count_words(chunk.text for chunk in found.chunks)

@@ -1,0 +1,132 @@
+"""Is the tree still what was indexed? By `stat` first, then by content; a file that was only touched is not stale."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lci_py.source.digest import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lci_py.index.files import FileTable, Known
+    from lci_py.source.walk import WalkResult
+
+#: What a query may spend on looking at files that are not in its answer.
+SWEEP_SECONDS = 0.05
+#: A batch looks at the tree at most so often.
+_LASTS_SECONDS = 1.0
+_AT_A_TIME = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a look at the tree found."""
+
+    stale: tuple[str, ...]  # changed, gone or new
+    bytes: int  # of those that are there
+    unchecked: int = 0  # files that there was no time for
+
+
+class Freshness:
+    """What the index knows of each file, beside what is there now."""
+
+    def __init__(
+        self, root: Path, table: FileTable, read: Callable[[str], bytes | None], walk: Callable[[], WalkResult]
+    ) -> None:
+        """
+        Args:
+            root: The repository.
+            table: What is indexed.
+            read: The content of a file, None if it cannot be read.
+            walk: Lists the files as an index run would.
+        """
+        self._base = os.path.join(str(root), "")
+        self._table = table
+        self._read = read
+        self._walk = walk
+        self._changed: dict[str, bool] = {}
+        self._last: tuple[float, Sweep] | None = None
+
+    def forget(self) -> None:
+        """Start a new query: a file may change between two queries of a batch."""
+        self._changed.clear()
+
+    @cached_property
+    def _known(self) -> dict[str, Known]:
+        return {item.path: item for item in self._table.known()}
+
+    def changed(self, path: str) -> bool:
+        """Whether a file differs from what was indexed."""
+        found = self._changed.get(path)
+        if found is None:
+            known = self._known.get(path)
+            found = self._changed[path] = known is None or self._differs(known)
+        return found
+
+    def _differs(self, known: Known) -> bool:
+        try:
+            # A string, not a Path: this runs for every indexed file of every query.
+            info = os.lstat(self._base + known.path)
+        except (OSError, ValueError):
+            return known.slot >= 0
+        if not stat.S_ISREG(info.st_mode):
+            return known.slot >= 0
+        if (info.st_size, info.st_mtime_ns, info.st_ctime_ns) == (known.size, known.mtime_ns, known.ctime_ns):
+            return False
+        # Not kept: after a checkout every file is read here, and they need not all stay in memory.
+        data = self._read(known.path)
+        if data is None:
+            return known.slot >= 0
+        if digest(data) == known.sha:
+            return False
+        if known.slot >= 0:
+            return True
+        from lci_py.source.walk import content_reason
+
+        return content_reason(known.path, data) is None
+
+    def sweep(self, seconds: float | None = SWEEP_SECONDS) -> Sweep:
+        """Look at all files, or at as many as there is time for; None is no limit."""
+        now = time.monotonic()
+        if seconds is not None and self._last is not None and now - self._last[0] < _LASTS_SECONDS:
+            return self._last[1]
+        found = self._look(None if seconds is None else now + seconds)
+        self._last = (time.monotonic(), found)
+        return found
+
+    def _look(self, deadline: float | None) -> Sweep:
+        known = list(self._known.values())
+        stale: list[str] = []
+        for start in range(0, len(known), _AT_A_TIME):
+            if deadline is not None and time.monotonic() > deadline:
+                return self._swept(stale, len(known) - start)
+            stale += [item.path for item in known[start : start + _AT_A_TIME] if self.changed(item.path)]
+        if any(self._moved()):
+            # Something was added, removed or renamed, or an ignore file changed: only a walk tells what that means.
+            listed = {entry.path for entry in self._walk().files}
+            stale += sorted(listed - self._known.keys())
+            stale += [item.path for item in known if item.slot >= 0 and item.path not in listed]
+        return self._swept(stale, 0)
+
+    def _moved(self) -> Iterator[bool]:
+        for folder, mtime_ns in self._table.folders():
+            try:
+                yield os.lstat(self._base + folder).st_mtime_ns != mtime_ns
+            except (OSError, ValueError):
+                yield mtime_ns >= 0
+
+    def _swept(self, stale: list[str], unchecked: int) -> Sweep:
+        size = 0
+        for path in (found := tuple(sorted(set(stale)))):
+            try:
+                size += os.lstat(self._base + path).st_size
+            except (OSError, ValueError):
+                continue
+        return Sweep(found, size, unchecked)
