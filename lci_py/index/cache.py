@@ -98,21 +98,24 @@ class Cache:
             with self._transaction() as db:
                 db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", rows)
 
-    def used(self, table: str, keys: Iterable[bytes], generation: int) -> None:
-        """Note that a generation uses these."""
-        if self._db is not None:
-            with self._transaction() as db:
-                db.executemany(f"UPDATE {table} SET used = ? WHERE key = ?", ((generation, key) for key in keys))
-
-    def collect(self, most: int) -> None:
-        """Drop what was used longest ago, until the bodies take at most so many bytes."""
-        if self._db is None:
-            return
+    def full(self, most: int) -> bool:
+        """Whether the file is larger than so many bytes."""
         with suppress(*_TROUBLE):
-            pages, size = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-            if pages * size <= most:
-                return
+            return self._db is not None and self._path.stat().st_size > most
+        return False
+
+    def collect(self, most: int, records: Iterable[bytes], generation: int) -> None:
+        """Drop what was used longest ago, until the bodies take at most so many bytes.
+
+        Args:
+            most: Bytes.
+            records: Keys of the records that are in use.
+            generation: The generation that uses them.
+        """
+        if self._db is None or not self.full(most):
+            return
         with self._transaction() as db:
+            db.executemany("UPDATE records SET used = ? WHERE key = ?", ((generation, key) for key in records))
             db.execute("CREATE TEMP TABLE old (name TEXT, number INTEGER)")
             ages = " UNION ALL ".join(
                 f"SELECT '{table}' AS name, rowid AS number, used, length(body) AS size FROM {table}"

@@ -48,13 +48,14 @@ def compare(
         known: What is indexed.
         files: What the walk found.
         walked_ns: When it began, by the wall clock.
-        only: Leave all others as they are: paths of files and folders.
+        only: Leave all others as they are: paths of files and folders; "" is the root.
     """
     change = Change()
+    named = None if only is None else frozenset(only)
     before = {item.path: item for item in known}
     for entry in files:
         item = before.pop(entry.path, None)
-        if only is not None and not _among(entry.path, only):
+        if named is not None and not _among(entry.path, named):
             change.same += [item] if item is not None else []
         elif item is None:
             change.dirty.append(entry)
@@ -63,7 +64,7 @@ def compare(
         else:
             _look_inside(root, item, entry, walked_ns, change)
     for item in before.values():
-        if only is not None and not _among(item.path, only):
+        if named is not None and not _among(item.path, named):
             change.same.append(item)
         else:
             change.gone.append(item)
@@ -83,5 +84,10 @@ def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, chang
     change.replaced.append(item)
 
 
-def _among(path: str, only: Sequence[str]) -> bool:
-    return any(path == item or path.startswith(f"{item}/") or item in ("", ".") for item in only)
+def _among(path: str, named: frozenset[str]) -> bool:
+    """Whether a path, or a folder that it lies in, is named."""
+    while path not in named:
+        if not path:
+            return False
+        path = path.rpartition("/")[0]
+    return True

@@ -35,6 +35,7 @@ class Known:
     sha: str  # digest of the content
     slot: int  # its place among the files of all segments, -1 if it is not indexed
     reason: str  # why not, "" if it is
+    key: bytes = bytes(16)  # of its record in the cache
 
 
 def write_files(
@@ -56,6 +57,7 @@ def write_files(
             "mtimes": array("q", [item.mtime_ns for item in known]),
             "ctimes": array("q", [item.ctime_ns for item in known]),
             "shas": b"".join(bytes.fromhex(item.sha) for item in known),
+            "keys": b"".join(item.key for item in known),
             "slots": array("i", [item.slot for item in known]),
             "reasons": bytes(reasons.index(item.reason) for item in known),
             "reason_names": json.dumps(reasons).encode(),
@@ -107,12 +109,15 @@ class FileTable:
             DamagedIndexError: The arrays do not fit together.
         """
         shas = bytes(self.arrays.view("shas", "u1")).hex()
+        keys = bytes(self.arrays.view("keys", "u1"))
+        if len(shas) != 32 * len(self) or len(keys) != 16 * len(self):
+            raise DamagedIndexError(f"{self.name}: there are other digests than files")
         slots = self.arrays.view("slots", "i4").tolist()
         codes = self.arrays.view("reasons", "u1").tolist()
         try:
             names = json.loads(bytes(self.arrays.view("reason_names", "u1")))
             return [
-                Known(path, *stat, sha=shas[32 * i : 32 * i + 32], slot=slot, reason=str(names[code]))
+                Known(path, *stat, shas[32 * i : 32 * i + 32], slot, str(names[code]), keys[16 * i : 16 * i + 16])
                 for i, (path, stat, slot, code) in enumerate(zip(self.paths(), self.stats(), slots, codes, strict=True))
             ]
         except (ValueError, IndexError, TypeError, KeyError) as error:

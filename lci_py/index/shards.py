@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from lci_py.embed.encoder import Encoder
 from lci_py.index import fields
 from lci_py.index.bm25 import write_lexical
 from lci_py.index.dense import write_dense, write_tokens
-from lci_py.index.graph import EDGE_KINDS, resolve_edges, write_graph
 from lci_py.index.late import write_token_bags
 from lci_py.index.symbolic import write_symbolic
 
@@ -21,31 +19,20 @@ if TYPE_CHECKING:
 
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.index.rows import Rows
-    from lci_py.types import Skip
 
     Progress = Callable[[str, int, int], None]
     Shards = dict[str, tuple[Path, str]]
 
 
-def write_shards(
-    folder: Path, rows: Rows, skipped: list[Skip], encoder: Encoder | ContextualEncoder, report: Progress
-) -> tuple[Shards, dict[str, int]]:
-    """The shards (role -> path, suffix of its final name), and how many edges there are of each kind."""
-    report("graph", 0, 0)
-    edges, targets = resolve_edges(rows)
-    (folder / "graph").mkdir()
-    write_graph(folder / "graph", edges, len(rows.symbols), len(rows.records))
+def write_segment(
+    folder: Path, rows: Rows, encoder: Encoder | ContextualEncoder | None, report: Progress
+) -> dict[str, Path]:
+    """Write the shards of a segment into a folder; without an encoder, those that need none. Role -> path."""
     report("symbols", 0, 0)
-    write_symbolic(folder / "symbols.sqlite", rows, targets, skipped)
-    shards = {
-        "graph": (folder / "graph", ""),
-        "symbols": (folder / "symbols.sqlite", ".sqlite"),
-        "bm25": (folder / "bm25", ""),
-        "dense": (folder / "dense.faiss", ".faiss"),
-    }
+    shards = {"symbols": folder / "symbols.sqlite"}
+    write_symbolic(shards["symbols"], rows)
     _write_text_shards(shards, folder, rows, encoder, report)
-    kinds = Counter(EDGE_KINDS[edge[2]] for edge in edges)
-    return shards, dict(sorted(kinds.items()))
+    return shards
 
 
 def _write_text_shards(

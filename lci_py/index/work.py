@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,7 +28,8 @@ class Task:
 
     entry: FileEntry
     known: tuple[str, ...] = ()  # digests of contents that need no extraction
-    expected: str = ""  # digest of the content that it should have; taken from the cache without a look at the file
+    sha: str = ""  # digest of the content that is wanted, if not the one of now: the cache may have it
+    key: bytes = b""  # where
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,37 +67,24 @@ def process_tasks(place: Workplace, tasks: list[Task]) -> list[Done]:
 
 def _process(place: Workplace, task: Task, cache: Cache | None) -> Done:
     entry = task.entry
-    data = b""
-    if task.expected and cache is not None:
-        # What the cache has of it says which language its content was found to be, so the file need not be read.
-        for key in _keys(entry.path, task.expected, place.texts):
-            if body := cache.get("records", [key]).get(key):
-                return Done(entry, task.expected, body=body, key=key, cached=True)
-    found = read_file(os.path.join(place.root, entry.path))
-    if isinstance(found, str):
-        return Done(entry, digest(b""), skip=found)
-    data = found
+    if task.key and cache is not None and (body := cache.get("records", [task.key]).get(task.key)):
+        return Done(entry, task.sha, body=body, key=task.key, cached=True)
+    data = read_file(os.path.join(place.root, entry.path))
+    if isinstance(data, str):
+        return Done(entry, digest(b""), skip=data)
     sha = digest(data)
     if reason := content_reason(entry.path, data):
         return Done(entry, sha, skip=reason)
-    if sha in task.known:
-        return Done(entry, sha)
     language = detect(entry.path, data[:HEAD_BYTES])
     key = record_key(sha, entry.path, language, place.texts)
+    if sha in task.known:
+        return Done(entry, sha, key=key)
     if cache is not None and (body := cache.get("records", [key]).get(key)):
         return Done(entry, sha, body=body, key=key, cached=True)
     made = process_data(entry, data, language, texts=place.texts)
     if made.skip:
         return Done(entry, sha, skip=made.skip)
     return Done(entry, sha, body=record.encode(made), key=key)
-
-
-def _keys(path: str, sha: str, texts: bool) -> Iterable[bytes]:
-    """The keys that a content can have under a path: a few suffixes are shared by several languages."""
-    suffix = "." + path.rpartition(".")[2]
-    likely = [detect(path, b"")]
-    likely += [spec.name for spec in load_languages().values() if suffix in spec.shared_suffixes + spec.suffixes]
-    return (record_key(sha, path, language, texts) for language in dict.fromkeys(likely))
 
 
 def record_key(sha: str, path: str, language: str, texts: bool) -> bytes:
@@ -107,7 +94,7 @@ def record_key(sha: str, path: str, language: str, texts: bool) -> bytes:
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _extractor(language: str) -> str:
     """What tells one version of the extraction from another: this program's modules, the grammar, its queries."""
     files = sorted(Path(record.__file__).parent.glob("*.py"))

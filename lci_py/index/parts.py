@@ -1,0 +1,127 @@
+"""The segments of a generation that is being made, and which of them to write anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.numbering import COUNTED, number_slots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.arrays import Arrays
+    from lci_py.index.files import Known
+    from lci_py.index.manifest import Manifest, Segment
+    from lci_py.index.store import Draft
+
+#: What each file has rows of.
+ROWS = COUNTED[1:]
+#: A segment is merged with the new one if it is not this many times as large: so a row is written a number of times
+#: that grows with the logarithm of the index, and there are as many segments.
+_GROWTH = 3
+#: Segments of up to so many chunks cost less to write anew than to search one by one.
+_SMALL_CHUNKS = 1_000
+
+
+@dataclass(slots=True)
+class Part:
+    """A segment, and which of its files are alive."""
+
+    segment: Segment | Draft
+    files: list[Known | None]  # by number in the segment; None: dead
+    sizes: dict[str, NDArray[Any]]  # of `ROWS`: how many rows each file has, [files] int32
+    symbols: Path  # its symbolic shard
+
+    @property
+    def living(self) -> list[Known]:
+        return [item for item in self.files if item is not None]
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        """Which files are: [files]."""
+        return np.array([item is not None for item in self.files], np.bool_)
+
+    @property
+    def living_chunks(self) -> int:
+        return int(self.sizes["chunks"][self.alive].sum())
+
+    def first(self, kind: str, number: int) -> int:
+        """The first row of a file."""
+        return int(self.sizes[kind][:number].sum())
+
+
+def parts_of(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[Part]:
+    """The segments of a published generation.
+
+    Raises:
+        DamagedIndexError: The files shard and the manifest do not fit together.
+    """
+    sizes = {kind: arrays.array(f"{kind}_sizes", "i4") for kind in ROWS}
+    parts = []
+    start = 0
+    for segment in manifest.segments:
+        stop = start + segment.counts["files"]
+        own = {kind: sizes[kind][start:stop] for kind in ROWS}
+        if any(len(rows) != stop - start or int(rows.sum()) != segment.counts[kind] for kind, rows in own.items()):
+            raise DamagedIndexError("the table of files does not fit the segments")
+        path = index_dir / segment.shards["symbols"].name
+        parts.append(Part(segment, [None] * (stop - start), own, path))
+        start = stop
+    for item in known:
+        if item.slot >= start:
+            raise DamagedIndexError("a file lies outside all segments")
+        if item.slot >= 0:
+            part, number = locate(parts, item.slot)
+            part.files[number] = item
+    return parts
+
+
+def locate(parts: Sequence[Part], slot: int) -> tuple[Part, int]:
+    """The segment that a slot lies in, and the file's number there."""
+    for part in parts:
+        if slot < len(part.files):
+            return part, slot
+        slot -= len(part.files)
+    raise IndexError(slot)
+
+
+def to_merge(parts: Sequence[Part], fresh_chunks: int, most: int) -> list[Part]:
+    """The segments whose living files go into the new one, so that there are few.
+
+    Args:
+        parts: All segments.
+        fresh_chunks: What the new one holds in any case; 0 if there need not be a new one.
+        most: Chunks of the largest segment.
+    """
+    chosen = [part for part in parts if "dense" not in part.segment.shards]  # they wait for their embedding
+    total = fresh_chunks + sum(part.living_chunks for part in chosen)
+    rest = sorted((part for part in parts if part not in chosen), key=lambda part: part.living_chunks)
+    for part in rest:
+        chunks = part.living_chunks
+        dead = int(part.sizes["chunks"].sum()) - chunks
+        if not chunks and not part.living:
+            continue  # dropped, not merged
+        worth = chunks <= max(_SMALL_CHUNKS, _GROWTH * total) or dead > chunks
+        if total and worth and total + chunks <= most:
+            chosen.append(part)
+            total += chunks
+    return chosen
+
+
+def table_arrays(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
+    """What the files shard holds of the segments: how many rows each file has, and the numbering, if there is any."""
+    none = np.zeros(0, np.int32)
+    found = {f"{kind}_sizes": np.concatenate([none, *(part.sizes[kind] for part in parts)]) for kind in ROWS}
+    whole = len(parts) == 1 and None not in parts[0].files
+    if not whole and parts:
+        paths = [[item.path if item is not None else None for item in part.files] for part in parts]
+        found |= number_slots(paths, {kind: [part.sizes[kind] for part in parts] for kind in ROWS})
+    return found
