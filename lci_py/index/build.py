@@ -47,6 +47,9 @@ class BuildOptions:
     jobs: int
     full: bool = False
     model: Path | None = None  # None: the one in the package
+    files: tuple[str, ...] | None = None  # look at these only, relative to the root; None: at all
+    wait: float = 0.0  # seconds, for another writer
+    defer_dense: bool = False  # leave the embedding to a later run
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -71,8 +74,10 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     if previous is not None and current and not options.full and _intact(index_dir, previous):
         return _summary(root, _as_of_now(root, index_dir, previous, model), index_dir, started, changed=False)
     encoder = open_encoder(model, threads=max(1, options.jobs))
-    with store.staging(index_dir) as folder:
+    with store.staging(index_dir, options.wait) as folder:
         previous = _previous(index_dir)  # again, under the lock: another writer may have published a generation
+        if previous is None:
+            store.drop_cache(index_dir)
         work = partial(process_batch, str(root), texts=encoder.reads_text)
         records, skipped = _records(work, walked.files, options.jobs, report)
         skipped = sorted([*walked.skipped, *skipped], key=lambda skip: (skip.path, skip.reason))
@@ -97,7 +102,11 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         )  # fmt: skip
         report("commit", 0, 0)
         manifest = store.commit(index_dir, folder, shards, manifest)
-    return _summary(root, manifest, index_dir, started, changed=True)
+    return replace(
+        _summary(root, manifest, index_dir, started, changed=True),
+        parsed_files=len(rows.records),
+        embedded_chunks=len(rows.chunk_unit),
+    )
 
 
 def _as_of_now(root: Path, index_dir: Path, manifest: Manifest, model: ModelFolder) -> Manifest:

@@ -5,32 +5,47 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from lci_py.errors import IndexWriteError
-from lci_py.index.manifest import MANIFEST, SHARD_NAME, Manifest, Shard, hold, shard_digest, shard_state
+from lci_py.errors import IndexError_, IndexWriteError
+from lci_py.index.lock import writer
+from lci_py.index.manifest import (
+    MANIFEST,
+    SHARD_NAME,
+    Manifest,
+    Shard,
+    hold,
+    read_manifest,
+    shard_digest,
+    shard_state,
+    verify,
+)
 
-_IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
-_LOCK = "write.lock"
+IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
+#: What holds work of earlier runs, keyed by content; believed only beside a manifest that is sealed.
+_CACHE = re.compile(r"cache([.-].*)?")
 
 
 @contextlib.contextmanager
-def staging(index_dir: Path) -> Iterator[Path]:
+def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
     """A fresh folder inside the index folder to write shards into, under the writer's lock.
 
+    Args:
+        index_dir: The index folder; made if it is not there.
+        wait: Seconds to wait for another writer.
     Raises:
         IndexWriteError: The folder cannot be written, the disk is full, or another process is writing.
     """
     try:
-        index_dir.mkdir(parents=True, exist_ok=True)
-        with _locked(index_dir):
+        with writer(index_dir, wait):
             _write_ignore(index_dir / ".gitignore")
             for debris in index_dir.glob("tmp-*"):
-                _remove(debris)
+                remove(debris)
             folder = index_dir / f"tmp-{os.getpid()}"
             try:
                 folder.mkdir()
@@ -50,7 +65,7 @@ def _write_ignore(path: Path) -> None:
     # A full disk leaves an empty one; a link came with a clone, and writing would follow it.
     if path.is_symlink() or not path.exists() or not path.stat().st_size:
         path.unlink(missing_ok=True)
-        path.write_text(_IGNORE)
+        path.write_text(IGNORE)
 
 
 @contextlib.contextmanager
@@ -64,32 +79,6 @@ def _as_os_error() -> Iterator[None]:
         if "faiss" not in str(error):
             raise
         raise OSError(f"faiss cannot write its file ({' '.join(str(error).split())[-80:]})") from error
-
-
-@contextlib.contextmanager
-def _locked(index_dir: Path) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - not on this platform; the manifest is still replaced atomically
-        yield
-        return
-    # O_NOFOLLOW: a lock that came with a clone may be a link to any file, which `truncate` would empty.
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(index_dir / _LOCK, flags, 0o666)
-    with open(descriptor, "r+", encoding="utf-8") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            handle.seek(0)
-            holder = handle.read(20).strip() or "unknown"
-            raise IndexWriteError(
-                f"another `lci index` (process {holder}) is writing {index_dir}",
-                hint="wait for it to finish, then run the command again",
-            ) from None
-        handle.truncate(0)
-        handle.write(str(os.getpid()))
-        handle.flush()
-        yield
 
 
 def commit(index_dir: Path, folder: Path, shards: dict[str, tuple[Path, str]], manifest: Manifest) -> Manifest:
@@ -154,12 +143,46 @@ def _collect(index_dir: Path, keep: set[str]) -> None:
             handle = hold(item, exclusive=True)
         except BlockingIOError:
             continue
-        _remove(item)
+        remove(item)
         if handle is not None:
             os.close(handle)
 
 
-def _remove(item: Path) -> None:
+def drop_cache(index_dir: Path) -> None:
+    """Remove what earlier runs kept: somebody else may have written it. For who has the writer's lock."""
+    for item in index_dir.iterdir():
+        if is_cache(item.name):
+            remove(item)
+
+
+def is_cache(name: str) -> bool:
+    """Whether a name in the index folder is one of the cache's."""
+    return _CACHE.fullmatch(name) is not None
+
+
+def adopt(index_dir: Path, wait: float = 0.0) -> bool:
+    """Seal an index that somebody else made, if each of its shards is what its manifest says.
+
+    Returns:
+        False if there is none, or it is damaged.
+    Raises:
+        IndexWriteError: As in `staging`.
+    """
+    with staging(index_dir, wait) as folder:
+        try:
+            found = read_manifest(index_dir, trust=True)
+            for shard in found.shards.values():
+                verify(index_dir, shard, thoroughly=True)
+        except IndexError_:
+            return False
+        # With the times that the shards have here: they need not be read whole again by each query.
+        shards = {r: replace(s, mtime_ns=shard_state(index_dir / s.name)[1]) for r, s in found.shards.items()}
+        commit(index_dir, folder, {}, replace(found, shards=shards))
+    return True
+
+
+def remove(item: Path) -> None:
+    """Remove a file, a link or a folder; what cannot be removed stays."""
     if item.is_dir() and not item.is_symlink():
         shutil.rmtree(item, ignore_errors=True)
     else:

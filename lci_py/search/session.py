@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 class Session:
     """Reads one generation of an index, whatever a writer does meanwhile. Use it as a context manager."""
 
-    def __init__(self, root: Path, index_dir: Path, *, snippet: int, limit: int, model: Path | None = None) -> None:
+    def __init__(
+        self, root: Path, index_dir: Path, *, snippet: int, limit: int, model: Path | None = None, trust: bool = False
+    ) -> None:
         self.root = root
         self.index_dir = index_dir
         try:
-            self._index = OpenIndex(index_dir)
+            self._index = OpenIndex(index_dir, trust=trust)
         except NoIndexError:
             raise NoIndexError(str(root)) from None  # the folder that the user knows, wherever the index would be
         self.manifest: Manifest = self._index.manifest
@@ -62,9 +64,9 @@ class Session:
         """
         return self._index.verified(role)
 
-    def problems(self) -> list[str]:
-        """What is wrong with the shards; nothing, usually. Reads all of them."""
-        return self._index.problems()
+    def problems(self, *, thoroughly: bool) -> list[str]:
+        """What is wrong with the shards; nothing, usually. If `thoroughly`, reads all of them."""
+        return self._index.problems(thoroughly=thoroughly)
 
     @cached_property
     def symbols(self) -> SymbolicIndex:
