@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import BadPathError, ConfigError
+from lci_py.errors import BadPathError, ConfigError, unknown_refresh
+from lci_py.types import REFRESH
 
 if TYPE_CHECKING:
     from lci_py.source.walk import WalkOptions
@@ -31,6 +32,9 @@ class Settings:
     snippet: int = 8  # lines of code per result
     limit: int = 10  # results shown
     model: Path | None = None  # folder of the embedding model; None: the one in the package
+    refresh: str = "auto"  # one of types.REFRESH: whether a search refreshes the index first
+    trust: bool = False  # read an index that somebody else made
+    segment_chunks: int = 50_000  # what a run of `lci index` holds in memory at a time
 
     def walk_options(self) -> WalkOptions:
         """The part of the settings that the walk reads."""
@@ -41,8 +45,8 @@ class Settings:
         )
 
 
-# index_dir is missing on purpose: a file that comes with a clone must not choose where this program writes.
-FILE_KEYS = tuple(field.name for field in fields(Settings) if field.name != "index_dir")
+# Missing on purpose: a file that comes with a clone must not choose where this program writes, nor what it believes.
+FILE_KEYS = tuple(field.name for field in fields(Settings) if field.name not in ("index_dir", "trust"))
 
 
 def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Settings, list[str]]:
@@ -127,6 +131,12 @@ def _from_environment() -> dict[str, Any]:
             values["jobs"] = _CHECKS["jobs"]("LCI_JOBS", int(jobs))
         except ValueError as error:
             raise ConfigError(f"LCI_JOBS must be a number, not {jobs!r}", hint="set it to 1 or more") from error
+    if refresh := os.environ.get("LCI_REFRESH"):
+        values["refresh"] = _refresh("LCI_REFRESH", refresh)
+    if trust := os.environ.get("LCI_TRUST_INDEX"):
+        if trust not in ("0", "1"):
+            raise ConfigError(f"LCI_TRUST_INDEX must be 1 or 0, not {trust!r}", hint="unset it, or set it to 1")
+        values["trust"] = trust == "1"
     return values
 
 
@@ -158,6 +168,12 @@ def _flag(what: str, value: object) -> bool:
     return value
 
 
+def _refresh(what: str, value: object) -> str:
+    if not isinstance(value, str) or value not in REFRESH:
+        raise unknown_refresh(what, value)
+    return value
+
+
 def _globs(what: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"{what} must be a list of globs, not {value!r}", hint='write it as ["docs/**", "*.gen.py"]')
@@ -183,4 +199,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "snippet": _at_least(0),
     "limit": _at_least(1),
     "model": _path,
+    "segment_chunks": _at_least(1),
+    "refresh": _refresh,
+    "trust": _flag,
 }

@@ -71,6 +71,19 @@ class ConfigError(UsageError):
     code = "bad_config"
 
 
+def unknown_refresh(what: str, value: object) -> ConfigError:
+    """The error for a `--refresh` that is none of the three."""
+    from lci_py.types import REFRESH
+
+    return ConfigError(f"{what} cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
+
+
+class HookError(UsageError):
+    """A git hook that cannot be looked at, written or removed."""
+
+    code = "hook"
+
+
 class BadModelError(UsageError):
     """A model folder that does not hold a model this program can run."""
 
@@ -108,6 +121,24 @@ class DamagedIndexError(IndexError_):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the index is damaged: {what}", hint="run `lci index --full` to rebuild it")
+
+
+class UntrustedIndexError(IndexError_):
+    """The index was not sealed with this user's key: it came with a clone, or from another machine or user."""
+
+    code = "index_untrusted"
+
+    def __init__(self, index_dir: str) -> None:
+        super().__init__(
+            f"the index in {index_dir} is not trusted: it was not made by you on this machine",
+            hint="run `lci index` to rebuild it, or pass --trust-index if you mean it",
+        )
+
+
+class TrustKeyError(IndexError_):
+    """The key that seals indexes cannot be made, or is not one that only this user can have made."""
+
+    code = "index_key"
 
 
 class ShardMissingError(IndexError_):

@@ -14,6 +14,9 @@ MODES: tuple[Mode, ...] = ("dense", "bm25", "symbolic", "multiview")
 # The tie order of the contract: a result found equally by several views is attributed to the first.
 VIEWS: tuple[View, ...] = ("dense", "bm25", "symbolic")
 
+#: Whether a search refreshes the index first: if that is quick, never, or whatever it takes.
+REFRESH = ("auto", "never", "always")
+
 #: Every kind a symbol can have; grammars may use no other.
 KINDS = (
     "function", "method", "constructor", "class", "struct", "union", "interface", "trait", "object", "enum",
@@ -148,7 +151,10 @@ class BuildSummary:
     seconds: float
     bytes_read: int
     bytes_on_disk: int
-    reused_files: int = 0
+    reused_files: int = 0  # taken over from the index as it was
+    parsed_files: int = 0  # new, or read again
+    removed_files: int = 0  # in the index before, and no longer
+    embedded_chunks: int = 0  # by the model in this run; the others' vectors were there
     warnings: tuple[str, ...] = ()
 
 

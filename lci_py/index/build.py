@@ -31,6 +31,7 @@ from lci_py.index.manifest import (
 from lci_py.index.numbering import COUNTED
 from lci_py.index.parse import UNPARSED
 from lci_py.index.tally import ranked, reasons
+from lci_py.index.trust import cache_secret
 from lci_py.index.work import Workplace
 from lci_py.source.git import head
 from lci_py.source.walk import WalkOptions, WalkResult, walk
@@ -51,7 +52,8 @@ class BuildOptions:
     full: bool = False  # believe nothing that is there
     model: Path | None = None  # None: the one in the package
     files: tuple[str, ...] | None = None  # look at nothing but these paths
-    defer_dense: bool = False
+    wait: float = 0.0  # seconds, for another writer
+    defer_dense: bool = False  # leave the embedding to a later run
     segment_chunks: int = 50_000
 
 
@@ -87,7 +89,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     model = ModelFolder(options.model)
     report("walk", 0, 0)
     walked_ns = time.time_ns()
-    tree = _Tree(root, index_dir, _without(index_dir, root, walk(root, options.walk)), walked_ns)
+    tree = _Tree(root, index_dir, walk_around(index_dir, root, options.walk), walked_ns)
     previous = _previous(index_dir)
     if previous is not None:
         check_root(previous, root, index_dir)
@@ -96,7 +98,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     if before is not None and _current(before, tree, options):
         manifest = _as_of_now(tree, before.manifest, model)
         return _summary(tree, manifest, started, changed=False)
-    with store.staging(index_dir) as folder:
+    with store.staging(index_dir, options.wait) as folder:
         latest = _previous(index_dir)  # under the lock: another writer may have published a generation
         if latest != previous:
             before = None if options.full else _before(latest, tree, options, model)
@@ -151,7 +153,7 @@ def _publish(
         place=Workplace(
             str(tree.root),
             tree.index_dir,
-            b"lci",
+            cache_secret(),
             texts=not model.builtin and encoder().reads_text,
             use_cache=not options.full,
         ),
@@ -193,7 +195,12 @@ def _program() -> str:
 
 
 def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
-    return {"name": encoder.name, "sha256": encoder.sha256, "dimension": encoder.dimension}
+    return {
+        "name": encoder.name,
+        "sha256": encoder.sha256,
+        "dimension": encoder.dimension,
+        "reads_text": encoder.reads_text,
+    }
 
 
 def _nothing() -> None:
@@ -235,15 +242,17 @@ def _previous(index_dir: Path) -> Manifest | None:
         return None  # nothing there, or nothing of use: this run replaces it
 
 
-def _without(index_dir: Path, root: Path, walked: WalkResult) -> WalkResult:
+def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult:
     """The walk, without an index folder elsewhere in the tree: each run would find the files of the run before."""
+    walked = walk(root, options)
     try:
         prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"
     except ValueError:
         return walked
-    return WalkResult(
-        tuple(entry for entry in walked.files if not entry.path.startswith(prefix)),
-        tuple(skip for skip in walked.skipped if not skip.path.startswith(prefix)),
+    return replace(
+        walked,
+        files=tuple(entry for entry in walked.files if not entry.path.startswith(prefix)),
+        skipped=tuple(skip for skip in walked.skipped if not skip.path.startswith(prefix)),
     )
 
 

@@ -23,9 +23,11 @@ from lci_py.errors import (
     NoIndexError,
     ShardMissingError,
     ShardVersionError,
+    UntrustedIndexError,
     WrongRootError,
 )
 from lci_py.index.numbering import COUNTED
+from lci_py.index.trust import is_sealed, seal
 
 #: Version history stands in docs/index-format.md.
 FORMAT = 3
@@ -79,23 +81,37 @@ class Manifest:
         return [item for table in tables for item in table.items()]
 
     def dumps(self) -> str:
+        """The manifest as it is written: with its seal, and a digest over both.
+
+        Raises:
+            TrustKeyError: The key of the seal cannot be made or used.
+        """
         data = asdict(self)
+        data["seal"] = seal(_canonical(data))
         return json.dumps({**data, "digest": _own_digest(data)}, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
+def _canonical(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
 def _own_digest(data: dict[str, Any]) -> str:
-    """Digest of a manifest's values: a flipped byte in a count would otherwise be believed."""
-    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+    """Digest of a manifest's values and its seal. It tells damage (a flipped byte) from an index of somebody else."""
+    return hashlib.blake2b(_canonical(data), digest_size=16).hexdigest()
 
 
-def read_manifest(index_dir: Path) -> Manifest:
+def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
     """What the manifest of a folder says. Whether its shards are there is for `open_index` to find out.
 
+    Args:
+        index_dir: The index folder.
+        trust: Believe it whoever wrote it.
     Raises:
         NoIndexError: There is none.
         ShardVersionError: It is in a format this build does not read.
         DamagedIndexError: It is not a manifest.
+        UntrustedIndexError: It is one, and this user on this machine did not write it.
+        TrustKeyError: The key of the seal cannot be used.
     """
     path = index_dir / MANIFEST
     try:
@@ -110,6 +126,9 @@ def read_manifest(index_dir: Path) -> Manifest:
         raise ShardVersionError(str(path), found=data.get("format"), readable=FORMAT)
     if data.pop("digest", None) != _own_digest(data):
         raise DamagedIndexError(f"{MANIFEST} does not match its own checksum")
+    found = data.pop("seal", None)
+    if not trust and not is_sealed(_canonical(data), found):
+        raise UntrustedIndexError(str(index_dir))
     try:
         shards = _shards(data.pop("shards"))
         segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
@@ -168,13 +187,13 @@ def _check(manifest: Manifest) -> None:
 class OpenIndex:
     """A manifest whose shards stay while this is open: a writer removes only what nobody holds."""
 
-    def __init__(self, index_dir: Path) -> None:
+    def __init__(self, index_dir: Path, *, trust: bool = False) -> None:
         self.index_dir = index_dir
         self._held: list[int] = []
-        self.manifest = read_manifest(index_dir)
+        self.manifest = read_manifest(index_dir, trust=trust)
         while not self._hold_all():
             # A writer may have published a newer index, and removed these shards, since the manifest was read.
-            newer = read_manifest(index_dir)
+            newer = read_manifest(index_dir, trust=trust)
             if newer == self.manifest:
                 break  # it is really incomplete, which concerns only those who need what is missing
             self.close()
@@ -203,14 +222,14 @@ class OpenIndex:
         verify(self.index_dir, shard)
         return self.index_dir / shard.name
 
-    def problems(self) -> list[str]:
-        """What is wrong with the shards, from reading all of them; nothing, usually."""
+    def problems(self, *, thoroughly: bool) -> list[str]:
+        """What is wrong with the shards: by `stat`, or from reading all of them; nothing, usually."""
         found = []
         for role, shard in self.manifest.all_shards():
             try:
                 if not os.path.lexists(self.index_dir / shard.name):
                     raise ShardMissingError(f"the index has no {role} shard")
-                verify(self.index_dir, shard, thoroughly=True)
+                verify(self.index_dir, shard, thoroughly=thoroughly)
             except IndexError_ as error:
                 found.append(error.message)
         return found

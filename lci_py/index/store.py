@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lci_py.errors import IndexWriteError
+from lci_py.errors import IndexError_, IndexWriteError
+from lci_py.index.lock import writer
 from lci_py.index.manifest import (
     MANIFEST,
     SHARD_NAME,
@@ -19,29 +21,33 @@ from lci_py.index.manifest import (
     Segment,
     Shard,
     hold,
+    read_manifest,
     shard_digest,
     shard_state,
     verify,
 )
 
-_IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
-_LOCK = "write.lock"
+IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
+#: What holds work of earlier runs, keyed by content; believed only beside a manifest that is sealed.
+_CACHE = re.compile(r"cache([.-].*)?")
 _SUFFIXES = {"symbols": ".sqlite", "dense": ".faiss"}
 
 
 @contextlib.contextmanager
-def staging(index_dir: Path) -> Iterator[Path]:
+def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
     """A fresh folder inside the index folder to write shards into, under the writer's lock.
 
+    Args:
+        index_dir: The index folder; made if it is not there.
+        wait: Seconds to wait for another writer.
     Raises:
         IndexWriteError: The folder cannot be written, the disk is full, or another process is writing.
     """
     try:
-        index_dir.mkdir(parents=True, exist_ok=True)
-        with _locked(index_dir):
+        with writer(index_dir, wait):
             _write_ignore(index_dir / ".gitignore")
             for debris in index_dir.glob("tmp-*"):
-                _remove(debris)
+                remove(debris)
             folder = staging_folder(index_dir)
             try:
                 folder.mkdir()
@@ -66,7 +72,7 @@ def _write_ignore(path: Path) -> None:
     # A full disk leaves an empty one; a link came with a clone, and writing would follow it.
     if path.is_symlink() or not path.exists() or not path.stat().st_size:
         path.unlink(missing_ok=True)
-        path.write_text(_IGNORE)
+        path.write_text(IGNORE)
 
 
 @contextlib.contextmanager
@@ -80,32 +86,6 @@ def _as_os_error() -> Iterator[None]:
         if "faiss" not in str(error):
             raise
         raise OSError(f"faiss cannot write its file ({' '.join(str(error).split())[-80:]})") from error
-
-
-@contextlib.contextmanager
-def _locked(index_dir: Path) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - not on this platform; the manifest is still replaced atomically
-        yield
-        return
-    # O_NOFOLLOW: a lock that came with a clone may be a link to any file, which `truncate` would empty.
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(index_dir / _LOCK, flags, 0o666)
-    with open(descriptor, "r+", encoding="utf-8") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            handle.seek(0)
-            holder = handle.read(20).strip() or "unknown"
-            raise IndexWriteError(
-                f"another `lci index` (process {holder}) is writing {index_dir}",
-                hint="wait for it to finish, then run the command again",
-            ) from None
-        handle.truncate(0)
-        handle.write(str(os.getpid()))
-        handle.flush()
-        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +144,7 @@ def _place(index_dir: Path, role: str, path: Path) -> Shard:
         with contextlib.suppress(OSError, ValueError):
             same = shard_digest(final) == digest
         if not same:
-            _remove(final)
+            remove(final)
     if not same:
         os.replace(path, final)
     return Shard(final.name, final.stat().st_size, digest, *shard_state(final)[1:])
@@ -194,12 +174,37 @@ def _collect(index_dir: Path, keep: set[str]) -> None:
             handle = hold(item, exclusive=True)
         except BlockingIOError:
             continue
-        _remove(item)
+        remove(item)
         if handle is not None:
             os.close(handle)
 
 
-def _remove(item: Path) -> None:
+def is_cache(name: str) -> bool:
+    """Whether a name in the index folder is one of the cache's."""
+    return _CACHE.fullmatch(name) is not None
+
+
+def adopt(index_dir: Path, wait: float = 0.0) -> bool:
+    """Seal an index that somebody else made, if each of its shards is what its manifest says.
+
+    Returns:
+        False if there is none, or it is damaged.
+    Raises:
+        IndexWriteError: As in `staging`.
+    """
+    with staging(index_dir, wait):
+        try:
+            found = read_manifest(index_dir, trust=True)
+            for _, shard in found.all_shards():
+                verify(index_dir, shard, thoroughly=True)
+        except IndexError_:
+            return False
+        commit(index_dir, found.segments, found.shards, found)
+    return True
+
+
+def remove(item: Path) -> None:
+    """Remove a file, a link or a folder; what cannot be removed stays."""
     if item.is_dir() and not item.is_symlink():
         shutil.rmtree(item, ignore_errors=True)
     else:

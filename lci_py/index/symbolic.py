@@ -1,4 +1,4 @@
-"""The symbolic shard of a segment: its files, symbols, units, chunks and imports in SQLite. The reader is in `symbols`."""
+"""The symbolic shard of a segment: files, symbols, units, chunks and imports in SQLite. Its reader is in `symbols`."""
 
 from __future__ import annotations
 

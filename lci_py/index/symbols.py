@@ -25,8 +25,14 @@ _COLUMNS = (
     "s.build_tag AS build_tag, f.test AS test, s.exported AS exported, s.first_line AS first_line, "
     "u.id AS unit, s.id AS symbol_number, f.id AS file_number, s.parent AS parent"
 )
-_SYMBOLS = "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN units u ON u.id = s.unit LEFT JOIN symbols p ON p.id = s.parent"
-_UNITS = "FROM units u JOIN files f ON f.id = u.file LEFT JOIN symbols s ON s.id = u.symbol LEFT JOIN symbols p ON p.id = s.parent"
+_SYMBOLS = (
+    "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN units u ON u.id = s.unit "
+    "LEFT JOIN symbols p ON p.id = s.parent"
+)
+_UNITS = (
+    "FROM units u JOIN files f ON f.id = u.file LEFT JOIN symbols s ON s.id = u.symbol "
+    "LEFT JOIN symbols p ON p.id = s.parent"
+)
 #: Columns that hold numbers, and what they number.
 _NUMBERS = {"unit": "units", "symbol_number": "symbols", "file_number": "files", "parent": "symbols"}
 #: Files that have moved on to another segment; an empty table where all are alive.
@@ -72,7 +78,7 @@ class _Segment:
         """The rows, with public numbers."""
         if self._public["files"] is None:
             return list(rows)  # type: ignore[arg-type]  # a Row answers to names as a mapping does
-        found = []
+        found: list[Row] = []
         for row in rows:
             made = {key: row[key] for key in row.keys()}  # noqa: SIM118  # a Row iterates over values
             for column, kind in _NUMBERS.items():
@@ -216,8 +222,7 @@ class SymbolicIndex:
 
     def per_unit(self) -> list[tuple[Any, ...]]:
         """The file's number, and whether it is no definition, of every unit."""
-        rows = self._in_order("units", "SELECT file, symbol IS NULL FROM units ORDER BY id", owner="files")
-        return rows
+        return self._in_order("units", "SELECT file, symbol IS NULL FROM units ORDER BY id", owner="files")
 
     def _in_order(self, kind: str, sql: str, owner: str = "") -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = [()] * self.numbering.total(kind)

@@ -180,6 +180,6 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip]) -> dict[str, Any
     }
 
 
-def status_object(status: Mapping[str, Any]) -> dict[str, Any]:
-    """`lci status --json`."""
-    return {"schema_version": SCHEMA_VERSION, **rounded(status)}
+def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
+    """`lci status --json`, `lci clean --json`, `lci hook --json`."""
+    return {"schema_version": SCHEMA_VERSION, **rounded(found)}

@@ -43,12 +43,13 @@ class Session:
         snippet: int,
         limit: int,
         model: Path | None = None,
+        trust: bool = False,
         walk: Callable[[], WalkResult],
     ) -> None:
         self.root = root
         self.index_dir = index_dir
         try:
-            self._index = OpenIndex(index_dir)
+            self._index = OpenIndex(index_dir, trust=trust)
         except NoIndexError:
             raise NoIndexError(str(root)) from None  # the folder that the user knows, wherever the index would be
         self.manifest: Manifest = self._index.manifest
@@ -82,9 +83,9 @@ class Session:
         """Paths of the shards of all segments. Raises what `shard` raises."""
         return [self._index.verified(role, segment) for segment in range(len(self.manifest.segments))]
 
-    def problems(self) -> list[str]:
-        """What is wrong with the shards; nothing, usually. Reads all of them."""
-        return self._index.problems()
+    def problems(self, *, thoroughly: bool) -> list[str]:
+        """What is wrong with the shards; nothing, usually. If `thoroughly`, reads all of them."""
+        return self._index.problems(thoroughly=thoroughly)
 
     @cached_property
     def files(self) -> FileTable:

@@ -19,6 +19,7 @@ from lci_py.errors import BadGlobError
 
 _SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 _SMALL = 64 * 1024
+_MAX_GIT_INDEX = 512 * 1024 * 1024
 _MAX_SYMREFS = 5  # git's own limit
 _BRANCH = "refs/heads/"
 _POSIX_CLASSES = {
@@ -76,7 +77,7 @@ def head(root: Path) -> tuple[str | None, str | None]:
 
 
 def global_excludes(root: Path) -> str:
-    """The path of git's global ignore file as seen from `root`; nothing need be there. The one use of a subprocess."""
+    """The path of git's global ignore file as seen from `root`; nothing need be there."""
     import subprocess
 
     command = ["git", "config", "--type=path", "--null", "--get", "core.excludesFile"]
@@ -88,6 +89,35 @@ def global_excludes(root: Path) -> str:
         pass  # without git, its default place still counts
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(config, "git", "ignore")
+
+
+def is_tracked(folder: Path) -> bool:
+    """Whether git tracks a file below `folder`, which may be gone. False where git is not installed.
+
+    Asking git takes longer than a refresh may, so git's own index is searched for the folder's name first.
+    """
+    top = git_root(folder.parent)
+    dirs = _git_dirs(top) if top else None
+    if top is None or dirs is None:
+        return False
+    try:
+        with open(dirs[0] / "index", "rb") as file:
+            data = file.read(_MAX_GIT_INDEX)
+        name = os.fsencode(folder.resolve().relative_to(top)) + b"/"
+    except (OSError, RuntimeError, ValueError):
+        return False
+    # From version 4 on, a path is stored as its difference from the one before.
+    if data[:4] != b"DIRC" or (data[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and name not in data):
+        return False
+    import subprocess
+
+    # A repository's own fsmonitor would be a program of somebody else's.
+    command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--", os.fsdecode(name)]
+    try:
+        done = subprocess.run(command, cwd=top, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0 and bool(done.stdout)
 
 
 def _git_dirs(root: Path) -> tuple[Path, Path] | None:

@@ -28,6 +28,7 @@ from lci_py.errors import (
 from lci_py.index import manifest as manifests
 from lci_py.index import store
 from lci_py.index.manifest import MANIFEST, OpenIndex, read_manifest
+from lci_py.index.trust import seal
 from lci_py.render.json import envelope
 from lci_py.types import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran
@@ -187,18 +188,32 @@ def test_damage_that_leaves_no_trace_in_stat_is_found_by_reading_everything(copy
     _flip(shard)
     os.utime(shard, ns=(before.st_atime_ns, before.st_mtime_ns))
     with app.open_session(str(copy)) as session:
-        assert [shard.name in problem for problem in session.problems()] == [True]
-    assert app.status(str(copy))["health"] == "damaged"
+        assert [shard.name in problem for problem in session.problems(thoroughly=True)] == [True]
+        assert not session.problems(thoroughly=False)
+    assert (app.status(str(copy))["health"], app.status(str(copy), check=True)["health"]) == ("ok", "damaged")
+
+
+def test_a_check_lists_all_that_is_wrong(copy: Path, lci: Callable[..., Ran]) -> None:
+    for pattern in ("dense-*.faiss", "symbols-*"):
+        _flip(next((copy / ".lci").glob(pattern)))
+    assert lci("status", "--json", cwd=copy).json()["error"]["code"] == "index_damaged"  # one is enough to stop
+    ran = lci("status", "--check", "--json", cwd=copy)
+    found = ran.json()
+    assert (ran.code, found["health"]) == (3, "damaged")
+    assert sorted(problem.split()[0].partition("-")[0] for problem in found["problems"]) == ["dense", "symbols"]
+    ran = lci("status", "--check", cwd=copy)
+    assert ran.code == 3 and ran.out.count("does not match its checksum") == 2
 
 
 # --- the manifest -------------------------------------------------------------------------------------------------
 
 
 def rewrite(root: Path, **changes: Any) -> None:
-    """Change the manifest as somebody would who knows the format, its own checksum included."""
+    """Change the manifest as somebody would who knows the format, its own checksum and the key included."""
     path = root / ".lci" / MANIFEST
     data = {**json.loads(path.read_text()), **changes}
-    data.pop("digest")
+    del data["digest"], data["seal"]
+    data["seal"] = seal(manifests._canonical(data))
     path.write_text(json.dumps({**data, "digest": manifests._own_digest(data)}))
 
 
@@ -376,9 +391,9 @@ def test_a_disk_that_is_full_from_the_start(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
 def test_two_writers_at_once(copy: Path, lci: Callable[..., Ran], expected: dict[str, Any]) -> None:
     with store.staging(copy / ".lci"):
-        ran = lci("index", "--full", "--json", cwd=copy)
+        ran = lci("index", "--full", "--json", "--wait", "0", cwd=copy)
         assert (ran.code, ran.json()["error"]["code"]) == (3, "index_write")
-        assert str(os.getpid()) in ran.json()["error"]["message"]
+        assert f"(process {os.getpid()})" in ran.json()["error"]["message"]
         assert answer(copy, "dense") == expected["dense"]  # a reader needs no lock
     assert lci("index", "--full", "--json", cwd=copy).code == 0
 
@@ -389,7 +404,7 @@ def test_a_writer_that_waited_for_another_takes_the_next_generation(
     real = store.staging
 
     @contextmanager
-    def late(index_dir: Path) -> Iterator[Path]:
+    def late(index_dir: Path, wait: float) -> Iterator[Path]:
         monkeypatch.setattr(store, "staging", real)
         assert app.build_index(str(copy), jobs=1, full=True).generation == 2  # between the walk and the lock
         with real(index_dir) as folder:
@@ -477,7 +492,7 @@ def test_a_reader_that_comes_while_a_writer_publishes_gets_the_new_index(
     app.build_index(str(copy), jobs=1)
     stale = [before]
     real = manifests.read_manifest
-    monkeypatch.setattr(manifests, "read_manifest", lambda folder: stale.pop() if stale else real(folder))
+    monkeypatch.setattr(manifests, "read_manifest", lambda folder, **how: stale.pop() if stale else real(folder, **how))
     opened = OpenIndex(copy / ".lci")
     opened.close()
     assert opened.manifest.generation == 2
