@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lci_py.embed.encoder import Encoder
-from lci_py.index import fields
+from lci_py.index import embedding, fields
 from lci_py.index.bm25 import write_lexical
-from lci_py.index.dense import write_dense, write_tokens
 from lci_py.index.graph import EDGE_KINDS, resolve_edges, write_graph
-from lci_py.index.late import write_token_bags
+from lci_py.index.late import write_tokens
 from lci_py.index.symbolic import write_symbolic
+from lci_py.index.vectors import write_dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,13 +57,11 @@ def _write_text_shards(
     write_lexical(folder / "bm25", text.terms, text.lexical, text.maps)
     text.lexical.clear()  # as large as everything that the embedding needs
     report("embed", 0, len(rows.chunk_unit))
+    units = np.array(rows.chunk_unit, np.int64)
     if isinstance(encoder, Encoder):
-        embedded = fields.embed(text, encoder)
-        vectors = embedded.vectors
-        (folder / "tokens").mkdir()
-        write_tokens(folder / "tokens", list(text.vocabulary.part_ids), embedded.pieces)
-        write_token_bags(folder / "tokens", embedded.pointers, embedded.ids)
-        shards["tokens"] = (folder / "tokens", "")
+        embedded = embedding.embed(text, encoder)
+        write_dense(folder / "dense.faiss", embedded.vectors, units)
+        write_tokens(folder / "tokens", embedded.parts, embedded.pieces, embedded.pointers, embedded.ids)
+        shards["tokens"] = (folder / "tokens", ".arrays")
     else:
-        vectors = fields.embed_texts(rows, encoder, report)
-    write_dense(folder / "dense.faiss", vectors, np.array(rows.chunk_unit, np.int64))
+        write_dense(folder / "dense.faiss", embedding.embed_texts(rows, encoder, report), units)

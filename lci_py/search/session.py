@@ -116,20 +116,20 @@ class Session:
     @cached_property
     def dense(self) -> Any:
         from lci_py.embed.encoder import Encoder
-        from lci_py.index.dense import DenseIndex, TokenTable
-        from lci_py.index.late import TokenBags
+        from lci_py.index.dense import DenseIndex
+        from lci_py.index.late import TokenBags, TokenTable
+        from lci_py.index.numbering import COUNTED, Numbering
         from lci_py.search.retriever import DenseRetriever
 
-        index = DenseIndex(
-            self.shard("dense"), units=self.n_units, dimension=int(self.manifest.model.get("dimension", 0))
-        )
+        numbering = Numbering([{kind: int(self.manifest.counts[kind]) for kind in COUNTED}])
+        index = DenseIndex([self.shard("dense")], numbering, int(self.manifest.model.get("dimension", 0)))
         encoder = self.encoder
         # Only an index of a model of bags has the tokens of its words.
         if not isinstance(encoder, Encoder):
             return DenseRetriever(index, encoder, None, None, self.n_units)
-        folder = self.shard("tokens")
-        bags = TokenBags(folder, chunks=index.chunks) if encoder.late else None
-        return DenseRetriever(index, encoder, TokenTable(folder), bags, self.n_units)
+        tokens = [self.shard("tokens")]
+        bags = TokenBags(tokens, numbering) if encoder.late else None
+        return DenseRetriever(index, encoder, TokenTable(tokens), bags, self.n_units)
 
     @cached_property
     def bm25(self) -> Any:
