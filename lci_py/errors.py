@@ -145,6 +145,15 @@ class ShardMissingError(IndexError_):
     code = "shard_missing"
 
 
+class DensePendingError(ShardMissingError):
+    """The index was made with --defer-dense, and the second step has not been taken, or not to its end."""
+
+    code = "dense_pending"
+
+    def __init__(self, chunks: int) -> None:
+        super().__init__(f"{chunks:,} chunks are not embedded yet", hint="run `lci index` to embed them", pending=chunks)
+
+
 class WrongRootError(IndexError_):
     """An index folder outside the repository holds the index of another one."""
 

@@ -86,7 +86,7 @@ class Arrays:
     def __init__(self, path: Path) -> None:
         self.name = path.name
         try:
-            self._data = _mapped(path)
+            self._data = mapped(path)
             self._table = self._read_table()
         except (OSError, ValueError, RecursionError) as error:
             raise DamagedIndexError(f"{path.name}: {error}") from error
@@ -138,7 +138,13 @@ class Arrays:
         return np.frombuffer(view, f"<{self._table[name][0]}") if len(view) else np.zeros(0, self._table[name][0])
 
 
-def _mapped(path: Path) -> memoryview:
+def mapped(path: Path) -> memoryview:
+    """A file of at least a header's length, mapped for reading.
+
+    Raises:
+        OSError: It cannot be opened.
+        ValueError: It is no regular file, or too short.
+    """
     # Not a link, nor a FIFO that would block: an index that came with a clone may hold anything.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError, NoIndexError, UsageError, unknown_value
+from lci_py.errors import DamagedIndexError, DensePendingError, NoIndexError, UsageError, unknown_value
 from lci_py.index.manifest import Manifest, OpenIndex, check_root
 from lci_py.index.numbering import Numbering
 from lci_py.index.symbols import SymbolicIndex
@@ -153,20 +153,20 @@ class Session:
     @cached_property
     def dense(self) -> Any:
         from lci_py.embed.encoder import Encoder
-        from lci_py.index.dense import DenseIndex, TokenTable
-        from lci_py.index.late import TokenBags
+        from lci_py.index.dense import DenseIndex
+        from lci_py.index.late import TokenBags, TokenTable
         from lci_py.search.retriever import DenseRetriever
 
-        index = DenseIndex(
-            self.shard("dense"), units=self.n_units, dimension=int(self.manifest.model.get("dimension", 0))
-        )
+        if pending := self.manifest.counts["pending_chunks"]:
+            raise DensePendingError(pending)
+        index = DenseIndex(self.shards("dense"), self.numbering, int(self.manifest.model.get("dimension", 0)))
         encoder = self.encoder
         # Only an index of a model of bags has the tokens of its words.
         if not isinstance(encoder, Encoder):
             return DenseRetriever(index, encoder, None, None, self.n_units)
-        folder = self.shard("tokens")
-        bags = TokenBags(folder, chunks=index.chunks) if encoder.late else None
-        return DenseRetriever(index, encoder, TokenTable(folder), bags, self.n_units)
+        tokens = self.shards("tokens")
+        bags = TokenBags(tokens, self.numbering) if encoder.late else None
+        return DenseRetriever(index, encoder, TokenTable(tokens), bags, self.n_units)
 
     @cached_property
     def bm25(self) -> Any:
