@@ -151,7 +151,9 @@ class DensePendingError(ShardMissingError):
     code = "dense_pending"
 
     def __init__(self, chunks: int) -> None:
-        super().__init__(f"{chunks:,} chunks are not embedded yet", hint="run `lci index` to embed them", pending=chunks)
+        super().__init__(
+            f"{chunks:,} chunks are not embedded yet", hint="run `lci index` to embed them", pending=chunks
+        )
 
 
 class WrongRootError(IndexError_):

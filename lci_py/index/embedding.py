@@ -197,7 +197,7 @@ def _tokens(
     own = own[new[embedded.row[own] - start]]
     words = Sparse(embedded.row[own] - np.int32(start), embedded.column[own], embedded.value[own])
     n_pieces = int(piece_ids.max()) + 1 if len(piece_ids) else 1
-    summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces, by_column=False)
+    summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces)
     return np.bincount(summed.row, minlength=len(new)), summed.column, summed.value
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.strings import load_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,8 +67,9 @@ def write_graph(folder: Path, edges: list[tuple[int, int, int, int]], n_symbols:
         "incoming": np.lexsort((array[:, 0], array[:, 1])).astype(np.int32),
         "in_ptr": _pointers(array[:, 1], nodes),
     }
-    for name, values in arrays.items():
-        np.save(folder / f"{name}.npy", np.ascontiguousarray(values), allow_pickle=False)
+    from lci_py.index.arrays import write_arrays
+
+    write_arrays(folder, arrays)
 
 
 def _pointers(nodes: NDArray[np.int32], n: int) -> NDArray[np.int64]:
@@ -83,7 +83,11 @@ class GraphIndex:
 
     def __init__(self, folder: Path) -> None:
         def load(name: str, dtype: type[np.generic]) -> Any:
-            return load_array(folder / f"{name}.npy", dtype)
+            return arrays.array(name, np.dtype(dtype).str[1:])
+
+        from lci_py.index.arrays import Arrays
+
+        arrays = Arrays(folder)
 
         try:
             self.n_symbols, self.n_files = (int(n) for n in load("sizes", np.int64))

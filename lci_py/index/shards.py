@@ -1,4 +1,4 @@
-"""Write all shards of a build into its staging folder."""
+"""Write all shards of a segment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lci_py.index.rows import Rows
 
     Progress = Callable[[str, int, int], None]
-    Shards = dict[str, tuple[Path, str]]
 
 
 def write_segment(
@@ -42,7 +41,7 @@ def write_segment(
     """
     report("symbols", 0, 0)
     shards = {"symbols": folder / "symbols.sqlite", "bm25": folder / "bm25.arrays"}
-    write_symbolic(shards["symbols"], rows)
+    write_symbolic(shards["symbols"], rows, [[-1] * len(r.extract.imports) for r in rows.records], [])
     report("bm25", 0, 0)
     text = fields.text_fields(rows)
     vocabulary = text.vocabulary

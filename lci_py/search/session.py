@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError, DensePendingError, NoIndexError, UsageError, unknown_value
+from lci_py.errors import DensePendingError, NoIndexError, UsageError, unknown_value
 from lci_py.index.manifest import Manifest, OpenIndex, check_root
 from lci_py.index.numbering import Numbering
 from lci_py.index.symbols import SymbolicIndex
@@ -111,10 +111,7 @@ class Session:
     def lexical(self) -> LexicalIndex:
         from lci_py.index.bm25 import LexicalIndex
 
-        index = LexicalIndex(self.shard("bm25"), files=int(self.manifest.counts["files"]))
-        if len(index.unit_file) != self.n_units or len(index.chunk_unit) != int(self.manifest.counts["chunks"]):
-            raise DamagedIndexError("the bm25 shard does not belong to this index")
-        return index
+        return LexicalIndex(self.shards("bm25"), self.numbering)
 
     @cached_property
     def graph(self) -> GraphIndex:
