@@ -1,27 +1,31 @@
-"""The lexical shard: BM25 over four fields, each a bm25s index, with one shared vocabulary.
+"""The lexical shard: BM25 over four fields. It holds counts; scores are computed when a query asks for its terms.
 
-`content` ranks chunks, `names` definitions, `paths` and `files` whole files. Term weights are computed here in one
-vectorised pass over the bags of words (bm25s counts tokens in a Python loop) and stored in bm25s's own files; the
-reader sums the columns itself, because importing bm25s costs more than a query. A test holds both to bm25s's answer.
+`content` ranks chunks, `names` definitions, `paths` and `files` whole files; the last is not stored, but added up from
+`content`. A score depends on the whole collection (how many rows there are, how many have the term, how long they
+are), which lies in several segments and changes with every file, so none is written down
+(docs/adr/0010-counts-not-scores.md). All that is added up are integers, in whatever order: the same rows give the same
+scores to the last bit, however they are spread over segments.
 """
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.bags import Sparse
-from lci_py.index.strings import StringTable, load_array, sorted_order, write_strings
+from lci_py.index.arrays import Arrays, write_arrays
+from lci_py.index.bags import Sparse, count
+from lci_py.index.strings import StringTable, compact, sorted_order, string_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    _Field = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64], int]
+    from lci_py.index.numbering import Numbering
 
 #: Length normalisation differs by field: a long name or path is no less relevant for being long.
 FIELDS: dict[str, tuple[float, float]] = {  # field -> (k1, b)
@@ -30,119 +34,241 @@ FIELDS: dict[str, tuple[float, float]] = {  # field -> (k1, b)
     "paths": (0.8, 0.3),
     "files": (2.0, 0.6),
 }
-_DATA, _INDICES, _INDPTR = "data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy"
+#: What makes a count of 1 in the formula: counts are integers, so that their sums are exact.
+UNITS = {"content": 1, "names": 5, "paths": 1, "files": 1}
+#: What a field's rows are, in the words of `numbering.COUNTED`.
+ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files"}
+
+#: A term's column in each segment, -1 in one that does not have it.
+Term = tuple[int, ...]
 
 
-def bm25_matrix(bags: Sparse, n_rows: int, n_terms: int, k1: float, b: float) -> dict[str, NDArray[np.generic]]:
-    """Score of every (row, term), as CSC arrays.
+def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], rows: int, frequency: int) -> NDArray[np.float32]:
+    """Score of a term in each row that holds it: [frequency].
 
     Args:
-        bags: Term counts (weighted counts are fine); repeated coordinates add up.
-        n_rows: Number of documents, those without a term included.
-        n_terms: Size of the vocabulary.
-        k1: Saturation of repeated terms, > 0.
-        b: Strength of length normalisation, 0 to 1.
-    Returns:
-        data [nnz] float32, indices [nnz] int32 (rows, ascending within a term), indptr [n_terms + 1] int64.
+        counts: How often the row holds the term, [frequency].
+        norm: The row's `length_norm`, [frequency].
+        rows: Number of rows.
+        frequency: Number of rows with the term.
     Source:
         Robertson and Zaragoza, FnTIR 3(4), 2009, in Lucene's variant: idf = ln(1 + (N - df + 0.5) / (df + 0.5)),
         tf / (k1 (1 - b + b l / l_avg) + tf).
     """
-    summed = bags.summed(n_terms, by_column=True)
-    lengths = np.bincount(summed.row, weights=summed.value, minlength=max(n_rows, 1))
-    mean = lengths.sum() / max(n_rows, 1) or 1.0
-    df = np.bincount(summed.column, minlength=n_terms)
-    idf = np.log(1.0 + (n_rows - df + 0.5) / (df + 0.5))
-    norm = k1 * (1.0 - b + b * lengths / mean)
-    data = idf[summed.column] * summed.value / (norm[summed.row] + summed.value)
-    indptr = np.zeros(n_terms + 1, np.int64)
-    np.cumsum(df, out=indptr[1:])
-    return {"data": data.astype(np.float32), "indices": summed.row.astype(np.int32), "indptr": indptr}
+    idf = math.log(1.0 + (rows - frequency + 0.5) / (frequency + 0.5))
+    return (idf * counts / (norm + counts)).astype(np.float32)
+
+
+def length_norm(lengths: NDArray[Any], k1: float, b: float) -> NDArray[np.float64]:
+    """k1 (1 - b + b l / l_avg) of every row.
+
+    Args:
+        lengths: Each row's sum of counts, as integers, in any unit.
+        k1: Saturation of repeated terms, > 0.
+        b: Strength of length normalisation, 0 to 1.
+    """
+    mean = int(lengths.sum(dtype=np.int64)) / max(len(lengths), 1) or 1.0
+    return k1 * (1.0 - b + b * lengths.astype(np.float64) / mean)
 
 
 def write_lexical(
-    folder: Path, terms: Sequence[str], fields: Mapping[str, tuple[Sparse, int]], maps: Mapping[str, NDArray[np.int32]]
+    path: Path,
+    terms: Sequence[str],
+    word_terms: tuple[NDArray[np.int64], NDArray[np.int32]],
+    fields: Mapping[str, Sparse],
+    maps: Mapping[str, NDArray[np.int32]],
+    n_files: int,
 ) -> None:
-    """Write the shard.
+    """Write the shard of a segment.
 
     Args:
-        folder: A new folder.
-        terms: The vocabulary; a term's position is its column.
-        fields: For each of `FIELDS`: its bags over `terms`, and its number of rows.
-        maps: `chunk_unit` and `unit_file`: row numbers of one field in terms of another.
+        path: A new file.
+        terms: The vocabulary.
+        word_terms: The terms of each word, as (indptr, positions in `terms`).
+        fields: For `content`, `names` and `paths`: bags over the words, counted in `UNITS`.
+        maps: `chunk_unit` and `unit_file`: rows of one field in numbers of another, in the segment's own numbers.
+        n_files: Number of files.
     """
-    from bm25s import BM25
-
     order = sorted_order(terms)
     column = np.empty(len(terms), np.int32)
     column[order] = np.arange(len(terms))
-    write_strings(folder, "terms", [terms[i] for i in order])
-    for name, values in maps.items():
-        np.save(folder / f"{name}.npy", values.astype(np.int32), allow_pickle=False)
-    for name, (k1, b) in FIELDS.items():
-        bags, n_rows = fields[name]
-        retriever = BM25(method="lucene", k1=k1, b=b, backend="numpy", csc_backend="numpy")
-        bags = Sparse(bags.row, column[bags.column], bags.value)
-        retriever.scores = {**bm25_matrix(bags, n_rows, len(terms), k1, b), "num_docs": n_rows}
-        retriever.vocab_dict = {}  # ours is terms.bin, which needs no parsing to look up a word
-        retriever.nonoccurrence_array = None
-        retriever.save(folder / name, show_progress=False, allow_pickle=False)
+    arrays = string_arrays("terms", [terms[i] for i in order])
+    arrays |= {name: values.astype(np.int32) for name, values in maps.items()}
+    sizes = {"content": len(maps["chunk_unit"]), "names": len(maps["unit_file"]), "paths": n_files}
+    indptr, targets = word_terms[0], column[word_terms[1]]
+    for name, n_rows in sizes.items():
+        found = count(fields[name], indptr, targets, n_rows, len(terms))
+        arrays |= {
+            f"{name}_lengths": found.lengths,
+            f"{name}_starts": compact(found.starts),
+            f"{name}_rows": found.rows,
+            f"{name}_counts": found.counts,
+        }
+        if name == "content":
+            owner = maps["unit_file"][maps["chunk_unit"]]
+            lengths = np.bincount(owner, weights=found.lengths, minlength=n_files)
+            arrays["files_lengths"] = lengths.astype(np.int32)
+    write_arrays(path, arrays)
+
+
+class _Segment:
+    """One shard, in its segment's own numbers. Its arrays are mapped; a query touches only its own terms' columns."""
+
+    def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
+        self.counts = counts
+        self.arrays = Arrays(path)
+        try:
+            self.terms = StringTable(self.arrays, "terms")
+        except ValueError as error:
+            raise DamagedIndexError(f"{path.name}: {error}") from error
+        self._postings: dict[str, tuple[memoryview, NDArray[np.int32], NDArray[Any]]] = {}
+
+    def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
+        """An array with an item for each row of the kind."""
+        found = self.arrays.array(name, "i4")
+        if len(found) != self.counts[kind]:
+            raise self.damaged(f"{name} has {len(found)} items for {self.counts[kind]} {kind}")
+        return found
+
+    def map_to(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
+        """For each row of a kind, a row of another."""
+        found = self.rows_of(name, kind)
+        if not _below(found, self.counts[target]):
+            raise self.damaged(f"{name} names {target} that do not exist")
+        return found
+
+    def lengths(self, field: str) -> NDArray[np.int32]:
+        found = self.rows_of(f"{field}_lengths", ROWS[field])
+        if int(found.min(initial=0)) < 0:
+            raise self.damaged(f"{field} has rows of negative length")
+        return found
+
+    def postings(self, field: str, column: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The rows that hold a term, and how often."""
+        starts, rows, counts = self._postings.get(field) or self._open(field)
+        start, stop = starts[column], starts[column + 1]
+        if not 0 <= start <= stop <= len(rows):
+            raise self.damaged(f"the arrays of {field} do not fit together")
+        rows, counts = rows[start:stop], counts[start:stop]
+        if not _below(rows, self.counts[ROWS[field]]) or int(counts.min(initial=1)) < 1:
+            raise self.damaged(f"{field} names a row that does not exist, or counts nothing in it")
+        return rows, counts
+
+    def _open(self, field: str) -> tuple[memoryview, NDArray[np.int32], NDArray[Any]]:
+        starts = self.arrays.view(f"{field}_starts", "i4", "i8")
+        rows = self.arrays.array(f"{field}_rows", "i4")
+        counts = self.arrays.array(f"{field}_counts", "u1", "u2", "i4")
+        if len(starts) != len(self.terms) + 1 or len(rows) != len(counts):
+            raise self.damaged(f"the arrays of {field} do not fit together")
+        self._postings[field] = found = (starts, rows, counts)
+        return found
+
+    def damaged(self, what: str) -> DamagedIndexError:
+        return DamagedIndexError(f"{self.arrays.name}: {what}")
 
 
 class LexicalIndex:
-    """Reader of the shard. Arrays are memory-mapped; a query touches only its own terms' columns."""
+    """Reader of the shards of all segments. It takes and gives public numbers; dead rows count nowhere."""
 
-    def __init__(self, folder: Path, *, files: int | None = None) -> None:
-        """Open the shard. `files` is the number of files: the last ones may have no unit, and so are in no map."""
-        self.folder = folder
-        try:
-            self._terms = StringTable(folder, "terms")
-            self.chunk_unit = np.asarray(self._array("chunk_unit.npy", np.int32))
-            self.unit_file = np.asarray(self._array("unit_file.npy", np.int32))
-        except (OSError, ValueError) as error:
-            raise DamagedIndexError(f"{folder.name}: {error}") from error
-        self.n_files = files if files is not None else int(self.unit_file.max(initial=-1)) + 1
-        self._fields: dict[str, _Field] = {}
+    def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
+        """Open the shards.
 
-    def _array(self, name: str, dtype: type[np.generic]) -> Any:
-        return load_array(self.folder / name, dtype)
+        Args:
+            paths: Of each segment.
+            numbering: Says what is alive, and its public number.
+        Raises:
+            DamagedIndexError: They are not what was written, or not of this index.
+        """
+        self._numbering = numbering
+        self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
+        self._public: dict[str, list[NDArray[np.int32] | None]] = {}
+        self._slots: dict[str, NDArray[np.int32]] = {}
+        self._norms: dict[str, NDArray[np.float64]] = {}
+        self.n_files = numbering.total("files")
+        self.unit_file = self._map("unit_file", "units", "files")  # [units] the file of each
+        self.chunk_unit = self._map("chunk_unit", "chunks", "units")  # [chunks] the unit of each
 
-    def _field(self, name: str) -> _Field:
-        found = self._fields.get(name)
-        if found is None:
-            rows = {
-                "content": len(self.chunk_unit),
-                "names": len(self.unit_file),
-            }.get(name, self.n_files)
-            try:
-                data = self._array(f"{name}/{_DATA}", np.float32)
-                indices = self._array(f"{name}/{_INDICES}", np.int32)
-                indptr = self._array(f"{name}/{_INDPTR}", np.int64)
-            except (OSError, ValueError) as error:
-                raise DamagedIndexError(f"{self.folder.name}: {error}") from error
-            if len(indptr) != len(self._terms) + 1 or int(indptr[-1]) != len(data) or len(data) != len(indices):
-                raise DamagedIndexError(f"{self.folder.name}: the arrays of {name} do not fit together")
-            found = self._fields[name] = (data, indices, indptr, rows)
-        return found
+    def term(self, text: str) -> Term | None:
+        """What `scores` and `rows` know the term by; None if no text in the index has it."""
+        columns = tuple(segment.terms.find(text) for segment in self._segments)
+        return columns if any(column >= 0 for column in columns) else None
 
-    def term(self, text: str) -> int:
-        """The term's column, -1 if no text in the index has it."""
-        return self._terms.find(text)
+    def scores(self, field: str, terms: Iterable[tuple[Term, float]]) -> NDArray[np.float32]:
+        """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32.
 
-    def scores(self, field: str, terms: Iterable[tuple[int, float]]) -> NDArray[np.float32]:
-        """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32."""
-        data, indices, indptr, rows = self._field(field)
-        out = np.zeros(rows, np.float32)
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
+        norm = self._norms.get(field)
+        if norm is None:
+            norm = self._norms[field] = length_norm(self._lengths(field), *FIELDS[field])
+        out = np.zeros(len(norm), np.float32)
         for term, weight in terms:
-            start, stop = int(indptr[term]), int(indptr[term + 1])
-            if stop > start:
-                where = indices[start:stop]
-                if int(where[-1]) >= rows or int(where[0]) < 0:
-                    raise DamagedIndexError(f"{self.folder.name}: {field} names a row that does not exist")
-                out[where] += np.float32(weight) * data[start:stop]
+            rows, counts = self._postings(field, term)
+            if len(rows):
+                frequencies = counts / np.float64(UNITS[field])
+                out[rows] += np.float32(weight) * bm25(frequencies, norm[rows], len(out), len(rows))
         return out
 
-    def rows(self, field: str, term: int) -> NDArray[np.int32]:
-        """The rows that hold a term: its posting list."""
-        _, indices, indptr, _ = self._field(field)
-        return indices[int(indptr[term]) : int(indptr[term + 1])]
+    def rows(self, field: str, term: Term) -> NDArray[np.int32]:
+        """The rows that hold a term, ascending: its posting list.
+
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
+        return np.sort(self._postings(field, term)[0])
+
+    def _postings(self, field: str, term: Term) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The rows that hold a term, segment after segment, and how often."""
+        stored = "content" if field == "files" else field
+        found = []
+        for segment, public, column in zip(self._segments, self._publics(ROWS[stored]), term, strict=True):
+            if column >= 0:
+                rows, counts = segment.postings(stored, column)
+                if public is not None:
+                    rows = public[rows]
+                    alive = rows >= 0
+                    rows, counts = rows[alive], counts[alive]
+                found.append((rows, counts))
+        rows = np.concatenate([rows for rows, _ in found])
+        counts = np.concatenate([counts for _, counts in found])
+        return self._by_file(rows, counts) if field == "files" else (rows, counts)
+
+    def _by_file(self, chunks: NDArray[np.int32], counts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The same by the chunks' files. A file's chunks follow each other: it lies in one segment."""
+        files = self.unit_file[self.chunk_unit[chunks]]
+        if not len(files):
+            return files, counts
+        first = np.flatnonzero(np.concatenate(([True], files[1:] != files[:-1])))
+        return files[first], np.add.reduceat(counts, first, dtype=np.int64)
+
+    def _lengths(self, field: str) -> NDArray[np.int32]:
+        return self._in_public_order(ROWS[field], [segment.lengths(field) for segment in self._segments])
+
+    def _map(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
+        parts = []
+        for segment, public in zip(self._segments, self._publics(target), strict=True):
+            found = segment.map_to(name, kind, target)
+            parts.append(found if public is None else public[found])
+        whole = self._in_public_order(kind, parts)
+        if int(whole.min(initial=0)) < 0:
+            raise DamagedIndexError(f"the numbering has {kind} that are alive in {target} that are dead")
+        return whole
+
+    def _in_public_order(self, kind: str, parts: list[NDArray[Any]]) -> NDArray[Any]:
+        if self._numbering.identity:
+            return parts[0]
+        if kind not in self._slots:
+            self._slots[kind] = self._numbering.slots_array(kind)
+        return np.concatenate(parts)[self._slots[kind]]
+
+    def _publics(self, kind: str) -> list[NDArray[np.int32] | None]:
+        found = self._public.get(kind)
+        if found is None:
+            found = [self._numbering.public_array(kind, i) for i in range(len(self._segments))]
+            self._public[kind] = found
+        return found
+
+
+def _below(numbers: NDArray[np.int32], limit: int) -> bool:
+    return not len(numbers) or (int(numbers.min()) >= 0 and int(numbers.max()) < limit)

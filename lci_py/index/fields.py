@@ -26,25 +26,27 @@ if TYPE_CHECKING:
 PATH_FOLDERS = 3
 EMBEDDED_FOLDERS = 2
 #: How often the path's and the header's words count in the embedded text, beside the code's.
-EMBEDDED_PATH, EMBEDDED_HEADER = 2.0, 3.0
+EMBEDDED_PATH, EMBEDDED_HEADER = 2, 3
 #: Chunks embedded at a time.
 EMBED_SLICE = 8192
 #: The same for a model that reads text, which takes seconds for so many.
 TEXT_SLICE = 256
-_SCOPE_WEIGHT = 0.4  # of the words of the enclosing definitions, beside the name's own
-_STEM_WEIGHT = 2.0  # of the file's own name, beside its folders
+#: What a word of a definition's name, and of the scope around it, count in the field `names`, in fifths: 1 and 0.4.
+NAME_COUNT, SCOPE_COUNT = 5, 2
+#: What a word of the file's own name counts in the field `paths`, where one of a folder counts 1.
+STEM_COUNT = 2
 
 
 @dataclass(slots=True)
 class TextFields:
     """Everything the lexical shard and the encoder need, over one vocabulary."""
 
-    terms: list[str]
-    lexical: dict[str, tuple[Sparse, int]]  # field -> (bags over terms, rows)
+    lexical: dict[str, Sparse]  # field -> bags over the vocabulary's words, counted in the field's own unit
     maps: dict[str, NDArray[np.int32]]
     vocabulary: Vocabulary
     embedded: Sparse  # chunk x word: content, path and header
     n_chunks: int
+    n_files: int
 
 
 def text_fields(rows: Rows) -> TextFields:
@@ -53,30 +55,19 @@ def text_fields(rows: Rows) -> TextFields:
     content = chunk_bags(rows.records, vocabulary)
     names, scopes = _name_bags(rows, vocabulary)
     stems, folders = _path_bags(rows, vocabulary)
-    indptr, targets = csr(vocabulary.word_terms)
-
-    def over_terms(*items: Sparse) -> Sparse:
-        return Sparse.concat(*items).expand(indptr, targets)
-
-    chunk_file = np.array(rows.chunk_file, np.int32)
     chunk_unit = np.array(rows.chunk_unit, np.int32)
     unit_file = np.array([unit.file for unit in rows.units], np.int32)
-    content_terms = over_terms(content)
-    n_files = len(rows.records)
-    lexical = {
-        "content": (content_terms, len(chunk_unit)),
-        "names": (over_terms(names, scopes.scaled(_SCOPE_WEIGHT)), len(unit_file)),
-        "paths": (over_terms(stems.scaled(_STEM_WEIGHT), folders), n_files),
-        "files": (content_terms.map_rows(chunk_file) if len(content_terms.row) else content_terms, n_files),
-    }
-    embedded = embedded_words(rows, content, vocabulary)
     return TextFields(
-        terms=list(vocabulary.term_ids),
-        lexical=lexical,
+        lexical={
+            "content": content,
+            "names": Sparse.concat(names.scaled(NAME_COUNT), scopes.scaled(SCOPE_COUNT)),
+            "paths": Sparse.concat(stems.scaled(STEM_COUNT), folders),
+        },
         maps={"chunk_unit": chunk_unit, "unit_file": unit_file},
         vocabulary=vocabulary,
-        embedded=embedded,
+        embedded=embedded_words(rows, content, vocabulary),
         n_chunks=len(chunk_unit),
+        n_files=len(rows.records),
     )
 
 
@@ -162,7 +153,7 @@ def embed(text: TextFields, encoder: Encoder) -> Embedded:
         stop = min(start + EMBED_SLICE, text.n_chunks)
         own = np.flatnonzero((text.embedded.row >= start) & (text.embedded.row < stop))
         words = Sparse(text.embedded.row[own] - np.int32(start), text.embedded.column[own], text.embedded.value[own])
-        summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces, by_column=False)
+        summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces)
         indptr = np.zeros(stop - start + 1, np.int64)
         np.cumsum(np.bincount(summed.row, minlength=stop - start), out=indptr[1:])
         weights = tf_weight(summed.value)

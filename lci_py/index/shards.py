@@ -10,6 +10,7 @@ import numpy as np
 
 from lci_py.embed.encoder import Encoder
 from lci_py.index import fields
+from lci_py.index.bags import csr
 from lci_py.index.bm25 import write_lexical
 from lci_py.index.dense import write_dense, write_tokens
 from lci_py.index.graph import EDGE_KINDS, resolve_edges, write_graph
@@ -40,7 +41,7 @@ def write_shards(
     shards = {
         "graph": (folder / "graph", ""),
         "symbols": (folder / "symbols.sqlite", ".sqlite"),
-        "bm25": (folder / "bm25", ""),
+        "bm25": (folder / "bm25.arrays", ".arrays"),
         "dense": (folder / "dense.faiss", ".faiss"),
     }
     _write_text_shards(shards, folder, rows, encoder, report)
@@ -53,8 +54,9 @@ def _write_text_shards(
 ) -> None:
     report("bm25", 0, 0)
     text = fields.text_fields(rows)
-    (folder / "bm25").mkdir()
-    write_lexical(folder / "bm25", text.terms, text.lexical, text.maps)
+    vocabulary = text.vocabulary
+    terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
+    write_lexical(folder / "bm25.arrays", terms, word_terms, text.lexical, text.maps, text.n_files)
     text.lexical.clear()  # as large as everything that the embedding needs
     report("embed", 0, len(rows.chunk_unit))
     if isinstance(encoder, Encoder):

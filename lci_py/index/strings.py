@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.index.arrays import Arrays
+
 
 def sorted_order(strings: Sequence[str]) -> list[int]:
     """Positions of the strings in the order of their UTF-8 bytes (which is that of their code points)."""
     return sorted(range(len(strings)), key=strings.__getitem__)
+
+
+def string_arrays(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any] | bytes]:
+    """The arrays of a table for `write_arrays`: `NAME` (the strings, one after the other) and `NAME_offsets`; the
+    strings must be sorted."""
+    blob = [text.encode("utf-8", "surrogatepass") for text in strings]
+    offsets = np.zeros(len(blob) + 1, np.int64)
+    np.cumsum([len(item) for item in blob], out=offsets[1:])
+    return {name: b"".join(blob), f"{name}_offsets": compact(offsets)}
+
+
+def compact(offsets: NDArray[np.int64]) -> NDArray[Any]:
+    """Ascending offsets in the smaller of the types that a reader takes: int32, int64."""
+    return offsets.astype(np.int32) if len(offsets) and int(offsets[-1]) < 1 << 31 else offsets
 
 
 def write_strings(folder: Path, name: str, strings: Sequence[str]) -> None:
@@ -58,18 +74,23 @@ def load_array(path: Path, *dtypes: type[np.generic]) -> NDArray[np.generic]:
 
 
 class StringTable:
-    """Reader of what `write_strings` wrote.
+    """Reader of what `string_arrays` or `write_strings` made.
 
     Raises:
-        ValueError: The two files do not fit together.
-        OSError: One cannot be read.
+        ValueError: The strings and their offsets do not fit together.
+        DamagedIndexError: The file of arrays lacks them.
+        OSError: A file cannot be read.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._blob = (folder / f"{name}.bin").read_bytes()
-        self._offsets = load_array(folder / f"{name}.offsets.npy", np.int64)
-        if len(self._offsets) == 0 or int(self._offsets[-1]) != len(self._blob):
-            raise ValueError(f"{name}.bin does not match its offsets")
+    def __init__(self, source: Arrays | Path, name: str) -> None:
+        if isinstance(source, Path):
+            self._blob = memoryview((source / f"{name}.bin").read_bytes())
+            self._offsets = load_array(source / f"{name}.offsets.npy", np.int64).data
+        else:
+            self._blob = source.view(name, "u1")
+            self._offsets = source.view(f"{name}_offsets", "i4", "i8")
+        if len(self._offsets) == 0 or self._offsets[-1] != len(self._blob):
+            raise ValueError(f"{name} do not match their offsets")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -81,4 +102,4 @@ class StringTable:
         return low if low < len(self) and self._bytes(low) == wanted else -1
 
     def _bytes(self, index: int) -> bytes:
-        return self._blob[int(self._offsets[index]) : int(self._offsets[index + 1])]
+        return bytes(self._blob[self._offsets[index] : self._offsets[index + 1]])

@@ -47,7 +47,7 @@ def _files_with_words(session: Session, phrase: str) -> list[int]:
             continue
         for part in parts(match.group()):
             term = lexical.term(stem(part))
-            rows = lexical.rows("files", term) if term >= 0 else np.zeros(0, np.int32)
+            rows = lexical.rows("files", term) if term is not None else np.zeros(0, np.int32)
             here = np.zeros(lexical.n_files, np.bool_)
             here[rows] = True
             have &= here

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.embed.protocol import TextEncoder
-    from lci_py.index.bm25 import LexicalIndex
+    from lci_py.index.bm25 import LexicalIndex, Term
     from lci_py.index.dense import DenseIndex, TokenTable
     from lci_py.index.late import TokenBags
     from lci_py.index.symbolic import SymbolicIndex
@@ -127,10 +127,10 @@ class LexicalRetriever:
     def __init__(self, index: LexicalIndex) -> None:
         self.index = index
 
-    def known(self, query: TextQuery) -> list[tuple[int, float]]:
-        """The query's terms that the index has, as (column, weight)."""
-        columns = ((self.index.term(term), weight) for term, weight in query.terms)
-        return [(column, weight) for column, weight in columns if column >= 0]
+    def known(self, query: TextQuery) -> list[tuple[Term, float]]:
+        """The query's terms that the index has, with their weights."""
+        found = ((self.index.term(text), weight) for text, weight in query.terms)
+        return [(term, weight) for term, weight in found if term is not None]
 
     def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
         """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units]."""

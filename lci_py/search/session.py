@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError, NoIndexError, UsageError, unknown_value
+from lci_py.errors import NoIndexError, UsageError, unknown_value
 from lci_py.index.manifest import Manifest, OpenIndex, check_root
 from lci_py.index.symbolic import SymbolicIndex, name_glob
 from lci_py.search import present
@@ -73,11 +73,10 @@ class Session:
     @cached_property
     def lexical(self) -> LexicalIndex:
         from lci_py.index.bm25 import LexicalIndex
+        from lci_py.index.numbering import COUNTED, Numbering
 
-        index = LexicalIndex(self.shard("bm25"), files=int(self.manifest.counts["files"]))
-        if len(index.unit_file) != self.n_units or len(index.chunk_unit) != int(self.manifest.counts["chunks"]):
-            raise DamagedIndexError("the bm25 shard does not belong to this index")
-        return index
+        numbering = Numbering([{kind: int(self.manifest.counts[kind]) for kind in COUNTED}])
+        return LexicalIndex([self.shard("bm25")], numbering)
 
     @cached_property
     def graph(self) -> GraphIndex:
