@@ -127,17 +127,29 @@ def _at_most(bags: Sparse, limit: int) -> Sparse:
 
 
 def _added_up(keys: NDArray[np.uint64], value_bits: int, row_bits: int, n_rows: int, n_columns: int) -> Postings:
-    values = keys & np.uint64((1 << value_bits) - 1)
-    keys >>= np.uint64(value_bits)
-    first = np.flatnonzero(np.concatenate((np.ones(min(len(keys), 1), np.bool_), keys[1:] != keys[:-1])))
-    counts = narrow(np.add.reduceat(values, first)) if len(first) else np.zeros(0, np.uint8)
-    keys = keys[first]
-    rows = (keys & np.uint64((1 << row_bits) - 1)).astype(np.int32)
-    keys >>= np.uint64(row_bits)
+    """The postings of sorted keys; a slice at a time, so that little is held beside the keys."""
+    rows, counts = [np.zeros(0, np.int32)], [np.zeros(0, np.uint8)]
     starts = np.zeros(n_columns + 1, np.int64)
-    np.cumsum(np.bincount(keys.view(np.int64), minlength=n_columns), out=starts[1:])
-    lengths = np.bincount(rows, weights=counts, minlength=n_rows)  # in float64, exact up to 2**53
-    return Postings(starts, rows, counts, lengths.astype(np.int32))
+    lengths = np.zeros(n_rows, np.int64)
+    start = 0
+    while start < len(keys):
+        stop = min(start + _SLICE, len(keys))
+        last = (int(keys[stop - 1]) >> value_bits) << value_bits
+        # All entries with the coordinates of the last one belong to this slice.
+        stop = int(np.searchsorted(keys, np.uint64(last | ((1 << value_bits) - 1)), "right"))
+        where = keys[start:stop] >> np.uint64(value_bits)
+        first = np.flatnonzero(np.concatenate(([True], where[1:] != where[:-1])))
+        value = np.add.reduceat(keys[start:stop] & np.uint64((1 << value_bits) - 1), first).view(np.int64)
+        where = where[first]
+        row = (where & np.uint64((1 << row_bits) - 1)).view(np.int64)
+        starts[1:] += np.bincount((where >> np.uint64(row_bits)).view(np.int64), minlength=n_columns)
+        # Sums of integers in float64: exact up to 2**53.
+        lengths += np.bincount(row, weights=value, minlength=n_rows).astype(np.int64)
+        rows.append(row.astype(np.int32))
+        counts.append(narrow(value))
+        start = stop
+    np.cumsum(starts, out=starts)
+    return Postings(starts, np.concatenate(rows), np.concatenate(counts), lengths.astype(np.int32))
 
 
 class Lists:

@@ -226,8 +226,9 @@ class LexicalIndex:
             if column >= 0:
                 rows, counts = segment.postings(stored, column)
                 if public is not None:
-                    alive = public[rows] >= 0
-                    rows, counts = public[rows[alive]], counts[alive]
+                    rows = public[rows]
+                    alive = rows >= 0
+                    rows, counts = rows[alive], counts[alive]
                 found.append((rows, counts))
         rows = np.concatenate([rows for rows, _ in found])
         counts = np.concatenate([counts for _, counts in found])

@@ -209,7 +209,6 @@ def _nothing() -> None:
 
 def _warm_up() -> None:
     """Import what the writing needs while the workers parse."""
-    import bm25s  # noqa: F401
     import faiss  # noqa: F401
     import tokenizers  # noqa: F401
 

@@ -85,7 +85,7 @@ class StringTable:
     def __init__(self, source: Arrays | Path, name: str) -> None:
         if isinstance(source, Path):
             self._blob = memoryview((source / f"{name}.bin").read_bytes())
-            self._offsets = memoryview(load_array(source / f"{name}.offsets.npy", np.int64))
+            self._offsets = load_array(source / f"{name}.offsets.npy", np.int64).data
         else:
             self._blob = source.view(name, "u1")
             self._offsets = source.view(f"{name}_offsets", "i4", "i8")
