@@ -58,7 +58,9 @@ def build_index(
     if settings.index_dir is None and index_dir.is_symlink():
         # It may have come with a clone, and the writer cleans up in the folder that it leads to.
         raise IndexWriteError(f"{index_dir} is a symbolic link", hint="remove it, or name its target in LCI_INDEX_DIR")
-    options = BuildOptions(settings.walk_options(), settings.jobs or default_jobs(), full, settings.model)
+    options = BuildOptions(
+        settings.walk_options(), settings.jobs or default_jobs(), full, settings.model, settings.limits()
+    )
     summary = build(root, index_dir, options, progress)
     return replace(summary, warnings=(*warnings, *summary.warnings)) if warnings else summary
 
@@ -74,8 +76,8 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     walked = walk(root, settings.walk_options())
     files, skipped = [], list(walked.skipped)
     for entry in walked.files:
-        data = read_file(os.path.join(root, entry.path))
-        reason = data if isinstance(data, str) else content_reason(entry.path, data)
+        data = read_file(str(root), entry.path)
+        reason = data if isinstance(data, str) else content_reason(entry.path, data, settings.max_line_bytes)
         if reason:
             skipped.append(Skip(entry.path, reason))
         else:
@@ -132,5 +134,7 @@ def status(root: str | None) -> dict[str, Any]:
             "stale_files": len(stale),
             "stale_paths": stale[:20],
             "skipped_by_reason": counts["skipped_by_reason"],
+            "limited_by_reason": counts.get("limited_by_reason", {}),
+            "limited": counts.get("limited", []),
             "health": "damaged" if session.problems() else "stale" if stale else "ok",
         }

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -22,15 +22,16 @@ from lci_py.index import store
 from lci_py.index.manifest import BUILT_AT, FORMAT, Manifest, check_root, read_manifest, root_setting, verify
 from lci_py.index.rows import Rows, number
 from lci_py.source.git import head
+from lci_py.source.limits import DEFAULTS, Limits
 from lci_py.source.walk import WalkOptions, WalkResult, walk
-from lci_py.source.worker import FileRecord, process_batch, start_worker, unparsed
+from lci_py.source.worker import FileRecord, process_batch, start_worker
 from lci_py.types import BuildSummary, FileEntry, Skip
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 Progress = Callable[[str, int, int], None]
-Work = Callable[[list[FileEntry]], list[FileRecord]]
+Work = Callable[..., list[FileRecord]]  # of a list of FileEntry, and why they are not to be parsed, if so
 #: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
 POOL_THRESHOLD = 300_000
 _FORKS = sys.platform == "linux"
@@ -39,6 +40,7 @@ STALL_SECONDS = 60.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
 _UNPARSED = ("parser_crash", "parser_timeout")
+_NAMED = 100  # files in the manifest's list of those of which only a part is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class BuildOptions:
     jobs: int
     full: bool = False
     model: Path | None = None  # None: the one in the package
+    limits: Limits = DEFAULTS
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -73,7 +76,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     encoder = open_encoder(model, threads=max(1, options.jobs))
     with store.staging(index_dir) as folder:
         previous = _previous(index_dir)  # again, under the lock: another writer may have published a generation
-        work = partial(process_batch, str(root), texts=encoder.reads_text)
+        work = partial(process_batch, str(root), texts=encoder.reads_text, limits=options.limits)
         records, skipped = _records(work, walked.files, options.jobs, report)
         skipped = sorted([*walked.skipped, *skipped], key=lambda skip: (skip.path, skip.reason))
         rows = number(records)
@@ -91,7 +94,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
             model={"name": encoder.name, "sha256": encoder.sha256, "dimension": encoder.dimension, **model.record()},
             settings={"max_file_bytes": options.walk.max_file_bytes, "include": list(options.walk.include),
                       "exclude": list(options.walk.exclude), "hidden": options.walk.hidden,
-                      "root": root_setting(root, index_dir)},
+                      **asdict(options.limits), "root": root_setting(root, index_dir)},
             files_digest=stat_digest,
             counts=_counts(rows, skipped, edges),
         )  # fmt: skip
@@ -144,7 +147,7 @@ def _without(index_dir: Path, root: Path, walked: WalkResult) -> WalkResult:
 def _stat_digest(files: tuple[FileEntry, ...], skipped: tuple[Skip, ...], options: BuildOptions, model: str) -> str:
     """What the index was made from, as far as `stat` tells, with the program and the model's hash."""
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(repr((FORMAT, __version__, options.walk, model)).encode("utf-8", "backslashreplace"))
+    digest.update(repr((FORMAT, __version__, options.walk, options.limits, model)).encode("utf-8", "backslashreplace"))
     for entry in files:
         line = f"{entry.path}\0{entry.size}\0{entry.mtime_ns}\n"
         digest.update(line.encode("utf-8", "surrogateescape"))
@@ -231,7 +234,7 @@ def _pooled(
 
 
 def _alone(work: Work, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
-    """A file that kills its process (a grammar's crash) or never ends is skipped and named; its neighbours are kept."""
+    """A file that kills its process (a grammar's crash) or never ends is kept as text; its neighbours as they are."""
     from concurrent.futures import BrokenExecutor, TimeoutError
 
     with _pool(1) as pool:
@@ -244,7 +247,7 @@ def _alone(work: Work, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
             reason = "parser_timeout"
             _kill(pool)
     if len(batch) == 1:
-        yield [unparsed(batch[0], reason)]
+        yield work(batch, unparsable=reason)
         return
     for entry in batch:
         yield from _alone(work, [entry])
@@ -293,7 +296,9 @@ def _counts(rows: Rows, skipped: list[Skip], edges: dict[str, int]) -> dict[str,
         "chunks": len(rows.chunk_unit),
         "edges_by_kind": edges,
         "skipped_by_reason": _ranked(Counter(skip.reason for skip in skipped)),
-        "unparsed": [skip.path for skip in skipped if skip.reason in _UNPARSED][:5],
+        "limited_by_reason": _ranked(Counter(record.limit for record in rows.records if record.limit)),
+        "limited": [{"path": record.path, "reason": record.limit} for record in rows.records if record.limit][:_NAMED],
+        "unparsed": [record.path for record in rows.records if record.limit in _UNPARSED][:5],
         "bytes_read": sum(record.size for record in rows.records),
         "files_with_errors": sum(record.extract.has_errors for record in rows.records),
     }
@@ -319,17 +324,18 @@ def _summary(root: Path, manifest: Manifest, index_dir: Path, started: float, *,
         bytes_read=counts["bytes_read"],
         bytes_on_disk=sum(shard.bytes for shard in manifest.shards.values()),
         warnings=_warnings(manifest),
+        limited_by_reason=_ranked(Counter(counts.get("limited_by_reason", {}))),
     )
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """Files that the index lacks because a parser failed: never a matter of course."""
+    """Files that are only text to the index because a parser failed: never a matter of course."""
     names = manifest.counts.get("unparsed", [])
     if not names:
         return ()
-    count = sum(manifest.counts["skipped_by_reason"].get(reason, 0) for reason in _UNPARSED)
+    count = sum(manifest.counts["limited_by_reason"].get(reason, 0) for reason in _UNPARSED)
     more = f" and {count - len(names)} more" if count > len(names) else ""
-    return (f"could not parse {', '.join(names)}{more}: not in the index, please report it",)
+    return (f"could not parse {', '.join(names)}{more}: searched as text only, please report it",)
 
 
 def default_jobs() -> int:

@@ -127,6 +127,8 @@ def _check(manifest: Manifest) -> None:
             raise ValueError(f"a shard is called {shard.name!r}")
     for name in _TABLES:
         numbers += counts[name].values()
+    numbers += counts.get("limited_by_reason", {}).values()
+    texts += [item[key] for item in counts.get("limited", ()) for key in ("path", "reason")]
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("a number is not one")
     if not all(isinstance(text, str) for text in texts):
