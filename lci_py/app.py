@@ -14,6 +14,7 @@ from lci_py.errors import BadPathError, IndexError_, IndexWriteError, NoIndexErr
 
 if TYPE_CHECKING:
     from lci_py.config import Settings
+    from lci_py.index.build import BuildOptions
     from lci_py.index.manifest import Shard
     from lci_py.search.session import Session
     from lci_py.source.walk import WalkResult
@@ -96,7 +97,7 @@ def build_index(
     """
     from dataclasses import replace
 
-    from lci_py.index.build import BuildOptions, build, default_jobs
+    from lci_py.index.build import build
     from lci_py.index.exposure import exposures
     from lci_py.index.trust import ensure_key
     from lci_py.source.names import relative_to_root
@@ -105,20 +106,29 @@ def build_index(
     settings, warnings = config.load(root, {"jobs": jobs, "model": model, "trust": trust})
     index_dir = _own_index_dir(root, settings)
     ensure_key()
-    options = BuildOptions(
-        settings.walk_options(),
-        settings.jobs or default_jobs(),
-        full,
-        settings.model,
-        None if files is None else relative_to_root(root, files),
-        wait,
-        defer_dense,
-        settings.segment_chunks,
+    options = replace(
+        _build_options(settings),
+        full=full,
+        files=None if files is None else relative_to_root(root, files),
+        wait=wait,
+        defer_dense=defer_dense,
     )
     warnings += _foreign(index_dir, wait, adopt=settings.trust)
     summary = build(root, index_dir, options, progress)
     _, exposed = exposures(index_dir)
     return replace(summary, warnings=(*warnings, *summary.warnings, *exposed))
+
+
+def _build_options(settings: Settings) -> BuildOptions:
+    from lci_py.index.build import BuildOptions, default_jobs
+
+    return BuildOptions(
+        walk=settings.walk_options(),
+        jobs=settings.jobs or default_jobs(),
+        model=settings.model,
+        segment_chunks=settings.segment_chunks,
+        limits=settings.limits(),
+    )
 
 
 def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
@@ -150,8 +160,8 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     walked = walk(root, settings.walk_options())
     files, skipped = [], list(walked.skipped)
     for entry in walked.files:
-        data = read_file(os.path.join(root, entry.path))
-        reason = data if isinstance(data, str) else content_reason(entry.path, data)
+        data = read_file(str(root), entry.path)
+        reason = data if isinstance(data, str) else content_reason(entry.path, data, settings.max_line_bytes)
         if reason:
             skipped.append(Skip(entry.path, reason))
         else:
@@ -228,13 +238,11 @@ def _refreshed(session: Session, settings: Settings) -> bool:
     )
     if not always and (not quick or settings.trust):
         return False
-    from lci_py.index.build import BuildOptions, build, default_jobs
+    from dataclasses import replace
 
-    jobs = settings.jobs or default_jobs()
-    wait = _ALWAYS_WAIT if always else 0.0
-    options = BuildOptions(
-        settings.walk_options(), jobs, model=settings.model, wait=wait, segment_chunks=settings.segment_chunks
-    )
+    from lci_py.index.build import build
+
+    options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0)
     try:
         build(session.root, _own_index_dir(session.root, settings), options)
     except IndexError_:
@@ -295,6 +303,8 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             "stale_paths": list(stale[:_EXAMPLES]),
             "skipped_by_reason": counts["skipped_by_reason"],
             "skipped_paths": skipped,
+            "limited_by_reason": counts["limited_by_reason"],
+            "limited": counts["limited"],
             "tracked_by_git": tracked,
             "warnings": list(warnings),
             "health": "damaged" if problems else "stale" if stale else "ok",

@@ -13,6 +13,7 @@ from lci_py.errors import BadPathError, ConfigError, unknown_refresh
 from lci_py.types import REFRESH
 
 if TYPE_CHECKING:
+    from lci_py.source.limits import Limits
     from lci_py.source.walk import WalkOptions
 
 CONFIG_FILE = ".lci.toml"
@@ -35,6 +36,11 @@ class Settings:
     refresh: str = "auto"  # one of types.REFRESH: whether a search refreshes the index first
     trust: bool = False  # read an index that somebody else made
     segment_chunks: int = 50_000  # what a run of `lci index` holds in memory at a time
+    max_line_bytes: int = 20_000
+    max_nesting: int = 500  # depth of a syntax tree
+    max_file_symbols: int = 20_000
+    max_file_chunks: int = 10_000
+    max_file_seconds: float = 10.0
 
     def walk_options(self) -> WalkOptions:
         """The part of the settings that the walk reads."""
@@ -42,6 +48,18 @@ class Settings:
 
         return WalkOptions(
             max_file_bytes=self.max_file_bytes, include=self.include, exclude=self.exclude, hidden=self.hidden
+        )
+
+    def limits(self) -> Limits:
+        """The part of the settings that bounds what one file may cost."""
+        from lci_py.source.limits import Limits
+
+        return Limits(
+            max_line_bytes=self.max_line_bytes,
+            max_nesting=self.max_nesting,
+            max_file_symbols=self.max_file_symbols,
+            max_file_chunks=self.max_file_chunks,
+            max_file_seconds=self.max_file_seconds,
         )
 
 
@@ -153,13 +171,30 @@ def _why(error: Exception) -> str:
 
 
 def _at_least(least: int) -> Callable[[str, object], int]:
+    # No setting is meant to be larger, and none may be too large for C or for a column of the index.
+    return _between(least, 2**31 - 1)
+
+
+def _between(least: int, most: int) -> Callable[[str, object], int]:
     def check(what: str, value: object) -> int:
         # bool is an int to Python, but `jobs = true` is a mistake.
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ConfigError(f"{what} must be a whole number, {least} or more, not {value!r}", hint="correct it")
-        return value
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        wanted = f"{least} or more" if isinstance(value, int) and value < least else f"{least} to {most}"
+        raise ConfigError(f"{what} must be a whole number, {wanted}, not {_clip(repr(value))}", hint="correct it")
 
     return check
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def _seconds(what: str, value: object) -> float:
+    # Neither what is no number nor what no timer takes.
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0.001 <= value <= 86_400:
+        raise ConfigError(f"{what} must be a number of seconds, 0.001 to 86400, not {value!r}", hint="correct it")
+    return float(value)
 
 
 def _flag(what: str, value: object) -> bool:
@@ -194,6 +229,11 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "include": _globs,
     "exclude": _globs,
     "max_file_bytes": _at_least(1),
+    "max_line_bytes": _at_least(1),
+    "max_nesting": _between(1, 10_000),
+    "max_file_symbols": _at_least(1),
+    "max_file_chunks": _at_least(1),
+    "max_file_seconds": _seconds,
     "hidden": _flag,
     "jobs": _at_least(1),
     "snippet": _at_least(0),

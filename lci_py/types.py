@@ -39,12 +39,12 @@ class FileEntry:
     path: str
     size: int  # bytes
     mtime_ns: int
-    ctime_ns: int = 0
+    ctime_ns: int = 0  # tells a change that put size and modification time back
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file or folder left out, and why (one of `source.walk.REASONS`)."""
+    """A file or folder left out, and why (one of `source.walk.REASONS`, or of `LIMIT_REASONS` if a part is kept)."""
 
     path: str
     reason: str
@@ -118,6 +118,7 @@ class Extract:
     bases: tuple[Base, ...] = ()
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
+    limit: str = ""  # which of `source.walk.LIMIT_REASONS` keeps it from being complete
 
 
 # --- index ------------------------------------------------------------------------------------------------------
@@ -156,6 +157,7 @@ class BuildSummary:
     removed_files: int = 0  # in the index before, and no longer
     embedded_chunks: int = 0  # by the model in this run; the others' vectors were there
     warnings: tuple[str, ...] = ()
+    limited_by_reason: dict[str, int] = field(default_factory=dict)  # files of which only a part is known
 
 
 # --- search -----------------------------------------------------------------------------------------------------

@@ -43,27 +43,28 @@ def test_a_grammar_that_crashes_costs_one_file(
 ) -> None:
     real = worker.extract
 
-    def extract(path: str, data: bytes, language: str) -> Any:
+    def extract(path: str, *rest: Any) -> Any:
         if path in ("f3.py", "f7.py"):
             faulthandler.disable()  # pytest's, which would report the crash that is meant
             os.kill(os.getpid(), signal_number)
-        return real(path, data, language)
+        return real(path, *rest)
 
     monkeypatch.setattr(worker, "extract", extract)
     monkeypatch.setattr(build, "_BATCH_FILES", 2)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
-    assert (built.files, built.skipped_by_reason) == (10, {"parser_crash": 2})
+    assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_crash": 2})
+    assert "f3.py, f7.py: searched as text only" in built.warnings[0]
 
 
 @forks
 def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, marker = worker.extract, tmp_path / "killed"
 
-    def extract(path: str, data: bytes, language: str) -> Any:
+    def extract(path: str, *rest: Any) -> Any:
         if path == "f3.py" and not marker.exists():
             marker.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return real(path, data, language)
+        return real(path, *rest)
 
     monkeypatch.setattr(worker, "extract", extract)
     built = app.build_index(str(_repository(tmp_path / "repo")), jobs=2)
@@ -74,15 +75,15 @@ def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch:
 def test_a_parse_that_never_ends_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = worker.extract
 
-    def extract(path: str, data: bytes, language: str) -> Any:
+    def extract(path: str, *rest: Any) -> Any:
         if path == "f3.py":
             time.sleep(1000)
-        return real(path, data, language)
+        return real(path, *rest)
 
     monkeypatch.setattr(worker, "extract", extract)
     monkeypatch.setattr(build, "STALL_SECONDS", 1.0)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
-    assert (built.files, built.skipped_by_reason) == (11, {"parser_timeout": 1})
+    assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_timeout": 1})
 
 
 @pytest.mark.parametrize("error", [RecursionError, MemoryError, ValueError])
@@ -94,7 +95,8 @@ def test_an_exception_in_a_parse_costs_one_file(
 
     (tmp_path / "a.py").write_text("def a(): pass\n")
     monkeypatch.setattr(worker, "extract", extract)
-    assert worker.process_file(str(tmp_path), FileEntry("a.py", 14, 0)).skip == "parser_crash"
+    record = worker.process_file(str(tmp_path), FileEntry("a.py", 14, 0))
+    assert (record.skip, record.limit, record.extract.language, len(record.bags)) == ("", "parser_crash", "python", 1)
 
 
 def _start(root: Path, *argv: str) -> subprocess.Popen[str]:

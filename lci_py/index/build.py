@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import lru_cache, partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from lci_py.index.tally import ranked, reasons
 from lci_py.index.trust import cache_secret
 from lci_py.index.work import Workplace
 from lci_py.source.git import head
+from lci_py.source.limits import DEFAULTS, Limits
 from lci_py.source.walk import WalkOptions, WalkResult, walk
 from lci_py.types import BuildSummary, Skip
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from lci_py.index.generation import Made
 
 Progress = Callable[[str, int, int], None]
+_NAMED = 100  # files in the manifest's list of those of which only a part is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class BuildOptions:
     wait: float = 0.0  # seconds, for another writer
     defer_dense: bool = False  # leave the embedding to a later run
     segment_chunks: int = 50_000
+    limits: Limits = DEFAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ def _before(previous: Manifest | None, tree: _Tree, options: BuildOptions, model
     settings = previous.settings if previous is not None else {}
     if previous is None or previous.program != _program() or previous.model.get("sha256") != model.sha256:
         return None
-    if settings.get("segment_chunks") != options.segment_chunks:
+    if any(settings.get(name) != value for name, value in _lasting(options).items()):
         return None
     try:
         for _, shard in previous.all_shards():
@@ -156,6 +159,7 @@ def _publish(
             cache_secret(),
             texts=not model.builtin and encoder().reads_text,
             use_cache=not options.full,
+            limits=options.limits,
         ),
         folder=folder,
         jobs=options.jobs,
@@ -179,9 +183,9 @@ def _publish(
             branch=branch,
             program=_program(),
             model={**(before.manifest.model if before else _model(encoder())), **model.record()},
-            settings={"max_file_bytes": options.walk.max_file_bytes, "include": list(options.walk.include),
-                      "exclude": list(options.walk.exclude), "hidden": options.walk.hidden,
-                      "segment_chunks": options.segment_chunks, "root": root_setting(tree.root, tree.index_dir)},
+            settings={**_lasting(options), "max_file_bytes": options.walk.max_file_bytes,
+                      "include": list(options.walk.include), "exclude": list(options.walk.exclude),
+                      "hidden": options.walk.hidden, "root": root_setting(tree.root, tree.index_dir)},
             counts=_counts(made, tree, edges),
         )  # fmt: skip
         report("commit", 0, 0)
@@ -192,6 +196,11 @@ def _publish(
 
 def _program() -> str:
     return f"lci-py {__version__}"
+
+
+def _lasting(options: BuildOptions) -> dict[str, Any]:
+    """The settings that every record was made with: others mean that all are made anew."""
+    return {**asdict(options.limits), "segment_chunks": options.segment_chunks}
 
 
 def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
@@ -268,7 +277,9 @@ def _counts(made: Made, tree: _Tree, edges: dict[str, int]) -> dict[str, object]
         "symbols_by_kind": ranked(made.tally.kinds),
         "edges_by_kind": edges,
         "skipped_by_reason": reasons(skip.reason for skip in skipped),
-        "unparsed": [skip.path for skip in skipped if skip.reason in UNPARSED][:5],
+        "limited_by_reason": reasons(item.reason for item in living if item.reason),
+        "limited": [{"path": item.path, "reason": item.reason} for item in living if item.reason][:_NAMED],
+        "unparsed": [item.path for item in living if item.reason in UNPARSED][:5],
         "bytes_read": sum(item.size for item in living),
         "files_with_errors": made.tally.errors,
     }
@@ -290,17 +301,18 @@ def _summary(tree: _Tree, manifest: Manifest, started: float, *, changed: bool) 
         bytes_read=counts["bytes_read"],
         bytes_on_disk=sum(shard.bytes for _, shard in manifest.all_shards()),
         warnings=_warnings(manifest),
+        limited_by_reason=ranked(Counter(counts["limited_by_reason"])),
     )
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """Files that the index lacks because a parser failed: never a matter of course."""
-    names = manifest.counts.get("unparsed", [])
+    """Files that are only text to the index because a parser failed: never a matter of course."""
+    names = manifest.counts["unparsed"]
     if not names:
         return ()
-    count = sum(manifest.counts["skipped_by_reason"].get(reason, 0) for reason in UNPARSED)
+    count = sum(manifest.counts["limited_by_reason"].get(reason, 0) for reason in UNPARSED)
     more = f" and {count - len(names)} more" if count > len(names) else ""
-    return (f"could not parse {', '.join(names)}{more}: not in the index, please report it",)
+    return (f"could not parse {', '.join(names)}{more}: searched as text only, please report it",)
 
 
 def default_jobs() -> int:

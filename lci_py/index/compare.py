@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +14,7 @@ from lci_py.types import FileEntry
 #: has ticks of up to 10 ms, and file systems that count whole seconds (or two) give themselves away.
 _TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
 #: Not known from the content, so to be looked at again each time.
-FLEETING = frozenset({"unreadable", "vanished", "special", "symlink", "too_large", "parser_timeout", "parser_crash"})
+FLEETING = frozenset({"unreadable", "vanished", "special", "symlink", "too_large"})
 
 
 @dataclass(slots=True)
@@ -73,7 +72,7 @@ def compare(
 
 def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, change: Change) -> None:
     if entry.size == item.size and item.reason not in FLEETING:
-        data = read_file(os.path.join(root, entry.path))
+        data = read_file(root, entry.path)
         if not isinstance(data, str) and digest(data) == item.sha:
             now = replace(item, mtime_ns=settled_ns(entry, walked_ns), ctime_ns=entry.ctime_ns)
             # Only a time that was not worth remembering: nothing to write down.

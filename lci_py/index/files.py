@@ -34,7 +34,7 @@ class Known:
     ctime_ns: int
     sha: str  # digest of the content
     slot: int  # its place among the files of all segments, -1 if it is not indexed
-    reason: str  # why not, "" if it is
+    reason: str  # why not; if it is, which of `LIMIT_REASONS` keeps it from being complete, or ""
     key: bytes = bytes(16)  # of its record in the cache
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lci_py.index.cache import Cache
 from lci_py.index.compare import Change, settled_ns
 from lci_py.index.files import Known
-from lci_py.index.parse import process
+from lci_py.index.parse import UNPARSED, process
 from lci_py.index.parts import Part, locate, parts_of, to_merge
 from lci_py.index.segment import SegmentWriter
 from lci_py.index.tally import Tally, stored_files
@@ -135,7 +135,7 @@ class Maker:
         done = 0
         with closing(process(setting.place, tasks, setting.jobs, setting.warm_up)) as batches:
             for batch in batches:
-                self._cache.put("records", {i.key: i.body for i in batch if i.body and not i.cached}, self._generation)
+                self._keep(batch)
                 for item in batch:
                     self._take(item, writer)
                 done += len(batch)
@@ -145,6 +145,11 @@ class Maker:
         made.parts = [*self._kept, *writer.parts]
         made.known = sorted([*self._placed(), *self._skipped], key=lambda item: item.path)
         return made
+
+    def _keep(self, batch: list[Done]) -> None:
+        # Not of a parser that failed: on another day, it may have more time.
+        new = {item.key: item.body for item in batch if item.body and not item.cached and item.limit not in UNPARSED}
+        self._cache.put("records", new, self._generation)
 
     def _take(self, done: Done, writer: SegmentWriter) -> None:
         entry = done.entry
@@ -173,7 +178,7 @@ class Maker:
 
     def _add(self, done: Done, known: Known, writer: SegmentWriter) -> FileRecord:
         record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
-        writer.add(record, known)
+        writer.add(record, replace(known, reason=record.limit))
         if self._each is not None:
             self._each(record)
         return record

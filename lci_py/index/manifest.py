@@ -36,7 +36,7 @@ BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 _MAX_BYTES = 4_000_000
 #: A shard's name: its role, the head of its digest, and a suffix.
 SHARD_NAME = re.compile(r"([a-z][a-z0-9]*)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
-_TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason")
+_TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason", "limited_by_reason")
 _NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read")
 
 
@@ -174,6 +174,8 @@ def _check(manifest: Manifest) -> None:
             raise ValueError("more rows than the shard has bytes")
     for name in _TABLES:
         numbers += counts[name].values()
+    numbers += counts.get("limited_by_reason", {}).values()
+    texts += [item[key] for item in counts.get("limited", ()) for key in ("path", "reason")]
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("a number is not one")
     if not all(isinstance(text, str) for text in texts):

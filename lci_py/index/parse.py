@@ -9,14 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.index.work import Done, Task, Workplace, process_tasks
-from lci_py.source.digest import digest
 from lci_py.source.worker import start_worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 Batch = tuple[int, list[Task]]  # its number, and what is in it
-Work = Callable[[list[Task]], list[Done]]
+Work = Callable[..., list[Done]]  # of tasks, and why they are not to be parsed, if so
 #: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
 POOL_THRESHOLD = 300_000
 _FORKS = sys.platform == "linux"
@@ -124,7 +123,7 @@ def _pooled(
 
 
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
-    """A file that kills its process (a grammar's crash) or never ends is skipped and named; its neighbours are kept."""
+    """A file that kills its process (a grammar's crash) or never ends is kept as text; its neighbours as they are."""
     from concurrent.futures import BrokenExecutor, TimeoutError
 
     with _pool(1) as pool:
@@ -137,7 +136,7 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
             reason = "parser_timeout"
             _kill(pool)
     if len(batch) == 1:
-        yield Done(batch[0].entry, digest(b""), skip=reason)
+        yield from work(batch, unparsable=reason)
         return
     for task in batch:
         yield from _alone(work, [task])

@@ -17,7 +17,11 @@ def write_shared(setting: Setting, made: Made, before: Manifest | None) -> tuple
     """Write them into the staging folder: (role -> path, how many edges there are of each kind)."""
     files = setting.folder / "files.arrays"
     write_files(
-        files, made.known, setting.walked.skipped, getattr(setting.walked, "folders", ()), table_arrays(made.parts)
+        files,
+        made.known,
+        setting.walked.skipped,
+        [*setting.walked.folders, *setting.walked.rules, *setting.watched],
+        table_arrays(made.parts),
     )
     setting.report("graph", 0, 0)
     # TEMPORARY: everything is linked anew

@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lci_py.source.digest import digest, lines_digest
-from lci_py.source.extract import extract
-from lci_py.source.languages import HEAD_BYTES, detect
+from lci_py.source.extract import extract, extract_text
+from lci_py.source.languages import HEAD_BYTES, detect, prepare
+from lci_py.source.limits import DEFAULTS, Limits, OutOfTime, time_limit
 from lci_py.source.walk import content_reason
 from lci_py.source.words import WORD
 from lci_py.types import Extract, FileEntry
@@ -39,6 +40,11 @@ class FileRecord:
     bags: tuple[tuple[bytes, bytes], ...]
     digests: tuple[bytes, ...]  # of each chunk's own lines, 8 bytes
 
+    @property
+    def limit(self) -> str:
+        """Which of `LIMIT_REASONS` keeps the record from being complete, "" if none."""
+        return self.extract.limit
+
 
 def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     lines = data.split(b"\n")
@@ -47,14 +53,18 @@ def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
 
 #: The walk has left out what is larger than the limit; this is for a file that has grown since.
 _MAX_READ = 64_000_000
+# A link must not lead out of the root, and a FIFO must not block.
+_NO_LINK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
 
 
-def read_file(path: str) -> bytes | str:
-    """The file's content, or the reason to skip it: since the walk it may have become anything."""
-    # A link must not lead out of the root, and a FIFO must not block.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+def read_file(root: str, path: str) -> bytes | str:
+    """The content of the file at `path` in `root`, or the reason to skip it: since the walk it may be anything.
+
+    Nothing outside the root is read: any of the folders on the way may have become a link by now.
+    """
     try:
-        handle = os.open(path, flags)
+        handle = _open_below(root, path)
     except (FileNotFoundError, NotADirectoryError):
         return "vanished"
     except OSError as error:
@@ -73,29 +83,64 @@ def read_file(path: str) -> bytes | str:
         os.close(handle)
 
 
-def process_file(root: str, entry: FileEntry, *, texts: bool = False) -> FileRecord:
+def _open_below(root: str, path: str) -> int:
+    *folders, name = path.split("/")
+    handle = os.open(root, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0))
+    try:
+        for folder in folders:
+            inner = os.open(folder, _FOLDER, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+        return os.open(name, _NO_LINK, dir_fd=handle)
+    finally:
+        os.close(handle)
+
+
+def process_file(
+    root: str, entry: FileEntry, *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
+) -> FileRecord:
     """Read, classify, parse, chunk and count one file. One that cannot be used comes back with `skip` set.
 
     Args:
         root: The repository.
         entry: The file, as the walk found it.
         texts: Keep the chunks' texts, for a model that reads them; they are as large as the repository.
+        limits: What the file may cost. One that costs more is kept in part, or as text, with `limit` set.
+        unparsable: Why it is not to be parsed ("parser_crash", "parser_timeout"): it is kept as text.
     """
-    data = read_file(os.path.join(root, entry.path))
+    data = read_file(root, entry.path)
     if isinstance(data, str):
         return unparsed(entry, data)
-    reason = content_reason(entry.path, data)
+    reason = content_reason(entry.path, data, limits.max_line_bytes)
     if reason:
         return unparsed(entry, reason, data)
-    return process_data(entry, data, detect(entry.path, data[:HEAD_BYTES]), texts=texts)
+    language = detect(entry.path, data[:HEAD_BYTES])
+    return process_data(entry, data, language, texts=texts, limits=limits, unparsable=unparsable)
 
 
-def process_data(entry: FileEntry, data: bytes, language: str, *, texts: bool = False) -> FileRecord:
-    """Parse, chunk and count a file's content."""
-    try:
-        found = extract(entry.path, data, language)
-    except Exception:  # one file that a grammar or this program trips over must not cost the others their index
-        return unparsed(entry, "parser_crash", data)
+def process_data(
+    entry: FileEntry,
+    data: bytes,
+    language: str,
+    *,
+    texts: bool = False,
+    limits: Limits = DEFAULTS,
+    unparsable: str = "",
+) -> FileRecord:
+    """Parse, chunk and count a file's content. Arguments as in `process_file`."""
+    if not unparsable:
+        try:
+            prepare(language)  # loading a grammar is no fault of the file's
+            with time_limit(limits.max_file_seconds):
+                return _record(entry, data, extract(entry.path, data, language, limits), texts)
+        except OutOfTime:
+            unparsable = "parser_timeout"
+        except Exception:  # one file that a grammar or this program trips over must not cost the others their index
+            unparsable = "parser_crash"
+    return _record(entry, data, extract_text(data, language, limits, unparsable), texts)
+
+
+def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileRecord:
     words, bags = count_words(chunk.text for chunk in found.chunks)
     return FileRecord(
         path=entry.path,
@@ -129,8 +174,10 @@ def unparsed(entry: FileEntry, reason: str, data: bytes = b"") -> FileRecord:
     )  # fmt: skip
 
 
-def process_batch(root: str, entries: list[FileEntry], *, texts: bool = False) -> list[FileRecord]:
-    return [process_file(root, entry, texts=texts) for entry in entries]
+def process_batch(
+    root: str, entries: list[FileEntry], *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
+) -> list[FileRecord]:
+    return [process_file(root, entry, texts=texts, limits=limits, unparsable=unparsable) for entry in entries]
 
 
 def start_worker() -> None:
