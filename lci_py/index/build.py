@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
+from lci_py.config import CONFIG_FILE
 from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
 from lci_py.index import store
@@ -165,6 +166,7 @@ def _publish(
         jobs=options.jobs,
         walked=tree.walked,
         walked_ns=tree.walked_ns,
+        watched=[(CONFIG_FILE, _mtime(tree.root / CONFIG_FILE))],
         encoder=None if options.defer_dense else encoder,
         report=report,
         warm_up=_warm_up if before is None else _nothing,
@@ -192,6 +194,13 @@ def _publish(
         manifest = store.commit(tree.index_dir, [part.segment for part in made.parts], shared, manifest)
         maker.collect()
     return manifest, made
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return -1
 
 
 def _program() -> str:

@@ -200,7 +200,11 @@ def test_a_check_lists_all_that_is_wrong(copy: Path, lci: Callable[..., Ran]) ->
     ran = lci("status", "--check", "--json", cwd=copy)
     found = ran.json()
     assert (ran.code, found["health"]) == (3, "damaged")
-    assert sorted(problem.split()[0].partition("-")[0] for problem in found["problems"]) == ["dense", "symbols"]
+    assert [len([p for p in found["problems"] if f" {role}-" in p]) for role in ("dense", "symbols", "bm25")] == [
+        1,
+        1,
+        0,
+    ]
     ran = lci("status", "--check", cwd=copy)
     assert ran.code == 3 and ran.out.count("does not match its checksum") == 2
 

@@ -281,7 +281,9 @@ def test_build_summary() -> None:
     file = io.StringIO()
     summary.render_build(BUILT, file=file)
     text = file.getvalue()
-    assert text.startswith("indexed 1,420 files in 2.3 s (generation 3)\n  refresh   20 parsed · 1,400 reused · 3 removed · 81 chunks embedded\n")
+    assert text.startswith(
+        "indexed 1,420 files in 2.3 s (generation 3)\n  refresh   20 parsed · 1,400 reused · 3 removed · 81 chunks embedded\n"
+    )
     assert "files     python 1,400 · go 20\n" in text
     assert "+3 more\n" in text
     assert "edges" not in text
