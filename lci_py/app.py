@@ -128,6 +128,7 @@ def _build_options(settings: Settings) -> BuildOptions:
         model=settings.model,
         segment_chunks=settings.segment_chunks,
         limits=settings.limits(),
+        watched=(config.CONFIG_FILE,),
     )
 
 

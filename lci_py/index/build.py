@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
-from lci_py.config import CONFIG_FILE
 from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
 from lci_py.index import store
@@ -59,6 +58,7 @@ class BuildOptions:
     defer_dense: bool = False  # leave the embedding to a later run
     segment_chunks: int = 50_000
     limits: Limits = DEFAULTS
+    watched: tuple[str, ...] = ()  # files below the root that these options come from
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def _publish(
         jobs=options.jobs,
         walked=tree.walked,
         walked_ns=tree.walked_ns,
-        watched=[(CONFIG_FILE, _mtime(tree.root / CONFIG_FILE))],
+        watched=[(name, _mtime(tree.root / name)) for name in options.watched],
         encoder=None if options.defer_dense else encoder,
         report=report,
         warm_up=_warm_up if before is None else _nothing,

@@ -98,6 +98,11 @@ class Cache:
             with self._transaction() as db:
                 db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", rows)
 
+    def touch(self, table: str, keys: Iterable[bytes], generation: int) -> None:
+        """Note that a generation uses these."""
+        with self._transaction() as db:
+            db.executemany(f"UPDATE {table} SET used = ? WHERE key = ?", ((generation, key) for key in keys))
+
     def full(self, most: int) -> bool:
         """Whether the file is larger than so many bytes."""
         with suppress(*_TROUBLE):
@@ -135,16 +140,17 @@ class Cache:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        db = self._db
-        if db is None:
-            return
-        try:
+        """What fails in the body, or in keeping it, is undone and forgotten."""
+        db = self._db or sqlite3.connect(":memory:")  # where there is none, everything fails
+        with suppress(*_TROUBLE):
             db.execute("BEGIN IMMEDIATE")
-            yield db
-            db.execute("COMMIT")
-        except _TROUBLE:
-            with suppress(*_TROUBLE):
-                db.execute("ROLLBACK")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                with suppress(*_TROUBLE):
+                    db.execute("ROLLBACK")
+                raise
 
 
 def remove(index_dir: Path) -> None:

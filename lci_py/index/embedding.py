@@ -73,6 +73,11 @@ class Reuse:
     sources: Sequence[Embeddings]
     rows: Sequence[NDArray[np.int64]]  # per source, [chunks of the new segment]: chunk number there, -1 if not there
 
+    @property
+    def chunks(self) -> int:
+        """How many chunks of the new segment are in an older one."""
+        return int(np.logical_or.reduce([rows >= 0 for rows in self.rows]).sum()) if self.rows else 0
+
     def of(self, start: int, stop: int) -> list[tuple[Embeddings, NDArray[np.int64], NDArray[np.int64]]]:
         """For the new chunks from `start` to `stop`, per source: (it, positions after `start`, its chunks)."""
         taken = np.zeros(stop - start, np.bool_)

@@ -13,7 +13,7 @@ from lci_py.index.compare import Change, settled_ns
 from lci_py.index.files import Known
 from lci_py.index.parse import UNPARSED, process
 from lci_py.index.parts import Part, locate, parts_of, to_merge
-from lci_py.index.segment import SegmentWriter
+from lci_py.index.segment import Embedding, SegmentWriter
 from lci_py.index.tally import Tally, stored_files
 from lci_py.index.work import Done, Task, Workplace
 from lci_py.source.record import Place, decode
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lci_py.embed.encoder import Encoder
     from lci_py.index.files import FileTable
     from lci_py.index.manifest import Manifest
+    from lci_py.index.segment import Source
     from lci_py.source.walk import WalkResult
     from lci_py.source.worker import FileRecord
 
@@ -79,6 +80,7 @@ class Maker:
         self._each = each
         self._cache = Cache(setting.place.index_dir, setting.place.secret, write=True)
         self._made = Made()
+        self._dimension = 0  # of the vectors that are there
         self._kept: list[Part] = []
         self._skipped: list[Known] = []
         self._moved: dict[str, tuple[Known, Part, int]] = {}  # by path: what it was, and where
@@ -97,6 +99,7 @@ class Maker:
     def after(self, manifest: Manifest, table: FileTable, change: Change) -> Made:
         """The generation after the one that a manifest and its table of files describe."""
         self._made.tally = Tally.stored(manifest.counts)
+        self._dimension = int(manifest.model["dimension"])
         parts = parts_of(manifest, self._setting.place.index_dir, [*change.same, *change.touched], table.arrays)
         lost = [*change.replaced, *change.gone]
         for part, numbers in _by_part(parts, [item.slot for item in lost if item.slot >= 0]):
@@ -132,7 +135,10 @@ class Maker:
 
     def _write(self, tasks: list[Task]) -> Made:
         setting, made = self._setting, self._made
-        writer = SegmentWriter(setting.folder, setting.encoder, setting.report, setting.segment_chunks)
+        embedding = None
+        if setting.encoder is not None:
+            embedding = Embedding(setting.encoder, self._dimension, self._cache, self._generation)
+        writer = SegmentWriter(setting.folder, embedding, setting.report, setting.segment_chunks)
         done = 0
         with closing(process(setting.place, tasks, setting.jobs, setting.warm_up)) as batches:
             for batch in batches:
@@ -157,7 +163,7 @@ class Maker:
         moved = self._moved.get(entry.path)
         if moved is not None and done.sha == moved[0].sha and done.body:
             self._made.reused_files += 1
-            self._add(done, moved[0], writer)
+            self._add(done, moved[0], writer, moved[1:])
             return
         if moved is not None:  # it has changed since it was looked at
             self._made.tally.add_stored(moved[1].symbols, [moved[2]], -1)
@@ -177,9 +183,9 @@ class Maker:
             self._made.reused_files += 1
             self._made.tally.add_stored(part.symbols, [number])
 
-    def _add(self, done: Done, known: Known, writer: SegmentWriter) -> FileRecord:
+    def _add(self, done: Done, known: Known, writer: SegmentWriter, source: Source | None = None) -> FileRecord:
         record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
-        writer.add(record, replace(known, reason=record.limit))
+        writer.add(record, replace(known, reason=record.limit), source)
         if self._each is not None:
             self._each(record)
         return record

@@ -38,7 +38,7 @@ class Part:
     segment: Segment | Draft
     files: list[Known | None]  # by number in the segment; None: dead
     sizes: dict[str, NDArray[Any]]  # of `ROWS`: how many rows each file has, [files] int32
-    symbols: Path  # its symbolic shard
+    symbols: Path  # its symbolic shard; the others lie beside it
 
     @property
     def living(self) -> list[Known]:
@@ -52,6 +52,11 @@ class Part:
     @property
     def living_chunks(self) -> int:
         return int(self.sizes["chunks"][self.alive].sum())
+
+    def path(self, role: str) -> Path:
+        """Of a shard."""
+        shard = self.segment.shards[role]
+        return shard if isinstance(shard, Path) else self.symbols.with_name(shard.name)
 
     def first(self, kind: str, number: int) -> int:
         """The first row of a file."""

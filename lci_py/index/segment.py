@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,97 +15,121 @@ from lci_py.index.store import Draft
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
+    from lci_py.index.cache import Cache
+    from lci_py.index.embedding import Reuse
     from lci_py.index.files import Known
     from lci_py.index.parts import Part
+    from lci_py.index.rows import Rows
     from lci_py.source.worker import FileRecord
 
     Progress = Callable[[str, int, int], None]
-
-#: Memory of a run is that of so many chunks at a time.
-SEGMENT_CHUNKS = 50_000
+    Source = tuple[Part, int]  # a segment, and a file's number in it
 
 
-@dataclass(slots=True)
-class Tally:
-    """What the manifest counts, of some files; adding up what came and subtracting what went gives that of all."""
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """How chunks get their vectors."""
 
-    files_by_language: Counter[str] = field(default_factory=Counter)
-    symbols_by_kind: Counter[str] = field(default_factory=Counter)
-    numbers: Counter[str] = field(default_factory=Counter)  # of `COUNTED`, bytes_read, files_with_errors
+    open_encoder: Callable[[], Encoder | ContextualEncoder]
+    dimension: int  # of the vectors of older segments
+    cache: Cache
+    generation: int
 
-    def add(self, record: FileRecord, units: int) -> None:
-        found = record.extract
-        self.files_by_language[found.language] += 1
-        self.symbols_by_kind.update(symbol.kind for symbol in found.symbols)
-        self.numbers.update(
-            files=1, symbols=len(found.symbols), units=units, chunks=len(found.chunks), bytes_read=record.size,
-            files_with_errors=int(found.has_errors),
-        )  # fmt: skip
+    def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
+        """Vectors of a model that reads text, by what it read."""
+        found = self.cache.get("vectors", keys)
+        self.cache.touch("vectors", found, self.generation)
+        return found
+
+    def put(self, items: Mapping[bytes, bytes], /) -> None:
+        """Keep some."""
+        self.cache.put("vectors", items, self.generation)
 
 
 class SegmentWriter:
     """Takes records in the order of their paths, and writes a segment whenever enough have come together."""
 
-    def __init__(
-        self,
-        folder: Path,
-        encoder: Callable[[], Encoder | ContextualEncoder] | None,
-        report: Progress,
-        most: int = SEGMENT_CHUNKS,
-    ) -> None:
+    def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, most: int) -> None:
         """
         Args:
             folder: Where the shards go.
-            encoder: Makes the encoder; None leaves the embedding for later.
+            embedding: How to embed; None leaves it for later.
             report: Told the stages.
             most: Chunks of a segment.
         """
         self.parts: list[Part] = []
         self.embedded_chunks = 0
         self._folder = folder
-        self._open_encoder = encoder
+        self._embedding = embedding
         self._report = report
         self._most = most
-        self._records: list[FileRecord] = []
-        self._known: list[Known] = []
+        self._files: list[tuple[FileRecord, Known, Source | None]] = []
         self._chunks = 0
 
     @cached_property
     def _encoder(self) -> Encoder | ContextualEncoder | None:
-        return self._open_encoder() if self._open_encoder is not None else None
+        return self._embedding.open_encoder() if self._embedding is not None else None
 
-    def add(self, record: FileRecord, known: Known) -> None:
-        """Take a file."""
-        if self._records and self._chunks + len(record.extract.chunks) > self._most:
+    def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
+        """Take a file; `source` is where an older segment has the same."""
+        if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
-        self._records.append(record)
-        self._known.append(known)
+        self._files.append((record, known, source))
         self._chunks += len(record.extract.chunks)
 
     def flush(self) -> None:
         """Write what has come together."""
-        if not self._records:
+        if not self._files:
             return
         import numpy as np
 
         from lci_py.index.parts import Part
         from lci_py.index.shards import write_segment
 
-        records, files = self._records, self._known
-        self._records, self._known, self._chunks = [], [], 0
-        rows = number(records)
+        files, self._files, self._chunks = self._files, [], 0
+        rows = number([record for record, _, _ in files])
         folder = self._folder / f"segment-{len(self.parts)}"
         folder.mkdir()
-        shards = write_segment(folder, rows, self._encoder, self._report)
+        reuse = self._reuse(rows, [source for _, _, source in files])
+        shards = write_segment(folder, rows, self._encoder, self._report, reuse, self._embedding)
         if self._encoder is not None:
-            self.embedded_chunks += len(rows.chunk_unit)
-        n = len(records)
+            self.embedded_chunks += len(rows.chunk_unit) - reuse.chunks
         owners: dict[str, Any] = {
             "symbols": rows.symbol_file, "units": [unit.file for unit in rows.units], "chunks": rows.chunk_file
         }  # fmt: skip
         sizes = {
-            kind: np.bincount(np.array(owner, np.int64), minlength=n).astype(np.int32) for kind, owner in owners.items()
+            kind: np.bincount(np.array(owner, np.int64), minlength=len(files)).astype(np.int32)
+            for kind, owner in owners.items()
         }
-        counts = {"files": n, **{kind: len(owner) for kind, owner in owners.items()}}
+        counts = {"files": len(files), **{kind: len(owner) for kind, owner in owners.items()}}
         draft = Draft({kind: counts[kind] for kind in COUNTED}, shards)
-        self.parts.append(Part(draft, list(files), sizes, shards["symbols"]))
+        self.parts.append(Part(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
+
+    def _reuse(self, rows: Rows, sources: list[Source | None]) -> Reuse:
+        """Which chunks older segments have vectors of."""
+        import numpy as np
+
+        from lci_py.index.embedding import Embeddings, Reuse
+
+        if self._embedding is None:
+            return Reuse([], [])
+        embedded = [item for item in sources if item is not None and "dense" in item[0].segment.shards]
+        parts = list({id(part): part for part, _ in embedded}.values())
+        found = {id(part): np.full(len(rows.chunk_unit), -1, np.int64) for part in parts}
+        chunk = 0
+        for record, source in zip(rows.records, sources, strict=True):
+            n = len(record.extract.chunks)
+            if source is not None and id(source[0]) in found and int(source[0].sizes["chunks"][source[1]]) == n:
+                first = source[0].first("chunks", source[1])
+                found[id(source[0])][chunk : chunk + n] = np.arange(first, first + n)
+            chunk += n
+        embeddings = [
+            Embeddings(
+                part.path("dense"),
+                part.path("tokens") if "tokens" in part.segment.shards else None,
+                dimension=self._embedding.dimension,
+                counts=part.segment.counts,
+            )
+            for part in parts
+        ]
+        return Reuse(embeddings, [found[id(part)] for part in parts])

@@ -19,14 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lci_py.embed.contextual import ContextualEncoder
-    from lci_py.index.embedding import Reuse
+    from lci_py.index.embedding import Reuse, VectorCache
     from lci_py.index.rows import Rows
 
     Progress = Callable[[str, int, int], None]
 
 
 def write_segment(
-    folder: Path, rows: Rows, encoder: Encoder | ContextualEncoder | None, report: Progress, reuse: Reuse | None = None
+    folder: Path,
+    rows: Rows,
+    encoder: Encoder | ContextualEncoder | None,
+    report: Progress,
+    reuse: Reuse,
+    cache: VectorCache | None,
 ) -> dict[str, Path]:
     """Write the shards of a segment.
 
@@ -36,6 +41,7 @@ def write_segment(
         encoder: Embeds the chunks; without one, the shards that need it are left out.
         report: Told the stages.
         reuse: Chunks that older segments have.
+        cache: Vectors of a model that reads text.
     Returns:
         Role -> path.
     """
@@ -54,10 +60,11 @@ def write_segment(
     units = np.array(rows.chunk_unit, np.int64)
     shards["dense"] = folder / "dense.faiss"
     if isinstance(encoder, Encoder):
-        embedded = embedding.embed(text, encoder, reuse)
+        whole = reuse.chunks == len(units) > 0
+        embedded = embedding.copied(reuse, encoder.dimension) if whole else embedding.embed(text, encoder, reuse)
         write_dense(shards["dense"], embedded.vectors, units)
         shards["tokens"] = folder / "tokens.arrays"
         write_tokens(shards["tokens"], embedded.parts, embedded.pieces, embedded.pointers, embedded.ids)
     else:
-        write_dense(shards["dense"], embedding.embed_texts(rows, encoder, report), units)
+        write_dense(shards["dense"], embedding.embed_texts(rows, encoder, report, cache), units)
     return shards
