@@ -102,6 +102,8 @@ def test_a_token_that_the_model_lacks_is_a_damaged_index(encoder: Encoder) -> No
             encoder.encode_text("session", lambda part, piece=piece: [5, piece])
         with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
             encoder.token_directions(np.array([5, piece], np.int64))
+        with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
+            encoder.encode_bags(np.array([0, 2]), np.array([5, piece], np.int64), np.ones(2, np.float32))
 
 
 def test_tokens_have_directions_and_weights(encoder: Encoder) -> None:

@@ -95,6 +95,12 @@ def test_a_file_of_another_index_is_a_damaged_index(tmp_path: Path, rows: int, d
         opened(path, 3, rows, dimension)
 
 
+def test_vectors_without_a_dimension_are_a_damaged_index(tmp_path: Path) -> None:
+    write_dense(tmp_path / "d.faiss", np.zeros((3, 0), np.float32), np.arange(3))
+    with pytest.raises(DamagedIndexError, match="0 dimensions"):
+        opened(tmp_path / "d.faiss", 3, 3, 0)
+
+
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links here")
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     write_dense(tmp_path / "real", unit(np.random.default_rng(0), 2, 3), np.arange(2))

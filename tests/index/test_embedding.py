@@ -131,7 +131,7 @@ def test_a_segment_of_moved_files_is_copied(
     tmp_path: Path, records: list[FileRecord], encoder: Encoder, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr(embedding, "EMBED_SLICE", size)
-    older = [Files(records[::2], encoder), Files(records[1::2], encoder)]
+    older = [Files(records[::2], encoder), Files(records[1:], encoder)]  # some files are in both
     sources = [files.stored(tmp_path / str(i)) for i, files in enumerate(older)]
     some = Files(records[3:15], encoder)
     found = copied(Reuse(sources, [some.rows_in(files) for files in older]), 192)
