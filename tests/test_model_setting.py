@@ -12,7 +12,7 @@ import pytest
 from lci_py import app
 from lci_py.embed.folder import ModelFolder
 from lci_py.errors import BadModelError, ModelMismatchError
-from lci_py.index import fields
+from lci_py.index import embedding
 from lci_py.index.rows import number
 from lci_py.source.worker import process_file
 from lci_py.types import FileEntry, SearchRequest
@@ -59,7 +59,7 @@ def test_a_record_holds_texts_only_if_they_are_asked_for(root: Path) -> None:
 def test_what_is_embedded(root: Path) -> None:
     paths = ("cookie.py", "x/notes.txt", "x/y/z/pool.py")
     records = [process_file(str(root), FileEntry(path, 1, 0), texts=True) for path in paths]
-    texts = list(fields.chunk_texts(number(records)))
+    texts = list(embedding.chunk_texts(number(records)))
     assert texts[0] == "cookie.py\nfunction expired\ndef expired(cookie):\n    return cookie"
     assert texts[1].split("\n")[:2] == ["x/notes.txt", "open a file"]  # a block has no name
     assert texts[-1] == "y/z/pool.py\nmethod Pool.close\n    def close(self):\n        return remove(session)"

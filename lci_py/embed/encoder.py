@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "[UNK]"
 _LONGEST = 100  # characters of a part; a longer one is unknown
-_CELLS = 16_384  # tokens of one batch: larger ones fall out of the processor's cache
-_BAGS = 256  # bags that are summed side by side, for the same reason
+_BAGS = 256  # bags that are summed side by side: more would fall out of the processor's cache
 MAX_TOKENS = 512  # distinct tokens of one text; further ones are left out
 
 
@@ -162,22 +161,17 @@ class Encoder:
             return self._unit(self._sums(indptr, ids, self._sided_weights(ids, weights) if question else weights))
         import numpy as np
 
-        lengths = np.minimum(np.diff(indptr), MAX_TOKENS)
+        starts = indptr[:-1].tolist()
+        lengths = np.minimum(np.diff(indptr), MAX_TOKENS).tolist()
         out = np.zeros((len(lengths), self.dimension), np.float32)
-        order = np.argsort(lengths, kind="stable")
-        order = order[lengths[order] > 0]
         side = {"question": np.array(question)} if self._sided else {}
-        start = 0
-        while start < len(order):
-            # Of one length: padding with zeros changes the order in which a product of matrices is added up.
-            width = int(lengths[order[start]])
-            stop = int(np.searchsorted(lengths[order], width, side="right"))
-            rows = order[start : min(stop, start + max(1, _CELLS // width))]
-            positions = indptr[rows][:, None] + np.arange(width)
-            feed = {"ids": ids[positions].astype(np.int64), "w": weights[positions].astype(np.float32), **side}
-            with refusing(self.folder.onnx, "it failed on a batch of tokens"):
-                out[rows] = self._session.run(None, feed)[0]
-            start += len(rows)
+        # One by one: onnxruntime chooses the order in which it adds up by the sizes of a batch.
+        for row, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+            if length:
+                own = slice(start, start + length)
+                feed = {"ids": ids[None, own].astype(np.int64), "w": weights[None, own].astype(np.float32), **side}
+                with refusing(self.folder.onnx, "it failed on a bag of tokens"):
+                    out[row] = self._session.run(None, feed)[0]
         np.nan_to_num(out, copy=False)
         return out
 
@@ -302,7 +296,7 @@ class Encoder:
 
         if "ratios_offset" not in self._table:
             return weights
-        return np.asarray(weights * self._array("ratios", np.float16)[ids].astype(np.float32))
+        return np.asarray(weights * self._array("ratios", np.float16)[self._checked(ids)].astype(np.float32))
 
     def token_directions(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Vectors of single tokens, of unit length: [len(ids), dimension].

@@ -292,10 +292,11 @@ def embed_texts(
 ) -> NDArray[np.float32]:
     """Vectors of all chunks: [chunks, dimension]. A text that the cache has a vector of is not embedded again, and each
     slice of new ones is put there as soon as it is embedded."""
-    cache = cache or _NoCache()
+    cache = _NoCache() if cache is None else cache
     total, size = len(rows.chunk_unit), 4 * encoder.dimension
     vectors = np.zeros((total, encoder.dimension), np.float32)
     waiting: dict[bytes, tuple[str, list[int]]] = {}
+    done: dict[bytes, int] = {}  # what was embedded since the cache was asked, and a chunk that has it
     number = 0
 
     def encode() -> None:
@@ -303,14 +304,15 @@ def embed_texts(
             return
         report("embed", number, total)
         found = encoder.encode_chunks([text for text, _ in waiting.values()])
-        for vector, (_, places) in zip(found, waiting.values(), strict=True):
+        for vector, (key, (_, places)) in zip(found, waiting.items(), strict=True):
             vectors[places] = vector
+            done[key] = places[0]
         cache.put(dict(zip(waiting, (vector.astype("<f4").tobytes() for vector in found), strict=True)))
         waiting.clear()
 
     for some, known in _looked_up(rows, encoder.sha256, cache):
         for text, key in some:
-            vector = _vector(known.get(key), size)
+            vector = vectors[done[key]] if key in done else _vector(known.get(key), size)
             if vector is None:
                 waiting.setdefault(key, (text, []))[1].append(number)
             else:
@@ -318,6 +320,7 @@ def embed_texts(
             number += 1
             if len(waiting) == TEXT_SLICE:
                 encode()
+        done.clear()
     encode()
     return vectors
 
