@@ -34,8 +34,9 @@ def test_defaults(tmp_path: Path) -> None:
 
 def test_the_file_sets_every_key(tmp_path: Path) -> None:
     write(
-        tmp_path, 'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
-        "max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\n"
+        tmp_path,
+        'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
+        "max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\n",
     )
     settings, warnings = load(tmp_path)
     assert warnings == []
