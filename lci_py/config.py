@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 CONFIG_FILE = ".lci.toml"
 INDEX_FOLDER = ".lci"
+_MAX_CONFIG_BYTES = 64_000
+_MAX_WARNINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,10 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
     """
     values: dict[str, Any] = {}
     raw = _read_file(root / CONFIG_FILE)
-    warnings = [_unknown_key(key) for key in raw if key not in FILE_KEYS]
+    unknown = [key for key in raw if key not in FILE_KEYS]
+    warnings = [_unknown_key(key) for key in unknown[:_MAX_WARNINGS]]
+    if len(unknown) > _MAX_WARNINGS:
+        warnings.append(f"and {len(unknown) - _MAX_WARNINGS} more unknown keys in {CONFIG_FILE}")
     for key in FILE_KEYS:
         if key in raw:
             values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
@@ -122,19 +128,26 @@ def find_root(start: Path | None = None) -> Path:
 def _read_file(path: Path) -> dict[str, Any]:
     if not os.path.lexists(path):
         return {}
-    if not path.is_file():  # opening a FIFO would block
-        raise ConfigError(f"{path} is not a regular file", hint="remove it, or make it a TOML file")
+    try:
+        # It may have come with a clone: a link may lead anywhere, and opening a FIFO would block.
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise ConfigError(f"{path} is not a regular file", hint="remove it, or make it a TOML file")
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            data = file.read(_MAX_CONFIG_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {_why(error)}", hint="check its permissions") from error
+    if len(data) > _MAX_CONFIG_BYTES:
+        raise ConfigError(f"{path} is larger than {_MAX_CONFIG_BYTES:,} bytes", hint="put ignore rules into .lciignore")
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        found: dict[str, Any] = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        found: dict[str, Any] = tomllib.loads(data.decode("utf-8-sig"))
         return found
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {_why(error)}", hint="check its permissions") from error
-    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
-        raise ConfigError(f"{path} is not valid TOML: {error}", hint="fix the syntax, or remove the file") from error
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, UnicodeDecodeError; brackets without end
+        why = _clip(str(error))
+        raise ConfigError(f"{path} is not valid TOML: {why}", hint="fix the syntax, or remove the file") from error
 
 
 def _from_environment() -> dict[str, Any]:
@@ -161,6 +174,7 @@ def _from_environment() -> dict[str, Any]:
 def _unknown_key(key: str) -> str:
     import difflib
 
+    key = _clip(key)
     close = difflib.get_close_matches(key, FILE_KEYS, n=1)
     hint = f", did you mean {close[0]!r}?" if close else f"; the keys are: {', '.join(FILE_KEYS)}"
     return f"unknown key {key!r} in {CONFIG_FILE}{hint}"
@@ -193,13 +207,15 @@ def _clip(text: str) -> str:
 def _seconds(what: str, value: object) -> float:
     # Neither what is no number nor what no timer takes.
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0.001 <= value <= 86_400:
-        raise ConfigError(f"{what} must be a number of seconds, 0.001 to 86400, not {value!r}", hint="correct it")
+        raise ConfigError(
+            f"{what} must be a number of seconds, 0.001 to 86400, not {_clip(repr(value))}", hint="correct it"
+        )
     return float(value)
 
 
 def _flag(what: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise ConfigError(f"{what} must be true or false, not {value!r}", hint="correct it")
+        raise ConfigError(f"{what} must be true or false, not {_clip(repr(value))}", hint="correct it")
     return value
 
 
@@ -211,13 +227,15 @@ def _refresh(what: str, value: object) -> str:
 
 def _globs(what: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f"{what} must be a list of globs, not {value!r}", hint='write it as ["docs/**", "*.gen.py"]')
+        raise ConfigError(
+            f"{what} must be a list of globs, not {_clip(repr(value))}", hint='write it as ["docs/**", "*.gen.py"]'
+        )
     return tuple(value)
 
 
 def _path(what: str, value: object) -> Path:
     if not isinstance(value, (str, Path)) or not str(value):
-        raise ConfigError(f"{what} must be a path, not {value!r}", hint="correct it")
+        raise ConfigError(f"{what} must be a path, not {_clip(repr(value))}", hint="correct it")
     try:
         return Path(value).expanduser()
     except RuntimeError as error:  # "~nobody"

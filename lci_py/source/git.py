@@ -21,6 +21,9 @@ _SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 _SMALL = 64 * 1024
 _MAX_GIT_INDEX = 512 * 1024 * 1024
 _MAX_SYMREFS = 5  # git's own limit
+# Of an ignore file's lines with wildcards, each of which costs some 50 µs to compile. The largest in use have a tenth.
+_MAX_LINE = 1000  # characters of one
+_MAX_GLOBS = 64_000  # characters of all
 _BRANCH = "refs/heads/"
 _POSIX_CLASSES = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F",
@@ -262,13 +265,21 @@ class IgnoreRules:
 def parse_ignore_file(data: bytes) -> IgnoreRules:
     """Cached, since many folders of a repository hold the same few lines."""
     # Not splitlines(): git ends a line at "\n" only. Surrogates stand for the same bytes as in names on disk.
-    return IgnoreRules(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n"))
+    lines = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
+    room, kept = _MAX_GLOBS, []
+    for line in lines:
+        if any(char in "*?[\\" for char in line):
+            room -= len(line)
+            if room < 0 or len(line) > _MAX_LINE:
+                continue  # nobody's ignore file: it would take minutes
+        kept.append(line)
+    return IgnoreRules(kept)
 
 
 def _parse_line(line: str) -> _Pattern | None:
     line = line.removesuffix("\r")
-    while line.endswith(" ") and not line.endswith("\\ "):
-        line = line[:-1]
+    bare = line.rstrip(" ")
+    line = bare + " " if bare != line and bare.endswith("\\") else bare
     negated = line.startswith("!")
     core = line[1:] if negated else line
     folders_only = core.endswith("/")
