@@ -183,6 +183,7 @@ run(["search", "x", "--mode", "fuzzy", "--json"])
 os.environ["LCI_INDEX_DIR"] = {str(folder / "index")!r}
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
+os.environ["LCI_CONFIG_DIR"] = {str(folder / "config")!r}
 print(json.dumps([run(argv) for argv in {commands!r}]))
 """
     done = subprocess.run(
@@ -226,8 +227,10 @@ def test_an_index_folder_of_somebody_else(public: Path, monkeypatch: pytest.Monk
     app.build_index(str(root), jobs=1)
     for path in (public / "index", *(public / "index").rglob("*")):
         os.chmod(path, 0o555 if path.is_dir() else 0o444)
-    index, search = _run_unprivileged(
-        public, ["index", str(root), "--full", "--json"], ["search", "f1", "--root", str(root), "--json"]
-    )  # fmt: skip
+    where = ["f1", "--root", str(root), "--json"]
+    index, search, trusted = _run_unprivileged(
+        public, ["index", str(root), "--full", "--json"], ["search", *where], ["search", *where, "--trust-index"]
+    )
     assert (index[0], index[1]["error"]["code"]) == (3, "index_write")
-    assert (search[0], search[1]["results"][0]["symbol"]) == (0, "f1")
+    assert (search[0], search[1]["error"]["code"]) == (3, "index_untrusted")
+    assert (trusted[0], trusted[1]["results"][0]["symbol"]) == (0, "f1")
