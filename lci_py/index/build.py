@@ -98,17 +98,20 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     if previous is not None:
         check_root(previous, root, index_dir)
         model.recall(previous.model)
-    before = None if options.full else _before(previous, tree, options, model)
+    noted: list[str] = []
+    before = None if options.full else _before(previous, tree, options, model, noted)
     if before is not None and _current(before, tree, options):
         manifest = _as_of_now(tree, before.manifest, model)
         return _summary(tree, manifest, started, changed=False)
     with store.staging(index_dir, options.wait) as folder:
         latest = _previous(index_dir)  # under the lock: another writer may have published a generation
         if latest != previous:
-            before = None if options.full else _before(latest, tree, options, model)
+            before = None if options.full else _before(latest, tree, options, model, noted)
         manifest, made = _publish(tree, before, latest, options, model, folder, report)
+    summary = _summary(tree, manifest, started, changed=True)
     return replace(
-        _summary(tree, manifest, started, changed=True),
+        summary,
+        warnings=(*noted, *summary.warnings),
         parsed_files=made.parsed_files,
         reused_files=made.reused_files,
         removed_files=made.removed_files,
@@ -116,8 +119,10 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     )
 
 
-def _before(previous: Manifest | None, tree: _Tree, options: BuildOptions, model: ModelFolder) -> _Before | None:
-    """What to start from; None if the index there, if any, is of no use."""
+def _before(
+    previous: Manifest | None, tree: _Tree, options: BuildOptions, model: ModelFolder, noted: list[str]
+) -> _Before | None:
+    """What to start from; None if the index there, if any, is of no use. What a user should hear of it is noted."""
     settings = previous.settings if previous is not None else {}
     if previous is None or previous.program != _program() or previous.model.get("sha256") != model.sha256:
         return None
@@ -128,7 +133,8 @@ def _before(previous: Manifest | None, tree: _Tree, options: BuildOptions, model
             verify(tree.index_dir, shard)
         table = FileTable(tree.index_dir / previous.shards["files"].name)
         change = compare(str(tree.root), table.known(), tree.walked.files, tree.walked_ns, options.files)
-    except (DamagedIndexError, KeyError):
+    except (DamagedIndexError, KeyError) as error:
+        noted.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")
         return None
     return _Before(previous, table, change)
 
@@ -169,7 +175,7 @@ def _publish(
         watched=[(name, _mtime(tree.root / name)) for name in options.watched],
         encoder=None if options.defer_dense else encoder,
         report=report,
-        warm_up=_warm_up if before is None else _nothing,
+        warm_up=_warm_up,
         segment_chunks=options.segment_chunks,
     )
     generation = latest.generation + 1 if latest else 1
@@ -221,18 +227,10 @@ def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
     }
 
 
-def _nothing() -> None:
-    pass
-
-
 def _warm_up() -> None:
     """Import what the writing needs while the workers parse."""
-    import faiss  # noqa: F401
-    import tokenizers  # noqa: F401
-
-    from lci_py.embed.folder import import_onnxruntime
-
-    import_onnxruntime()
+    import lci_py.index.shards
+    import lci_py.index.shared  # noqa: F401
 
 
 def _as_of_now(tree: _Tree, manifest: Manifest, model: ModelFolder) -> Manifest:
@@ -276,7 +274,7 @@ def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult
 def _counts(made: Made, tree: _Tree, edges: dict[str, int]) -> dict[str, object]:
     living = [item for item in made.known if item.slot >= 0]
     skipped = [*tree.walked.skipped, *(Skip(item.path, item.reason) for item in made.known if item.slot < 0)]
-    alive = {kind: sum(int(part.sizes[kind][part.alive].sum()) for part in made.parts) for kind in COUNTED[1:]}
+    alive = {kind: sum(part.living_rows(kind) for part in made.parts) for kind in COUNTED[1:]}
     pending = sum(part.living_chunks for part in made.parts if "dense" not in part.segment.shards)
     return {
         "files": len(living),

@@ -168,7 +168,7 @@ class Maker:
         if moved is not None:  # it has changed since it was looked at
             self._made.tally.add_stored(moved[1].symbols, [moved[2]], -1)
         settled = settled_ns(entry, self._setting.walked_ns)
-        known = Known(entry.path, entry.size, settled, entry.ctime_ns, done.sha, -1, done.skip, done.key)
+        known = Known(entry.path, entry.size, settled, entry.ctime_ns, done.sha, -1, done.skip, done.key or bytes(16))
         if done.skip:
             self._skipped.append(known)
             return

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from lci_py.errors import DamagedIndexError
 from lci_py.index.numbering import COUNTED, number_slots
 
@@ -37,21 +35,20 @@ class Part:
 
     segment: Segment | Draft
     files: list[Known | None]  # by number in the segment; None: dead
-    sizes: dict[str, NDArray[Any]]  # of `ROWS`: how many rows each file has, [files] int32
+    sizes: dict[str, Sequence[int]]  # of `ROWS`: how many rows each file has
     symbols: Path  # its symbolic shard; the others lie beside it
 
     @property
     def living(self) -> list[Known]:
         return [item for item in self.files if item is not None]
 
-    @property
-    def alive(self) -> NDArray[np.bool_]:
-        """Which files are: [files]."""
-        return np.array([item is not None for item in self.files], np.bool_)
+    def living_rows(self, kind: str) -> int:
+        """How many rows of one of `ROWS` are alive."""
+        return sum(n for n, item in zip(self.sizes[kind], self.files, strict=True) if item is not None)
 
     @property
     def living_chunks(self) -> int:
-        return int(self.sizes["chunks"][self.alive].sum())
+        return self.living_rows("chunks")
 
     def path(self, role: str) -> Path:
         """Of a shard."""
@@ -60,7 +57,7 @@ class Part:
 
     def first(self, kind: str, number: int) -> int:
         """The first row of a file."""
-        return int(self.sizes[kind][:number].sum())
+        return sum(self.sizes[kind][:number])
 
 
 def parts_of(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[Part]:
@@ -69,13 +66,13 @@ def parts_of(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays
     Raises:
         DamagedIndexError: The files shard and the manifest do not fit together.
     """
-    sizes = {kind: arrays.array(f"{kind}_sizes", "i4") for kind in ROWS}
+    sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
     parts = []
     start = 0
     for segment in manifest.segments:
         stop = start + segment.counts["files"]
-        own = {kind: sizes[kind][start:stop] for kind in ROWS}
-        if any(len(rows) != stop - start or int(rows.sum()) != segment.counts[kind] for kind, rows in own.items()):
+        own: dict[str, Sequence[int]] = {kind: sizes[kind][start:stop].tolist() for kind in ROWS}
+        if any(len(rows) != stop - start or sum(rows) != segment.counts[kind] for kind, rows in own.items()):
             raise DamagedIndexError("the table of files does not fit the segments")
         path = index_dir / segment.shards["symbols"].name
         parts.append(Part(segment, [None] * (stop - start), own, path))
@@ -111,7 +108,7 @@ def to_merge(parts: Sequence[Part], fresh_chunks: int, most: int) -> list[Part]:
     rest = sorted((part for part in parts if part not in chosen), key=lambda part: part.living_chunks)
     for part in rest:
         chunks = part.living_chunks
-        dead = int(part.sizes["chunks"].sum()) - chunks
+        dead = sum(part.sizes["chunks"]) - chunks
         if not chunks and not part.living:
             continue  # dropped, not merged
         worth = chunks <= max(_SMALL_CHUNKS, _GROWTH * total) or dead > chunks
@@ -123,10 +120,13 @@ def to_merge(parts: Sequence[Part], fresh_chunks: int, most: int) -> list[Part]:
 
 def table_arrays(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     """What the files shard holds of the segments: how many rows each file has, and the numbering, if there is any."""
-    none = np.zeros(0, np.int32)
-    found = {f"{kind}_sizes": np.concatenate([none, *(part.sizes[kind] for part in parts)]) for kind in ROWS}
+    import numpy as np
+
+    found: dict[str, NDArray[Any]] = {
+        f"{kind}_sizes": np.array([n for part in parts for n in part.sizes[kind]], np.int32) for kind in ROWS
+    }
     whole = len(parts) == 1 and None not in parts[0].files
     if not whole and parts:
         paths = [[item.path if item is not None else None for item in part.files] for part in parts]
-        found |= number_slots(paths, {kind: [part.sizes[kind] for part in parts] for kind in ROWS})
+        found |= number_slots(paths, {kind: [np.array(part.sizes[kind], np.int64) for part in parts] for kind in ROWS})
     return found

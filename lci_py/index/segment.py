@@ -98,7 +98,7 @@ class SegmentWriter:
             "symbols": rows.symbol_file, "units": [unit.file for unit in rows.units], "chunks": rows.chunk_file
         }  # fmt: skip
         sizes = {
-            kind: np.bincount(np.array(owner, np.int64), minlength=len(files)).astype(np.int32)
+            kind: np.bincount(np.array(owner, np.int64), minlength=len(files)).tolist()
             for kind, owner in owners.items()
         }
         counts = {"files": len(files), **{kind: len(owner) for kind, owner in owners.items()}}
@@ -119,7 +119,7 @@ class SegmentWriter:
         chunk = 0
         for record, source in zip(rows.records, sources, strict=True):
             n = len(record.extract.chunks)
-            if source is not None and id(source[0]) in found and int(source[0].sizes["chunks"][source[1]]) == n:
+            if source is not None and id(source[0]) in found and source[0].sizes["chunks"][source[1]] == n:
                 first = source[0].first("chunks", source[1])
                 found[id(source[0])][chunk : chunk + n] = np.arange(first, first + n)
             chunk += n
