@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,9 @@ from lci_py.embed.encoder import Encoder
 from lci_py.index import fields
 from lci_py.index.bm25 import write_lexical
 from lci_py.index.dense import write_dense, write_tokens
-from lci_py.index.graph import EDGE_KINDS, resolve_edges, write_graph
+from lci_py.index.graph import write_graph
 from lci_py.index.late import write_token_bags
+from lci_py.index.link import Linker
 from lci_py.index.symbolic import write_symbolic
 
 if TYPE_CHECKING:
@@ -32,20 +32,21 @@ def write_shards(
 ) -> tuple[Shards, dict[str, int]]:
     """The shards (role -> path, suffix of its final name), and how many edges there are of each kind."""
     report("graph", 0, 0)
-    edges, targets = resolve_edges(rows)
-    (folder / "graph").mkdir()
-    write_graph(folder / "graph", edges, len(rows.symbols), len(rows.records))
+    linker = Linker()
+    for record, test in zip(rows.records, rows.tests, strict=True):
+        linker.add(record.path, test, record.extract)
+    links = linker.finish()
+    write_graph(folder / "graph.arrays", links)
     report("symbols", 0, 0)
-    write_symbolic(folder / "symbols.sqlite", rows, targets, skipped)
+    write_symbolic(folder / "symbols.sqlite", rows, skipped)
     shards = {
-        "graph": (folder / "graph", ""),
+        "graph": (folder / "graph.arrays", ".arrays"),
         "symbols": (folder / "symbols.sqlite", ".sqlite"),
         "bm25": (folder / "bm25", ""),
         "dense": (folder / "dense.faiss", ".faiss"),
     }
     _write_text_shards(shards, folder, rows, encoder, report)
-    kinds = Counter(EDGE_KINDS[edge[2]] for edge in edges)
-    return shards, dict(sorted(kinds.items()))
+    return shards, links.edges_by_kind()
 
 
 def _write_text_shards(
