@@ -107,7 +107,13 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         latest = _previous(index_dir)  # under the lock: another writer may have published a generation
         if latest != previous:
             before = None if options.full else _before(latest, tree, options, model, noted)
-        manifest, made = _publish(tree, before, latest, options, model, folder, report)
+        try:
+            manifest, made = _publish(tree, before, latest, options, model, folder, report)
+        except DamagedIndexError as error:
+            if before is None:
+                raise
+            noted.append(f"{error.message}; rebuilt from nothing")
+            manifest, made = _publish(tree, None, latest, options, model, folder, report)
     summary = _summary(tree, manifest, started, changed=True)
     return replace(
         summary,
@@ -155,8 +161,7 @@ def _publish(
     folder: Path,
     report: Progress,
 ) -> tuple[Manifest, Made]:
-    from lci_py.index.generation import Maker, Setting
-    from lci_py.index.shared import write_shared
+    from lci_py.index.generation import Linking, Maker, Setting
 
     encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
     setting = Setting(
@@ -179,9 +184,12 @@ def _publish(
         segment_chunks=options.segment_chunks,
     )
     generation = latest.generation + 1 if latest else 1
-    with Maker(setting, generation) as maker:
+    linking = Linking()
+    with Maker(setting, generation, linking.add if before is None else None) as maker:
         made = maker.anew() if before is None else maker.after(before.manifest, before.table, before.change)
-        shared, edges = write_shared(setting, made, before.manifest if before else None)
+        from lci_py.index.shared import write_shared
+
+        shared, edges = write_shared(setting, made, (before.manifest, before.table) if before else None, linking.linker)
         commit, branch = head(tree.root)
         manifest = Manifest(
             format=FORMAT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from lci_py.index.parts import Part, locate, parts_of, to_merge
 from lci_py.index.segment import Embedding, SegmentWriter
 from lci_py.index.tally import Tally, stored_files
 from lci_py.index.work import Done, Task, Workplace
+from lci_py.source.languages import is_test
 from lci_py.source.record import Place, decode
 from lci_py.types import FileEntry
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.files import FileTable
+    from lci_py.index.link import Linker
     from lci_py.index.manifest import Manifest
     from lci_py.index.segment import Source
     from lci_py.source.walk import WalkResult
@@ -49,6 +52,20 @@ class Setting:
     report: Progress
     warm_up: Callable[[], None]
     segment_chunks: int
+
+
+class Linking:
+    """Collects the facts of a full link. Its modules need numpy, which is for after the workers are forked."""
+
+    @cached_property
+    def linker(self) -> Linker:
+        from lci_py.index.link import Linker
+
+        return Linker()
+
+    def add(self, record: FileRecord) -> None:
+        """Take the next file, by path."""
+        self.linker.add(record.path, is_test(record.path), record.extract)
 
 
 @dataclass(slots=True)
@@ -84,7 +101,7 @@ class Maker:
         self._kept: list[Part] = []
         self._skipped: list[Known] = []
         self._moved: dict[str, tuple[Known, Part, int]] = {}  # by path: what it was, and where
-        self._dead: dict[str, dict[str, tuple[Part, int]]] = {}  # path -> digest -> where it still lies
+        self._dead: dict[str, dict[str, tuple[Part, int, str]]] = {}  # path, digest -> where it still lies, its limit
 
     def __enter__(self) -> Maker:
         return self
@@ -129,9 +146,9 @@ class Maker:
         """Contents that the segments which stay have of these paths: a branch that is checked out again, mostly."""
         for part in self._kept if paths else ():
             numbers = [i for i, item in enumerate(part.files) if item is None]
-            for i, path, sha in stored_files(part.symbols, numbers):
-                if path in paths:
-                    self._dead.setdefault(path, {})[sha] = (part, i)
+            for i, path, sha, limit in stored_files(part.symbols, numbers):
+                if path in paths and limit not in UNPARSED:
+                    self._dead.setdefault(path, {})[sha] = (part, i, limit)
 
     def _write(self, tasks: list[Task]) -> Made:
         setting, made = self._setting, self._made
@@ -178,8 +195,8 @@ class Maker:
             self._made.parsed_files += not done.cached
             self._made.tally.add(self._add(done, known, writer))
         else:
-            part, number = self._dead[entry.path][done.sha]
-            part.files[number] = known
+            part, number, limit = self._dead[entry.path][done.sha]
+            part.files[number] = replace(known, reason=limit)
             self._made.reused_files += 1
             self._made.tally.add_stored(part.symbols, [number])
 

@@ -47,7 +47,7 @@ def write_segment(
     """
     report("symbols", 0, 0)
     shards = {"symbols": folder / "symbols.sqlite", "bm25": folder / "bm25.arrays"}
-    write_symbolic(shards["symbols"], rows, [[-1] * len(r.extract.imports) for r in rows.records], [])
+    write_symbolic(shards["symbols"], rows)
     report("bm25", 0, 0)
     text = fields.text_fields(rows)
     vocabulary = text.vocabulary

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lci_py.source.words import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator
 
     from lci_py.index.rows import Rows
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NOT NULL, size INTEGER, mtime_ns INTEGER,
-  sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER);
+  sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER, first_call INTEGER, calls INTEGER,
+  limited TEXT);
 CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
   joined TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
   doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
@@ -24,8 +25,12 @@ CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NO
 CREATE TABLE units (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGER, sid TEXT NOT NULL,
   line INTEGER NOT NULL, end_line INTEGER NOT NULL);
 CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER, end_line INTEGER, digest BLOB);
-CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT, line INTEGER, target INTEGER);
-CREATE TABLE skipped (path TEXT, reason TEXT);
+CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT, line INTEGER);
+CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
+  receiver INTEGER NOT NULL, line INTEGER NOT NULL);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (symbol, place))
+  WITHOUT ROWID;
 """
 _INDEXES = """
 CREATE INDEX symbols_name ON symbols (name);
@@ -36,25 +41,17 @@ CREATE INDEX symbols_parent ON symbols (parent);
 CREATE INDEX chunks_unit ON chunks (unit);
 CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
-CREATE INDEX imports_target ON imports (target);
 """
 
 
-def write_symbolic(path: Path, rows: Rows, import_targets: Sequence[Sequence[int]], skipped: Iterable[Any]) -> None:
+def write_symbolic(path: Path, rows: Rows) -> None:
     """Write the shard into a new file."""
     db = sqlite3.connect(path, isolation_level=None)
     try:
         db.executescript(_SCHEMA)
         db.execute("BEGIN")
-        records = rows.records
-        db.executemany(
-            "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?)",
-            (
-                (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
-                 r.extract.package, r.extract.has_errors)
-                for i, r in enumerate(records)
-            ),
-        )  # fmt: skip
+        _write_calls(db, rows)
+        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
         db.executemany(
             "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
@@ -73,19 +70,50 @@ def write_symbolic(path: Path, rows: Rows, import_targets: Sequence[Sequence[int
             ((i, u, *rows.chunk_lines[i], rows.chunk_digest[i]) for i, u in enumerate(rows.chunk_unit)),
         )
         db.executemany(
-            "INSERT INTO imports VALUES (?,?,?,?,?,?)",
+            "INSERT INTO imports VALUES (?,?,?,?,?)",
             (
-                (i, item.module, item.name, item.alias, item.line, _none(target))
-                for i, record in enumerate(records)
-                for item, target in zip(record.extract.imports, import_targets[i], strict=True)
+                (i, item.module, item.name, item.alias, item.line)
+                for i, record in enumerate(rows.records)
+                for item in record.extract.imports
             ),
         )
-        db.executemany("INSERT INTO skipped VALUES (?,?)", ((_text(s.path), s.reason) for s in skipped))
+        db.executemany(
+            "INSERT INTO bases VALUES (?,?,?)",
+            (
+                (rows.first_symbol[i] + base.symbol, place, base.name)
+                for i, record in enumerate(rows.records)
+                for place, base in enumerate(record.extract.bases)
+            ),
+        )
         db.execute("COMMIT")
         db.executescript(_INDEXES)
         db.execute("ANALYZE")
     finally:
         db.close()
+
+
+def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
+    call = 0
+    for i, r in enumerate(rows.records):
+        calls = len(r.extract.calls)
+        yield (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
+               r.extract.package, r.extract.has_errors, call, calls, r.limit)  # fmt: skip
+        call += calls
+
+
+def _write_calls(db: sqlite3.Connection, rows: Rows) -> None:
+    """Calls by file, and in the order of the text: `files` says which are whose, so they need no index."""
+    # Each text once: a name is called many times, and a receiver may be a whole chain of calls.
+    texts: dict[str, int] = {}
+
+    def numbered() -> Iterator[tuple[int, ...]]:
+        for file, record in enumerate(rows.records):
+            for call in record.extract.calls:
+                name = texts.setdefault(call.name, len(texts))
+                yield file, call.caller, name, texts.setdefault(call.receiver, len(texts)), call.line
+
+    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?)", ((i, *row) for i, row in enumerate(numbered())))
+    db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
 
 
 def _none(number: int) -> int | None:

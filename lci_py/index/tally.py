@@ -31,8 +31,8 @@ def _opened(shard: Path) -> Iterator[sqlite3.Connection]:
         raise DamagedIndexError(f"{shard.name}: {error}") from error
 
 
-def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, str]]:
-    """(number, path, digest) of some files of a segment.
+def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, str, str]]:
+    """(number, path, digest, which bound it exceeds) of some files of a segment.
 
     Raises:
         DamagedIndexError: The symbolic shard cannot be read.
@@ -41,7 +41,7 @@ def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, st
         return []
     wanted = set(numbers)
     with _opened(shard) as db:
-        return [row for row in db.execute("SELECT id, path, sha FROM files ORDER BY id") if row[0] in wanted]
+        return [row for row in db.execute("SELECT id, path, sha, limited FROM files ORDER BY id") if row[0] in wanted]
 
 
 @dataclass(slots=True)
