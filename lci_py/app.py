@@ -152,8 +152,8 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
 
 def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     """The files that would be indexed, and what is left out and why, content included."""
+    from lci_py.source.read import read_file
     from lci_py.source.walk import content_reason, walk
-    from lci_py.source.worker import read_file
     from lci_py.types import Skip
 
     root = find_root(path)

@@ -29,13 +29,11 @@ from lci_py.index.manifest import (
     verify,
 )
 from lci_py.index.numbering import COUNTED
-from lci_py.index.parse import UNPARSED
 from lci_py.index.tally import ranked, reasons
 from lci_py.index.trust import cache_secret
-from lci_py.index.work import Workplace
 from lci_py.source.git import head
 from lci_py.source.limits import DEFAULTS, Limits
-from lci_py.source.walk import WalkOptions, WalkResult, walk
+from lci_py.source.walk import UNPARSED, WalkOptions, WalkResult, walk
 from lci_py.types import BuildSummary, Skip
 
 if TYPE_CHECKING:
@@ -162,6 +160,7 @@ def _publish(
     report: Progress,
 ) -> tuple[Manifest, Made]:
     from lci_py.index.generation import Linking, Maker, Setting
+    from lci_py.index.work import Workplace
 
     encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
     setting = Setting(

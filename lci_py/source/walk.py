@@ -40,6 +40,8 @@ LIMIT_REASONS = (
     "too_many_symbols",  # the later definitions are missing
     "too_deep",  # definitions and calls nested deeper than max_nesting are missing
 )
+#: A parser failed, which is never a matter of course.
+UNPARSED = LIMIT_REASONS[:2]
 
 _OPEN_ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _OPEN_FOLDER = _OPEN_ROOT | os.O_NOFOLLOW
