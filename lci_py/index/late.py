@@ -141,7 +141,7 @@ class TokenTable:
         """All parts and their token ids."""
         found: dict[str, list[int]] = {}
         for segment in self._segments:
-            found |= segment.items()
+            found = segment.items() | found  # the first that has a part, as in `find`
         return found
 
 
