@@ -52,7 +52,7 @@ def make_unstable(root: Path, count: int) -> None:
 def keep_changing(root: Path, outside: Path, rng: random.Random, stop: threading.Event) -> None:
     """Change a tree under somebody's hands until `stop` is set, and leave it in order."""
     number = 1000
-    while not stop.is_set():
+    while not stop.wait(0.001):
         number += 1
         folder = root / f"d{rng.randrange(6)}"
         path = folder / f"f{rng.randrange(60)}.py"
@@ -72,7 +72,7 @@ def _change(kind: int, folder: Path, path: Path, outside: Path, number: int) -> 
     if kind == 0:
         path.unlink()
     elif kind == 1:
-        path.write_text(f"def f{number}(): pass\n" * (number % 100))
+        _write(path, f"def f{number}(): pass\n" * (number % 100), os.O_CREAT | os.O_TRUNC)
     elif kind == 2:
         path.unlink()
         path.symlink_to(outside / "secret.py")
@@ -89,5 +89,10 @@ def _change(kind: int, folder: Path, path: Path, outside: Path, number: int) -> 
         shutil.rmtree(folder)
         folder.mkdir()
     elif kind == 7:
-        with path.open("ab") as file:
-            file.write(b"# grows\n" * 1000)
+        _write(path, "# grows\n" * 100, os.O_APPEND)
+
+
+def _write(path: Path, text: str, flags: int) -> None:
+    # By now it may be a link, or a FIFO that nobody reads.
+    with open(os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | flags), "w") as file:
+        file.write(text)
