@@ -34,8 +34,6 @@ TEXT = "text"
 _VISIBLE = re.compile(rb"[^\n]")
 #: Bytes of a file that `detect` looks at, if it looks inside at all.
 HEAD_BYTES = 8192
-#: In a tree that is too deep, so many nodes in a row are: to look at one in so many finds it (`is_deep`).
-_STRIDE = 100
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
 
@@ -144,8 +142,8 @@ class LanguageSpec:
         wanted = (limits.max_nesting, limits.max_file_seconds)
         if self.__dict__.get("_applied") == wanted:
             return
-        # Patterns rooted at a node that nests are quadratic in depth. What begins below this lies in a deep tree.
-        self.cursor.set_max_start_depth(limits.max_nesting + _STRIDE)
+        # Patterns rooted at a node that nests are quadratic in depth. What begins below this, `is_deep` reports.
+        self.cursor.set_max_start_depth(limits.max_nesting + _stride(limits.max_nesting))
         with warnings.catch_warnings():
             # Deprecated in favour of a progress callback, which crashes the process in tree-sitter 0.25.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -155,19 +153,23 @@ class LanguageSpec:
 
 
 def is_deep(tree: Tree, depth: int) -> bool:
-    """Whether the tree is deeper than `depth`: yes if by more than 100, perhaps if by less, else no.
+    """Whether the tree is deeper than `depth`: yes if by a fifth of it or more, perhaps if by less, else no.
 
-    A look at one node in a hundred, since nodes below a certain depth come in a row.
+    Nodes below a certain depth come in a row, so a look at one node in so many finds them.
     """
     count = tree.root_node.descendant_count
     if count <= depth:
         return False
     cursor = tree.walk()
-    for index in range(0, count, _STRIDE):
+    for index in range(0, count, _stride(depth)):
         cursor.goto_descendant(index)
         if cursor.depth > depth:
             return True
     return False
+
+
+def _stride(depth: int) -> int:
+    return max(1, depth // 5)
 
 
 def _spec(folder: Path) -> LanguageSpec:
