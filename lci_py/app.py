@@ -243,7 +243,7 @@ def _refreshed(session: Session, settings: Settings) -> bool:
 
     from lci_py.index.build import build
 
-    options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0)
+    options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0, refresh_only=not always)
     try:
         build(session.root, _own_index_dir(session.root, settings), options)
     except IndexError_:

@@ -156,6 +156,15 @@ class DensePendingError(ShardMissingError):
         )
 
 
+class NotRefreshableError(IndexError_):
+    """An index that other settings, another model or another version made: only all of it can be made anew."""
+
+    code = "not_refreshable"
+
+    def __init__(self, index_dir: str) -> None:
+        super().__init__(f"{index_dir} was made with other settings", hint="run `lci index` to rebuild it")
+
+
 class WrongRootError(IndexError_):
     """An index folder outside the repository holds the index of another one."""
 

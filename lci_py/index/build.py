@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import lru_cache, partial
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder, open_encoder
-from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
+from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, NotRefreshableError
 from lci_py.index import store
 from lci_py.index.compare import Change, compare
 from lci_py.index.files import FileTable
@@ -54,6 +55,7 @@ class BuildOptions:
     files: tuple[str, ...] | None = None  # look at nothing but these paths
     wait: float = 0.0  # seconds, for another writer
     defer_dense: bool = False  # leave the embedding to a later run
+    refresh_only: bool = False  # make no index anew: give up if the one that is there is of no use
     segment_chunks: int = 50_000
     limits: Limits = DEFAULTS
     watched: tuple[str, ...] = ()  # files below the root that these options come from
@@ -90,6 +92,8 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     report = progress or (lambda _stage, _done, _total: None)
     model = ModelFolder(options.model)
     report("walk", 0, 0)
+    with suppress(OSError):  # before the walk, which notes the time of the folder that it is in
+        index_dir.mkdir(parents=True, exist_ok=True)
     walked_ns = time.time_ns()
     tree = _Tree(root, index_dir, walk_around(index_dir, root, options.walk), walked_ns)
     previous = _previous(index_dir)
@@ -98,6 +102,8 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         model.recall(previous.model)
     noted: list[str] = []
     before = None if options.full else _before(previous, tree, options, model, noted)
+    if before is None and options.refresh_only:
+        raise NotRefreshableError(str(index_dir))
     if before is not None and _current(before, tree, options):
         manifest = _as_of_now(tree, before.manifest, model)
         return _summary(tree, manifest, started, changed=False)
@@ -105,6 +111,8 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         latest = _previous(index_dir)  # under the lock: another writer may have published a generation
         if latest != previous:
             before = None if options.full else _before(latest, tree, options, model, noted)
+        if before is None and options.refresh_only:
+            raise NotRefreshableError(str(index_dir))
         try:
             manifest, made = _publish(tree, before, latest, options, model, folder, report)
         except DamagedIndexError as error:
@@ -147,7 +155,7 @@ def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
     """Whether there is nothing to do."""
     if before.change or (before.manifest.counts["pending_chunks"] and not options.defer_dense):
         return False
-    return before.table.skipped() == list(tree.walked.skipped)
+    return options.files is not None or before.table.skipped() == list(tree.walked.skipped)
 
 
 def _publish(
@@ -176,6 +184,7 @@ def _publish(
         jobs=options.jobs,
         walked=tree.walked,
         walked_ns=tree.walked_ns,
+        partial=options.files is not None,
         watched=[(name, _mtime(tree.root / name)) for name in options.watched],
         encoder=None if options.defer_dense else encoder,
         report=report,

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.source.digest import digest
+from lci_py.source.names import ALWAYS_SKIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from lci_py.index.files import FileTable
     from lci_py.source.walk import WalkResult
@@ -115,7 +116,7 @@ class Freshness:
                 return self._swept(stale, len(paths) - start)
             places = range(start, min(start + _AT_A_TIME, len(paths)))
             stale += [paths[i] for i in places if not self._untouched(i) and self.changed(paths[i])]
-        if any(self._moved()):
+        if self._moved():
             # Something was added, removed or renamed, or an ignore file changed: only a walk tells what that means.
             listed = {entry.path for entry in self._walk().files}
             stale += sorted(listed.difference(paths))
@@ -123,12 +124,32 @@ class Freshness:
             stale += [path for path, slot in zip(paths, slots, strict=True) if slot >= 0 and path not in listed]
         return self._swept(stale, 0)
 
-    def _moved(self) -> Iterator[bool]:
-        for folder, mtime_ns in self._table.folders():
-            try:
-                yield os.lstat(self._base + folder).st_mtime_ns != mtime_ns
-            except (OSError, ValueError):
-                yield mtime_ns >= 0
+    def _moved(self) -> bool:
+        """Whether a folder has a name that the walk did not see, or an ignore file changed."""
+        suspects = [path for path, mtime_ns in self._table.folders() if self._mtime(path) != mtime_ns]
+        if not suspects:
+            return False
+        known: dict[str, set[str]] = {}
+        seen = [*self._paths, *(skip.path.rstrip("/") for skip in self._table.skipped())]
+        for path in [*seen, *(path for path, _ in self._table.folders())]:
+            folder, _, name = path.rpartition("/")
+            known.setdefault(folder, set()).add(name)
+        return any(self._has_new_name(path, known.get(path, set())) for path in suspects)
+
+    def _mtime(self, path: str) -> int:
+        try:
+            return os.lstat(self._base + path).st_mtime_ns
+        except (OSError, ValueError):
+            return -1
+
+    def _has_new_name(self, folder: str, known: set[str]) -> bool:
+        # A folder's time changes with every file that comes and goes, also with those that no index has.
+        try:
+            return not ALWAYS_SKIPPED.union(known).issuperset(os.listdir(self._base + folder))
+        except NotADirectoryError:
+            return True  # an ignore file
+        except OSError:
+            return False  # gone, with all its files
 
     def _swept(self, stale: list[str], unchecked: int) -> Sweep:
         size = 0
