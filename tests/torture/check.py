@@ -80,7 +80,7 @@ def _change(kind: int, folder: Path, path: Path, outside: Path, number: int) -> 
         path.unlink()
         os.mkfifo(path)
     elif kind == 4:
-        folder.rename(folder.with_name(f"d{number}"))
+        folder.rename(folder.with_name(f"d{number % 20 + 10}"))  # which fails when that is not empty
         folder.symlink_to(outside / "deep")
     elif kind == 5 and folder.is_symlink():
         folder.unlink()
