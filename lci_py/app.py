@@ -134,7 +134,6 @@ def _build_options(settings: Settings) -> BuildOptions:
 
 def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
     """What there is to say of an index that somebody else made; with `adopt` it is this user's from here on."""
-    from lci_py.index import store
     from lci_py.index.manifest import read_manifest
 
     try:
@@ -142,6 +141,8 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
     except UntrustedIndexError as error:
         if not adopt:
             return [f"{error.message}; rebuilt from nothing"]
+        from lci_py.index import store
+
         if not store.adopt(index_dir, wait):
             return [f"{error.message}, and it is damaged; rebuilt from nothing"]
         return ["took over an index that was not made by you on this machine"]

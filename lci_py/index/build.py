@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, NotRefreshableError
-from lci_py.index import store
 from lci_py.index.compare import Change, compare
 from lci_py.index.files import FileTable
 from lci_py.index.manifest import (
@@ -77,7 +76,7 @@ class _Before:
 
     manifest: Manifest
     table: FileTable
-    change: Change
+    change: Change | None  # None: nothing
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -107,6 +106,8 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     if before is not None and _current(before, tree, options):
         manifest = _as_of_now(tree, before.manifest, model)
         return _summary(tree, manifest, started, changed=False)
+    from lci_py.index import store  # where there is nothing to do, importing it takes as long as the rest
+
     with store.staging(index_dir, options.wait) as folder:
         latest = _previous(index_dir)  # under the lock: another writer may have published a generation
         if latest != previous:
@@ -144,11 +145,17 @@ def _before(
         for _, shard in previous.all_shards():
             verify(tree.index_dir, shard)
         table = FileTable(tree.index_dir / previous.shards["files"].name)
+        if table.matches(tree.walked.files):
+            return _Before(previous, table, None)
         change = compare(str(tree.root), table.known(), tree.walked.files, tree.walked_ns, options.files)
     except (DamagedIndexError, KeyError) as error:
         noted.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")
         return None
     return _Before(previous, table, change)
+
+
+def _change(before: _Before) -> Change:
+    return before.change if before.change is not None else Change(same=before.table.known())
 
 
 def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
@@ -167,6 +174,7 @@ def _publish(
     folder: Path,
     report: Progress,
 ) -> tuple[Manifest, Made]:
+    from lci_py.index import store
     from lci_py.index.generation import Linking, Maker, Setting
     from lci_py.index.work import Workplace
 
@@ -194,7 +202,7 @@ def _publish(
     generation = latest.generation + 1 if latest else 1
     linking = Linking()
     with Maker(setting, generation, linking.add if before is None else None) as maker:
-        made = maker.anew() if before is None else maker.after(before.manifest, before.table, before.change)
+        made = maker.anew() if before is None else maker.after(before.manifest, before.table, _change(before))
         from lci_py.index.shared import write_shared
 
         shared, edges = write_shared(setting, made, (before.manifest, before.table) if before else None, linking.linker)
@@ -259,6 +267,8 @@ def _as_of_now(tree: _Tree, manifest: Manifest, model: ModelFolder) -> Manifest:
     )
     if newer == manifest and not copied:
         return manifest
+    from lci_py.index import store
+
     try:
         with store.staging(tree.index_dir):
             return store.commit(tree.index_dir, manifest.segments, manifest.shards, newer)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.types import Skip
+from lci_py.types import FileEntry, Skip
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,6 +114,11 @@ class FileTable:
     def stats(self) -> list[tuple[int, int, int]]:
         """(size, mtime_ns, ctime_ns) of every known file, in the order of `paths`."""
         return list(zip(*(self.arrays.view(name, "i8").tolist() for name in _STAT), strict=True))
+
+    def matches(self, files: Sequence[FileEntry]) -> bool:
+        """Whether these are the known files, and `stat` says of each what it said."""
+        stats = [(entry.size, entry.mtime_ns, entry.ctime_ns) for entry in files]
+        return stats == self.stats() and [entry.path for entry in files] == self.paths()
 
     def slots(self) -> list[int]:
         """The slot of every known file, in the order of `paths`; -1 for one that is not indexed."""
