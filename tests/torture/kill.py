@@ -70,7 +70,7 @@ class Bench:
                     self.prepare(scenario, state)
                     ran = self.command(scenario)
                     assert ran.code == 0, ran.told()
-                    self.seconds[scenario] = ran.seconds
+                    self.seconds[scenario] = min(ran.seconds, self.seconds.get(scenario, ran.seconds))
                     self.debris.learn(self.index)
 
     def prepare(self, scenario: str, state: int) -> tuple[int, str]:
@@ -118,7 +118,7 @@ def one(bench: Bench, report: Report, random_: random.Random, number: int) -> No
     real = random_.random() < 0.1  # an interpreter of its own, with its imports
     jobs = random_.choice((1, 2))
     state = 1 - bench.flip.state
-    moment = random_.random() * (bench.seconds[scenario] * 1.3 + 1.2 * real)
+    moment = random_.random() * (bench.seconds[scenario] * 1.1 + 1.2 * real)
     old, size = bench.prepare(scenario, state)
     ran = bench.command(scenario, jobs, kill_after=moment, fresh_interpreter=real)
     report.count(f"kills, {scenario}")
