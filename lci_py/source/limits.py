@@ -1,6 +1,7 @@
 """What one file may cost. One that would cost more is known in part, or as text: never lost, and named with a reason.
 
-All but the time depend on nothing else than the file's content, its language and the settings.
+All but the time depend on nothing else than the file's content, its language and the settings. The time is that of the
+processor, so that a busy machine decides like an idle one, as far as it can.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from lci_py.source.walk import LIMIT_REASONS, LONG_LINE
 
 _AGAIN = 0.5  # seconds until the alarm sounds again, if something swallowed its exception
+#: What a worker may allocate. A file of 2 MB takes up to 0.9 GB, if it is nothing but the smallest statements.
+WORKER_BYTES = 3 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Limits:
     max_nesting: int = 500  # depth of the syntax tree
     max_file_symbols: int = 20_000
     max_file_chunks: int = 10_000
-    max_file_seconds: float = 10.0
+    max_file_seconds: float = 10.0  # of the processor
 
 
 DEFAULTS = Limits()
@@ -40,10 +43,10 @@ def graver(one: str, other: str) -> str:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime in the body once it has run for `seconds`.
+    """Raise OutOfTime in the body once the process has computed for `seconds`.
 
-    By an alarm, and so only in the main thread, and not while another alarm is set: elsewhere the body runs on. It
-    reaches Python code and regular expressions; a parser and a query have timeouts of their own (languages.py).
+    By a signal, and so only in the main thread, and not while somebody else uses that timer: elsewhere the body runs
+    on. It reaches Python code and regular expressions; a parser and a query have timeouts of their own (languages.py).
     """
     armed = True
 
@@ -52,20 +55,34 @@ def time_limit(seconds: float) -> Iterator[None]:
             raise OutOfTime
 
     try:
-        if any(signal.getitimer(signal.ITIMER_REAL)):
-            yield
-            return
-        before = signal.signal(signal.SIGALRM, on_alarm)
+        free = not any(signal.getitimer(signal.ITIMER_PROF))
+        before = signal.signal(signal.SIGPROF, on_alarm) if free else None
     except (ValueError, AttributeError):  # another thread, which gets no signals, or a platform without them
+        free = False
+    if not free:
         yield
         return
     try:
         try:
-            signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+            signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
             yield
         finally:
             armed = False
     finally:
         # If the alarm sounds before the line above is done, this one is reached all the same.
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def bound_memory(most: int) -> None:
+    """Let this process allocate `most` bytes more than it has, on Linux: what needs more fails, or ends it."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", "rb") as file:
+            now = int(file.read().split()[0]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = now + most if hard == resource.RLIM_INFINITY else min(now + most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+    except (ImportError, OSError, ValueError):
+        pass  # no such limit here

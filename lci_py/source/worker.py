@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from lci_py.source.digest import digest, lines_digest
 from lci_py.source.extract import extract, extract_text
 from lci_py.source.languages import HEAD_BYTES, detect, prepare
-from lci_py.source.limits import DEFAULTS, Limits, OutOfTime, time_limit
+from lci_py.source.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, bound_memory, time_limit
 from lci_py.source.read import read_file
 from lci_py.source.walk import content_reason
 from lci_py.source.words import WORD
@@ -135,8 +135,13 @@ def process_batch(
 
 
 def start_worker() -> None:
-    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it."""
+    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it, nor fill the memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    bound_memory(WORKER_BYTES)
+    # What a grammar's C code prints as it dies is not for a terminal.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
 
 
