@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import lru_cache, partial
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder, open_encoder
-from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
+from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
 from lci_py.index import store
-from lci_py.index.compare import Change, compare
+from lci_py.index.compare import TICK_NS, UNSETTLED, Change, compare, settled_mtime
 from lci_py.index.files import FileTable
 from lci_py.index.manifest import (
     BUILT_AT,
@@ -59,6 +60,7 @@ class BuildOptions:
     segment_chunks: int = 50_000
     limits: Limits = DEFAULTS
     watched: tuple[str, ...] = ()  # files below the root that these options come from
+    only_refresh: bool = False  # raise rather than build anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,33 +89,35 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         BadPathError: `root` cannot be read.
         BadModelError: The model cannot be used.
         IndexWriteError: The index cannot be written; an index that was there is untouched.
+        ShardVersionError: It is of a newer format, and not to be rebuilt in full.
     """
     started = time.perf_counter()
     report = progress or (lambda _stage, _done, _total: None)
     model = ModelFolder(options.model)
+    _make_folder(root, index_dir)
     report("walk", 0, 0)
-    walked_ns = time.time_ns()
-    tree = _Tree(root, index_dir, walk_around(index_dir, root, options.walk), walked_ns)
-    previous = _previous(index_dir)
-    if previous is not None:
-        check_root(previous, root, index_dir)
-        model.recall(previous.model)
     noted: list[str] = []
-    before = None if options.full else _before(previous, tree, options, model, noted)
+    previous = _previous(index_dir, options)
+    tree, before = _look(root, index_dir, previous, options, model, noted)
     if before is not None and _current(before, tree, options):
-        manifest = _as_of_now(tree, before.manifest, model)
+        manifest = _as_of_now(tree, before.manifest, options, model)
         return _summary(tree, manifest, started, changed=False)
     with store.staging(index_dir, options.wait) as folder:
-        latest = _previous(index_dir)  # under the lock: another writer may have published a generation
+        latest = _previous(index_dir, options)
         if latest != previous:
-            before = None if options.full else _before(latest, tree, options, model, noted)
+            # Under the lock: another writer has published a generation, maybe with files that were not there before.
+            noted.clear()
+            tree, before = _look(root, index_dir, latest, options, model, noted)
+            if before is not None and _current(before, tree, options):
+                return _summary(tree, before.manifest, started, changed=False)
         try:
             manifest, made = _publish(tree, before, latest, options, model, folder, report)
         except DamagedIndexError as error:
-            if before is None:
+            if before is None or options.only_refresh:
                 raise
             noted.append(f"{error.message}; rebuilt from nothing")
-            manifest, made = _publish(tree, None, latest, options, model, folder, report)
+            (folder / "anew").mkdir()
+            manifest, made = _publish(tree, None, latest, options, model, folder / "anew", report)
     summary = _summary(tree, manifest, started, changed=True)
     return replace(
         summary,
@@ -123,6 +127,34 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         removed_files=made.removed_files,
         embedded_chunks=made.embedded_chunks,
     )
+
+
+def _make_folder(root: Path, index_dir: Path) -> None:
+    """Make the index folder before the walk: later on, it would change a folder that has been looked at."""
+    if root.is_dir() and not index_dir.is_dir():
+        with suppress(OSError):  # the writer's lock will say why
+            index_dir.mkdir(parents=True)
+            time.sleep(TICK_NS / 1e9)
+
+
+def _look(
+    root: Path,
+    index_dir: Path,
+    previous: Manifest | None,
+    options: BuildOptions,
+    model: ModelFolder,
+    noted: list[str],
+) -> tuple[_Tree, _Before | None]:
+    """The repository of now, and what to start from."""
+    walked_ns = time.time_ns()
+    tree = _Tree(root, index_dir, walk_around(index_dir, root, options.walk), walked_ns)
+    if previous is not None:
+        check_root(previous, root, index_dir)
+        model.recall(previous.model)
+    before = None if options.full else _before(previous, tree, options, model, noted)
+    if before is None and options.only_refresh:
+        raise IndexWriteError("the index has to be built anew", hint="run `lci index`")
+    return tree, before
 
 
 def _before(
@@ -149,7 +181,27 @@ def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
     """Whether there is nothing to do."""
     if before.change or (before.manifest.counts["pending_chunks"] and not options.defer_dense):
         return False
+    if options.files is None:
+        stored, now = dict(before.table.folders()), dict(_watched(tree, options))
+        if stored.keys() != now.keys() or any(stored[name] not in (now[name], UNSETTLED) for name in now):
+            return False  # nothing was added that counts, but every query would have to find that out again
     return before.table.skipped() == list(tree.walked.skipped)
+
+
+def _watched(tree: _Tree, options: BuildOptions) -> list[tuple[str, int]]:
+    """What decides which files there are, with its mtime_ns; -1 if it is not there."""
+    settings = [(name, _mtime(tree.root / name)) for name in options.watched]
+    return [*tree.walked.folders, *tree.walked.rules, *settings]
+
+
+def _to_remember(tree: _Tree, before: _Before | None, options: BuildOptions) -> list[tuple[str, int]]:
+    """The same for the index to keep."""
+    watched = _watched(tree, options)
+    if options.files is None or before is None:
+        return [(name, settled_mtime(mtime_ns, tree.walked_ns)) for name, mtime_ns in watched]
+    # Not all that is new has been indexed: what was noticed is still to be noticed.
+    stored = dict(before.table.folders())
+    return [(name, stored.get(name, UNSETTLED)) for name, _ in watched]
 
 
 def _publish(
@@ -177,7 +229,7 @@ def _publish(
         jobs=options.jobs,
         walked=tree.walked,
         walked_ns=tree.walked_ns,
-        watched=[(name, _mtime(tree.root / name)) for name in options.watched],
+        watched=_to_remember(tree, before, options),
         encoder=None if options.defer_dense else encoder,
         report=report,
         warm_up=_warm_up,
@@ -241,7 +293,7 @@ def _warm_up() -> None:
     import lci_py.index.shared  # noqa: F401
 
 
-def _as_of_now(tree: _Tree, manifest: Manifest, model: ModelFolder) -> Manifest:
+def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: ModelFolder) -> Manifest:
     """The manifest of an index that is up to date, with the commit and branch of now: a commit changes no file."""
     commit, branch = head(tree.root)
     newer = replace(manifest, commit=commit, branch=branch, model={**manifest.model, **model.record()})
@@ -253,15 +305,19 @@ def _as_of_now(tree: _Tree, manifest: Manifest, model: ModelFolder) -> Manifest:
         return manifest
     try:
         with store.staging(tree.index_dir):
+            if _previous(tree.index_dir, options) != manifest:
+                return manifest  # another writer has published a generation since
             return store.commit(tree.index_dir, manifest.segments, manifest.shards, newer)
     except IndexWriteError:
         return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
 
 
-def _previous(index_dir: Path) -> Manifest | None:
+def _previous(index_dir: Path, options: BuildOptions) -> Manifest | None:
     try:
         return read_manifest(index_dir)
-    except IndexError_:
+    except IndexError_ as error:
+        if isinstance(error, ShardVersionError) and error.newer and not options.full:
+            raise  # not this program's to replace
         return None  # nothing there, or nothing of use: this run replaces it
 
 

@@ -170,7 +170,7 @@ class Cache:
 
     @contextmanager
     def _forgiving(self) -> Iterator[None]:
-        """Trouble is the end of this cache for now. The writer replaces what is of no use, or it would be so for ever."""
+        """Trouble is the end of this cache for now. The writer replaces what would be of no use for ever."""
         try:
             yield
         except _TROUBLE as error:

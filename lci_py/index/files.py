@@ -45,8 +45,16 @@ def write_files(
     folders: Iterable[tuple[str, int]],
     maps: Mapping[str, NDArray[Any]] | None,
 ) -> None:
-    """Write the shard: `known` ascends by path; `skipped` is what the walk left out, `folders` what it visited (path
-    and mtime_ns); `maps` are the numbering's."""
+    """Write the shard.
+
+    Args:
+        path: A new file.
+        known: Ascends by path.
+        skipped: What the walk left out.
+        folders: What decides which files there are, folders and rules: path and mtime_ns, -1 if it is not there,
+            `UNSETTLED` if it could change without another one.
+        maps: The numbering's.
+    """
     reasons = sorted({item.reason for item in known})
     listed = sorted(folders)
     write_arrays(
@@ -120,7 +128,7 @@ class FileTable:
                 Known(path, *stat, shas[32 * i : 32 * i + 32], slot, str(names[code]), keys[16 * i : 16 * i + 16])
                 for i, (path, stat, slot, code) in enumerate(zip(self.paths(), self.stats(), slots, codes, strict=True))
             ]
-        except (ValueError, IndexError, TypeError, KeyError) as error:
+        except (ValueError, IndexError, TypeError, KeyError, RecursionError) as error:
             raise DamagedIndexError(f"{self.name}: {error}") from error
 
     def folders(self) -> list[tuple[str, int]]:

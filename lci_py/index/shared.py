@@ -37,9 +37,7 @@ def write_shared(
         Role -> path, and how many edges there are of each kind.
     """
     shards = {"files": setting.folder / "files.arrays", "graph": setting.folder / "graph.arrays"}
-    walked = setting.walked
-    watched = [*walked.folders, *walked.rules, *setting.watched]
-    write_files(shards["files"], made.known, walked.skipped, watched, table_arrays(made.parts))
+    write_files(shards["files"], made.known, setting.walked.skipped, setting.watched, table_arrays(made.parts))
     setting.report("graph", 0, 0)
     links = linker.finish() if before is None else _relinked(setting, made, *before, FileTable(shards["files"]))
     write_graph(shards["graph"], links)

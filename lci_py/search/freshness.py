@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: What a query may spend on looking at files that are not in its answer.
 SWEEP_SECONDS = 0.05
+#: A search refreshes the index by itself if no more has changed than this.
+QUICK_FILES, QUICK_BYTES = 20, 1_000_000
 #: A batch looks at the tree at most so often.
 _LASTS_SECONDS = 1.0
 _AT_A_TIME = 256
@@ -32,6 +34,11 @@ class Sweep:
     stale: tuple[str, ...]  # changed, gone or new
     bytes: int  # of those that are there
     unchecked: int = 0  # files that there was no time for
+
+    @property
+    def few(self) -> bool:
+        """Whether the index can be refreshed on the way."""
+        return len(self.stale) <= QUICK_FILES and self.bytes <= QUICK_BYTES
 
 
 class Freshness:
@@ -120,7 +127,7 @@ class Freshness:
             try:
                 yield os.lstat(self._base + folder).st_mtime_ns != mtime_ns
             except (OSError, ValueError):
-                yield mtime_ns >= 0
+                yield mtime_ns != -1
 
     def _swept(self, stale: list[str], unchecked: int) -> Sweep:
         size = 0
