@@ -332,6 +332,8 @@ def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult
         walked,
         files=tuple(entry for entry in walked.files if not entry.path.startswith(prefix)),
         skipped=tuple(skip for skip in walked.skipped if not skip.path.startswith(prefix)),
+        folders=tuple(item for item in walked.folders if not f"{item[0]}/".startswith(prefix)),
+        rules=tuple(item for item in walked.rules if not item[0].startswith(prefix)),
     )
 
 
