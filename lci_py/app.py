@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import config
-from lci_py.errors import BadPathError, IndexError_, IndexWriteError, NoIndexError, UntrustedIndexError
+from lci_py.errors import (
+    BadPathError,
+    IndexError_,
+    IndexWriteError,
+    LciError,
+    NoIndexError,
+    ShardVersionError,
+    UntrustedIndexError,
+)
 
 if TYPE_CHECKING:
     from lci_py.config import Settings
@@ -33,8 +41,6 @@ __all__ = [
 ]
 #: Paths shown of a long list.
 _EXAMPLES = 20
-#: A search refreshes the index by itself if no more has changed than this.
-_QUICK_FILES, _QUICK_BYTES = 20, 1_000_000
 #: Seconds that a search with --refresh always waits for another writer.
 _ALWAYS_WAIT = 10.0
 #: Seconds that a hook's run, which nobody waits for, waits for other writers.
@@ -138,6 +144,8 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
 
     try:
         read_manifest(index_dir)
+    except ShardVersionError as error:
+        return [f"{error.message}; rebuilt from nothing"]
     except UntrustedIndexError as error:
         if not adopt:
             return [f"{error.message}; rebuilt from nothing"]
@@ -233,24 +241,20 @@ def _refreshed(session: Session, settings: Settings) -> bool:
     swept = session.freshness.sweep(None) if always else session.freshness.sweep()
     if not swept.stale:
         return False
-    quick = (
-        len(swept.stale) <= _QUICK_FILES
-        and swept.bytes <= _QUICK_BYTES
-        and not session.manifest.model.get("reads_text")
-    )
+    quick = swept.few and not session.manifest.model.get("reads_text")
     if not always and (not quick or settings.trust):
         return False
     from dataclasses import replace
 
     from lci_py.index.build import build
 
-    options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0, refresh_only=not always)
+    options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0, only_refresh=not always)
     try:
         build(session.root, _own_index_dir(session.root, settings), options)
-    except IndexError_:
+    except LciError:
         if always:
             raise
-        return False  # another writer is at it, or the disk is read-only: the answer says how stale it is
+        return False  # another writer is at it, the disk is read-only, …: the answer says how stale it is
     return True
 
 

@@ -110,10 +110,18 @@ class ShardVersionError(IndexError_):
     code = "index_version"
 
     def __init__(self, path: str, *, found: object, readable: object) -> None:
+        self.newer = isinstance(found, int) and isinstance(readable, int) and found > readable
+        older = isinstance(found, int) and not self.newer
         super().__init__(
-            f"{path}: format {found}, this build reads {readable}",
-            hint="run `lci index --full` to rebuild it, or upgrade lci-py",
+            f"{path} is of {'a newer' if self.newer else 'an older' if older else 'another'} format "
+            f"({_shown(found)}; this build reads {readable})",
+            hint="upgrade lci-py, or run `lci index --full` to replace it" if self.newer else "run `lci index`",
         )
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 20 else f"{text[:19]}…"
 
 
 class DamagedIndexError(IndexError_):
@@ -154,15 +162,6 @@ class DensePendingError(ShardMissingError):
         super().__init__(
             f"{chunks:,} chunks are not embedded yet", hint="run `lci index` to embed them", pending=chunks
         )
-
-
-class NotRefreshableError(IndexError_):
-    """An index that other settings, another model or another version made: only all of it can be made anew."""
-
-    code = "not_refreshable"
-
-    def __init__(self, index_dir: str) -> None:
-        super().__init__(f"{index_dir} was made with other settings", hint="run `lci index` to rebuild it")
 
 
 class WrongRootError(IndexError_):

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder, open_encoder
-from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, NotRefreshableError
-from lci_py.index.compare import Change, compare
+from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
+from lci_py.index.compare import TICK_NS, UNSETTLED, Change, compare, settled_mtime
 from lci_py.index.files import FileTable
 from lci_py.index.manifest import (
     BUILT_AT,
@@ -54,10 +54,10 @@ class BuildOptions:
     files: tuple[str, ...] | None = None  # look at nothing but these paths
     wait: float = 0.0  # seconds, for another writer
     defer_dense: bool = False  # leave the embedding to a later run
-    refresh_only: bool = False  # make no index anew: give up if the one that is there is of no use
     segment_chunks: int = 50_000
     limits: Limits = DEFAULTS
     watched: tuple[str, ...] = ()  # files below the root that these options come from
+    only_refresh: bool = False  # raise rather than build anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,41 +86,37 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         BadPathError: `root` cannot be read.
         BadModelError: The model cannot be used.
         IndexWriteError: The index cannot be written; an index that was there is untouched.
+        ShardVersionError: It is of a newer format, and not to be rebuilt in full.
     """
     started = time.perf_counter()
     report = progress or (lambda _stage, _done, _total: None)
     model = ModelFolder(options.model)
+    _make_folder(root, index_dir)
     report("walk", 0, 0)
-    with suppress(OSError):  # before the walk, which notes the time of the folder that it is in
-        index_dir.mkdir(parents=True, exist_ok=True)
-    walked_ns = time.time_ns()
-    tree = _Tree(root, index_dir, walk_around(index_dir, root, options.walk), walked_ns)
-    previous = _previous(index_dir)
-    if previous is not None:
-        check_root(previous, root, index_dir)
-        model.recall(previous.model)
     noted: list[str] = []
-    before = None if options.full else _before(previous, tree, options, model, noted)
-    if before is None and options.refresh_only:
-        raise NotRefreshableError(str(index_dir))
+    previous = _previous(index_dir, options)
+    tree, before = _look(root, index_dir, previous, options, model, noted)
     if before is not None and _current(before, tree, options):
-        manifest = _as_of_now(tree, before.manifest, model)
+        manifest = _as_of_now(tree, before.manifest, options, model)
         return _summary(tree, manifest, started, changed=False)
     from lci_py.index import store  # where there is nothing to do, importing it takes as long as the rest
 
     with store.staging(index_dir, options.wait) as folder:
-        latest = _previous(index_dir)  # under the lock: another writer may have published a generation
+        latest = _previous(index_dir, options)
         if latest != previous:
-            before = None if options.full else _before(latest, tree, options, model, noted)
-        if before is None and options.refresh_only:
-            raise NotRefreshableError(str(index_dir))
+            # Under the lock: another writer has published a generation, maybe with files that were not there before.
+            noted.clear()
+            tree, before = _look(root, index_dir, latest, options, model, noted)
+            if before is not None and _current(before, tree, options):
+                return _summary(tree, before.manifest, started, changed=False)
         try:
             manifest, made = _publish(tree, before, latest, options, model, folder, report)
         except DamagedIndexError as error:
-            if before is None:
+            if before is None or options.only_refresh:
                 raise
             noted.append(f"{error.message}; rebuilt from nothing")
-            manifest, made = _publish(tree, None, latest, options, model, folder, report)
+            (folder / "anew").mkdir()
+            manifest, made = _publish(tree, None, latest, options, model, folder / "anew", report)
     summary = _summary(tree, manifest, started, changed=True)
     return replace(
         summary,
@@ -130,6 +126,34 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         removed_files=made.removed_files,
         embedded_chunks=made.embedded_chunks,
     )
+
+
+def _make_folder(root: Path, index_dir: Path) -> None:
+    """Make the index folder before the walk: later on, it would change a folder that has been looked at."""
+    if root.is_dir() and not index_dir.is_dir():
+        with suppress(OSError):  # the writer's lock will say why
+            index_dir.mkdir(parents=True)
+            time.sleep(TICK_NS / 1e9)
+
+
+def _look(
+    root: Path,
+    index_dir: Path,
+    previous: Manifest | None,
+    options: BuildOptions,
+    model: ModelFolder,
+    noted: list[str],
+) -> tuple[_Tree, _Before | None]:
+    """The repository of now, and what to start from."""
+    walked_ns = time.time_ns()
+    tree = _Tree(root, index_dir, walk_around(index_dir, root, options.walk), walked_ns)
+    if previous is not None:
+        check_root(previous, root, index_dir)
+        model.recall(previous.model)
+    before = None if options.full else _before(previous, tree, options, model, noted)
+    if before is None and options.only_refresh:
+        raise IndexWriteError("the index has to be built anew", hint="run `lci index`")
+    return tree, before
 
 
 def _before(
@@ -165,6 +189,22 @@ def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
     return options.files is not None or before.table.skipped() == list(tree.walked.skipped)
 
 
+def _watched(tree: _Tree, options: BuildOptions) -> list[tuple[str, int]]:
+    """What decides which files there are, with its mtime_ns; -1 if it is not there."""
+    settings = [(name, _mtime(tree.root / name)) for name in options.watched]
+    return [*tree.walked.folders, *tree.walked.rules, *settings]
+
+
+def _to_remember(tree: _Tree, before: _Before | None, options: BuildOptions) -> list[tuple[str, int]]:
+    """The same for the index to keep."""
+    watched = _watched(tree, options)
+    if options.files is None or before is None:
+        return [(name, settled_mtime(mtime_ns, tree.walked_ns)) for name, mtime_ns in watched]
+    # Not all that is new has been indexed: what was noticed is still to be noticed.
+    stored = dict(before.table.folders())
+    return [(name, stored.get(name, UNSETTLED)) for name, _ in watched]
+
+
 def _publish(
     tree: _Tree,
     before: _Before | None,
@@ -192,8 +232,7 @@ def _publish(
         jobs=options.jobs,
         walked=tree.walked,
         walked_ns=tree.walked_ns,
-        partial=options.files is not None,
-        watched=[(name, _mtime(tree.root / name)) for name in options.watched],
+        watched=_to_remember(tree, before, options),
         encoder=None if options.defer_dense else encoder,
         report=report,
         warm_up=_warm_up,
@@ -257,7 +296,7 @@ def _warm_up() -> None:
     import lci_py.index.shared  # noqa: F401
 
 
-def _as_of_now(tree: _Tree, manifest: Manifest, model: ModelFolder) -> Manifest:
+def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: ModelFolder) -> Manifest:
     """The manifest of an index that is up to date, with the commit and branch of now: a commit changes no file."""
     commit, branch = head(tree.root)
     newer = replace(manifest, commit=commit, branch=branch, model={**manifest.model, **model.record()})
@@ -271,15 +310,19 @@ def _as_of_now(tree: _Tree, manifest: Manifest, model: ModelFolder) -> Manifest:
 
     try:
         with store.staging(tree.index_dir):
+            if _previous(tree.index_dir, options) != manifest:
+                return manifest  # another writer has published a generation since
             return store.commit(tree.index_dir, manifest.segments, manifest.shards, newer)
     except IndexWriteError:
         return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
 
 
-def _previous(index_dir: Path) -> Manifest | None:
+def _previous(index_dir: Path, options: BuildOptions) -> Manifest | None:
     try:
         return read_manifest(index_dir)
-    except IndexError_:
+    except IndexError_ as error:
+        if isinstance(error, ShardVersionError) and error.newer and not options.full:
+            raise  # not this program's to replace
         return None  # nothing there, or nothing of use: this run replaces it
 
 
@@ -294,6 +337,8 @@ def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult
         walked,
         files=tuple(entry for entry in walked.files if not entry.path.startswith(prefix)),
         skipped=tuple(skip for skip in walked.skipped if not skip.path.startswith(prefix)),
+        folders=tuple(item for item in walked.folders if not f"{item[0]}/".startswith(prefix)),
+        rules=tuple(item for item in walked.rules if not item[0].startswith(prefix)),
     )
 
 

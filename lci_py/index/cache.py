@@ -18,12 +18,15 @@ from pathlib import Path
 FILE = "cache.sqlite"
 #: Changes when the tables do; another one is thrown away.
 _VERSION = 1
-_SCHEMA = """
-CREATE TABLE records (key BLOB PRIMARY KEY, used INTEGER NOT NULL, tag BLOB NOT NULL, body BLOB NOT NULL);
-CREATE TABLE vectors (key BLOB PRIMARY KEY, used INTEGER NOT NULL, tag BLOB NOT NULL, body BLOB NOT NULL);
-"""
 _TABLES = ("records", "vectors")
+_SCHEMA = [
+    f"CREATE TABLE {table} (key BLOB PRIMARY KEY, used INTEGER NOT NULL, tag BLOB NOT NULL, body BLOB NOT NULL)"
+    for table in _TABLES
+]
 _MAX_VALUES = 500
+#: Seconds for which a reader waits while the writer commits, and the writer for the readers.
+_READER_WAITS, _WRITER_WAITS = 0.2, 1.0
+_BESIDE = ("-journal", "-wal", "-shm")
 #: Damage, a full disk, a file that somebody holds: all of them mean that there is no cache just now.
 _TROUBLE = (sqlite3.Error, OSError)
 
@@ -36,31 +39,39 @@ class Cache:
         self._path = index_dir / FILE
         self._secret = secret
         self._db: sqlite3.Connection | None = None
-        with suppress(*_TROUBLE):
-            self._open(write)
-        if self._db is None and write:
-            with suppress(*_TROUBLE):
+        self._write = write
+        with self._forgiving():
+            # SQLite believes a journal: one that came with a clone can have it delete any file of the user's.
+            if write and any(os.path.lexists(f"{self._path}{suffix}") for suffix in _BESIDE):
                 remove(index_dir)
-                self._open(write)
+            self._open()
 
-    def _open(self, write: bool) -> None:
+    def _replace(self) -> None:
+        with suppress(*_TROUBLE):
+            remove(self._path.parent)
+            self._open()
+
+    def _open(self) -> None:
+        write = self._write
         if not write and not self._path.is_file():
             return
         if self._path.is_symlink():  # it would lead the writer to any file
             raise OSError("a link")
-        mode = "rwc" if write else "ro"
-        db = sqlite3.connect(f"{self._path.resolve().as_uri()}?mode={mode}", uri=True, timeout=0, isolation_level=None)
+        uri = f"{self._path.resolve().as_uri()}?mode={'rwc' if write else 'ro'}"
+        timeout = _WRITER_WAITS if write else _READER_WAITS
+        db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
         try:
             db.execute("PRAGMA trusted_schema = OFF")
             # A power cut may spoil the file, which then is thrown away; waiting for the disk would cost each commit.
             db.execute("PRAGMA synchronous = OFF")
             if write and not db.execute("PRAGMA schema_version").fetchone()[0]:
-                db.executescript(_SCHEMA)
-                db.execute(f"PRAGMA user_version = {_VERSION}")
+                db.executescript(";".join(["BEGIN", *_SCHEMA, f"PRAGMA user_version = {_VERSION}", "COMMIT"]))
             if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 raise sqlite3.DatabaseError("another version")
-            for table in _TABLES:
-                db.execute(f"SELECT key, used, tag, body FROM {table} LIMIT 0")
+            # Nothing else: a view or a trigger of somebody else's could keep this process busy for ever.
+            found = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")]
+            if found != _SCHEMA:
+                raise sqlite3.DatabaseError("other tables")
         except BaseException:
             db.close()
             raise
@@ -81,7 +92,7 @@ class Cache:
         found: dict[bytes, bytes] = {}
         if self._db is None:
             return found
-        with suppress(*_TROUBLE):
+        with self._forgiving():
             for start in range(0, len(keys), _MAX_VALUES):
                 some = keys[start : start + _MAX_VALUES]
                 sql = f"SELECT key, tag, body FROM {table} WHERE key IN ({','.join('?' * len(some))})"
@@ -135,14 +146,19 @@ class Cache:
             for table in _TABLES:
                 db.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT number FROM old WHERE name = '{table}')")
             db.execute("DROP TABLE old")
-        with suppress(*_TROUBLE):
-            self._db.execute("VACUUM")
+        if self._db is not None:
+            with self._forgiving():
+                self._db.execute("VACUUM")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """What fails in the body, or in keeping it, is undone and forgotten."""
-        db = self._db or sqlite3.connect(":memory:")  # where there is none, everything fails
-        with suppress(*_TROUBLE):
+        db = self._db
+        if db is None:
+            with suppress(*_TROUBLE):
+                yield sqlite3.connect(":memory:")  # everything fails
+            return
+        with self._forgiving():
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -152,9 +168,22 @@ class Cache:
                     db.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def _forgiving(self) -> Iterator[None]:
+        """Trouble is the end of this cache for now. The writer replaces what would be of no use for ever."""
+        try:
+            yield
+        except _TROUBLE as error:
+            opened = self._db is not None
+            self.close()
+            # Another run may have more luck with a lock, or a full disk.
+            passing = "locked" in str(error) or (opened and isinstance(error, sqlite3.OperationalError))
+            if self._write and not passing:
+                self._replace()
+
 
 def remove(index_dir: Path) -> None:
     """Throw the cache away."""
-    for name in (FILE, f"{FILE}-journal", f"{FILE}-wal", f"{FILE}-shm"):
+    for name in (FILE, *(FILE + suffix for suffix in _BESIDE)):
         with suppress(FileNotFoundError):
             os.unlink(index_dir / name)

@@ -12,7 +12,9 @@ from lci_py.types import FileEntry
 
 #: A file that was written so shortly before it was read may be written again within the same tick of its clock. Linux
 #: has ticks of up to 10 ms, and file systems that count whole seconds (or two) give themselves away.
-_TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
+TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
+#: In place of a folder's modification time: it could change without another one.
+UNSETTLED = -2
 #: Not known from the content, so to be looked at again each time.
 FLEETING = frozenset({"unreadable", "vanished", "special", "symlink", "too_large"})
 
@@ -33,8 +35,16 @@ class Change:
 
 def settled_ns(entry: FileEntry, walked_ns: int) -> int:
     """The modification time to remember: -1 if the file could change without another one."""
-    tick = _COARSE_TICK_NS if entry.mtime_ns % 1_000_000_000 == 0 else _TICK_NS
+    # Both: a modification time can be set, to a whole second mostly, as unpacking an archive does.
+    coarse = entry.mtime_ns % 1_000_000_000 == entry.ctime_ns % 1_000_000_000 == 0
+    tick = _COARSE_TICK_NS if coarse else TICK_NS
     return -1 if max(entry.mtime_ns, entry.ctime_ns) >= walked_ns - tick else entry.mtime_ns
+
+
+def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
+    """The same of a folder, of which only the modification time is known; `UNSETTLED` instead of -1."""
+    tick = _COARSE_TICK_NS if mtime_ns % 1_000_000_000 == 0 else TICK_NS
+    return UNSETTLED if mtime_ns >= walked_ns - tick else mtime_ns
 
 
 def compare(
@@ -75,9 +85,9 @@ def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, chang
         data = read_file(root, entry.path)
         if not isinstance(data, str) and digest(data) == item.sha:
             now = replace(item, mtime_ns=settled_ns(entry, walked_ns), ctime_ns=entry.ctime_ns)
-            # Only a time that was not worth remembering: nothing to write down.
+            # Only a time that was not worth remembering: no reason to write, but if there is another, it is known now.
             unsettled = item.mtime_ns == -1 and item.ctime_ns == entry.ctime_ns
-            (change.same if unsettled else change.touched).append(item if unsettled else now)
+            (change.same if unsettled else change.touched).append(now)
             return
     change.dirty.append(entry)
     change.replaced.append(item)

@@ -46,8 +46,16 @@ def write_files(
     folders: Iterable[tuple[str, int]],
     maps: Mapping[str, NDArray[Any]] | None,
 ) -> None:
-    """Write the shard: `known` ascends by path; `skipped` is what the walk left out, `folders` what it visited (path
-    and mtime_ns); `maps` are the numbering's."""
+    """Write the shard.
+
+    Args:
+        path: A new file.
+        known: Ascends by path.
+        skipped: What the walk left out.
+        folders: What decides which files there are, folders and rules: path and mtime_ns, -1 if it is not there,
+            `UNSETTLED` if it could change without another one.
+        maps: The numbering's.
+    """
     reasons = sorted({item.reason for item in known})
     listed = sorted(folders)
     write_arrays(
@@ -154,7 +162,7 @@ class FileTable:
     def _columns(self) -> _Columns:
         try:
             names = json.loads(bytes(self.arrays.view("reason_names", "u1")))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DamagedIndexError(f"{self.name}: {error}") from error
         views = [self.arrays.view(name, kind) for name, kind in (("shas", "u1"), ("keys", "u1"), ("slots", "i4"))]
         codes = self.arrays.view("reasons", "u1")

@@ -48,8 +48,7 @@ class Setting:
     jobs: int
     walked: WalkResult
     walked_ns: int  # when the walk began
-    partial: bool  # only some files were looked at
-    watched: list[tuple[str, int]]  # files that decide what is walked, with their mtime_ns; -1 if not there
+    watched: list[tuple[str, int]]  # what decides which files there are, as `write_files` takes it
     encoder: Callable[[], Encoder | ContextualEncoder] | None  # None: the embedding is for later
     report: Progress
     warm_up: Callable[[], None]

@@ -38,7 +38,7 @@ _MAX_BYTES = 4_000_000
 #: A shard's name: its role, the head of its digest, and a suffix.
 SHARD_NAME = re.compile(r"([a-z][a-z0-9]*)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
 _TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason", "limited_by_reason")
-_NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read")
+_NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read", "pending_chunks", "files_with_errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,8 @@ def _check(manifest: Manifest) -> None:
     """Raise ValueError (or what a wrong type raises) unless every value is of the kind that readers rely on."""
     counts, model = manifest.counts, manifest.model
     texts = [manifest.program, manifest.commit or "", manifest.branch or ""]
-    texts += [manifest.settings.get("root", ""), *counts.get("unparsed", ())]
-    numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model.get("dimension", 0)]
+    texts += [manifest.settings.get("root", ""), *counts["unparsed"]]
+    numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model["dimension"]]
     for role, shard in manifest.all_shards():
         numbers += [shard.bytes, shard.mtime_ns, shard.ctime_ns]
         match = SHARD_NAME.fullmatch(shard.name)
@@ -171,12 +171,11 @@ def _check(manifest: Manifest) -> None:
         rows = [segment.counts[kind] for kind in COUNTED]
         numbers += rows
         # Arrays over all rows are made before a shard is read: each of them is a row of this one.
-        if "symbols" in segment.shards and max(rows) > segment.shards["symbols"].bytes:
-            raise ValueError("more rows than the shard has bytes")
+        if "bm25" not in segment.shards or max(rows) > segment.shards["symbols"].bytes:
+            raise ValueError("a segment lacks a shard, or has more rows than that has bytes")
     for name in _TABLES:
         numbers += counts[name].values()
-    numbers += counts.get("limited_by_reason", {}).values()
-    texts += [item[key] for item in counts.get("limited", ()) for key in ("path", "reason")]
+    texts += [item[key] for item in counts["limited"] for key in ("path", "reason")]
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("a number is not one")
     if not all(isinstance(text, str) for text in texts):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.compare import settled_ns
 from lci_py.index.files import FileTable, write_files
 from lci_py.index.graph import read_links, write_graph
 from lci_py.index.link import Linker
@@ -17,7 +16,6 @@ from lci_py.index.numbering import Numbering
 from lci_py.index.parts import table_arrays
 from lci_py.index.relink import relink
 from lci_py.index.sqltables import SqlTables
-from lci_py.types import FileEntry
 
 if TYPE_CHECKING:
     from lci_py.index.generation import Made, Setting
@@ -39,23 +37,11 @@ def write_shared(
         Role -> path, and how many edges there are of each kind.
     """
     shards = {"files": setting.folder / "files.arrays", "graph": setting.folder / "graph.arrays"}
-    if before is not None and setting.partial:  # the rest of the tree has not been looked at
-        skipped, watched = before[1].skipped(), before[1].folders()
-    else:
-        skipped, watched = list(setting.walked.skipped), _watched(setting)
-    write_files(shards["files"], made.known, skipped, watched, table_arrays(made.parts))
+    write_files(shards["files"], made.known, setting.walked.skipped, setting.watched, table_arrays(made.parts))
     setting.report("graph", 0, 0)
     links = linker.finish() if before is None else _relinked(setting, made, *before, FileTable(shards["files"]))
     write_graph(shards["graph"], links)
     return shards, links.edges_by_kind()
-
-
-def _watched(setting: Setting) -> list[tuple[str, int]]:
-    """What a later look at the tree compares: folders and ignore files, with their times. One that is so fresh that it
-    can change without another is not believed."""
-    walked = setting.walked
-    listed = [*walked.folders, *walked.rules, *setting.watched]
-    return [(path, settled_ns(FileEntry(path, 0, mtime_ns), setting.walked_ns)) for path, mtime_ns in listed]
 
 
 def _relinked(setting: Setting, made: Made, manifest: Manifest, old: FileTable, new: FileTable) -> Links:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: What a query may spend on looking at files that are not in its answer.
 SWEEP_SECONDS = 0.05
+#: A search refreshes the index by itself if no more has changed than this.
+QUICK_FILES, QUICK_BYTES = 20, 1_000_000
 #: A batch looks at the tree at most so often.
 _LASTS_SECONDS = 1.0
 _AT_A_TIME = 256
@@ -33,6 +35,11 @@ class Sweep:
     stale: tuple[str, ...]  # changed, gone or new
     bytes: int  # of those that are there
     unchecked: int = 0  # files that there was no time for
+
+    @property
+    def few(self) -> bool:
+        """Whether the index can be refreshed on the way."""
+        return len(self.stale) <= QUICK_FILES and self.bytes <= QUICK_BYTES
 
 
 class Freshness:
@@ -140,7 +147,7 @@ class Freshness:
         try:
             return os.lstat(self._base + path).st_mtime_ns
         except (OSError, ValueError):
-            return -1
+            return -1  # as the table says of one that was not there
 
     def _has_new_name(self, folder: str, known: set[str]) -> bool:
         # A folder's time changes with every file that comes and goes, also with those that no index has.

@@ -1,6 +1,6 @@
 """SIGKILL at random moments of indexing: a reader gets the old index or the new one, whole, and the next run works.
 
-    python -m tests.torture.kill --moments 500 --seed 1
+python -m tests.torture.kill --moments 500 --seed 1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """SIGKILL, and errors of a failing disk, at every system call of indexing that writes: strace delivers them.
 
-    python -m tests.torture.syscalls --seed 1
+python -m tests.torture.syscalls --seed 1
 """
 
 from __future__ import annotations
