@@ -21,6 +21,8 @@ from lci_py.index.files import FileTable
 from lci_py.index.manifest import (
     BUILT_AT,
     FORMAT,
+    SHARD_NAME,
+    STAGING,
     Manifest,
     check_root,
     read_manifest,
@@ -304,7 +306,7 @@ def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: Mo
         shard_state(tree.index_dir / shard.name) != (shard.bytes, shard.mtime_ns, shard.ctime_ns)
         for _, shard in manifest.all_shards()
     )
-    if newer == manifest and not copied:
+    if newer == manifest and not copied and not _has_debris(tree.index_dir, manifest):
         return manifest
     from lci_py.index import store
 
@@ -312,9 +314,20 @@ def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: Mo
         with store.staging(tree.index_dir):
             if _previous(tree.index_dir, options) != manifest:
                 return manifest  # another writer has published a generation since
+            if newer == manifest and not copied:
+                store.collect(tree.index_dir, manifest)
+                return manifest
             return store.commit(tree.index_dir, manifest.segments, manifest.shards, newer)
     except IndexWriteError:
         return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
+
+
+def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
+    """Whether a run that was killed left something, or a reader held what is no longer needed."""
+    named = {shard.name for _, shard in manifest.all_shards()}
+    return any(
+        name.startswith(STAGING) or (name not in named and SHARD_NAME.fullmatch(name)) for name in os.listdir(index_dir)
+    )
 
 
 def _previous(index_dir: Path, options: BuildOptions) -> Manifest | None:
