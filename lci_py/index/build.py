@@ -21,6 +21,7 @@ from lci_py.index.files import FileTable
 from lci_py.index.manifest import (
     BUILT_AT,
     FORMAT,
+    JOURNAL,
     SHARD_NAME,
     STAGING,
     Manifest,
@@ -309,6 +310,7 @@ def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: Mo
     if newer == manifest and not copied and not _has_debris(tree.index_dir, manifest):
         return manifest
     from lci_py.index import store
+    from lci_py.index.cache import Cache
 
     try:
         with store.staging(tree.index_dir):
@@ -316,6 +318,7 @@ def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: Mo
                 return manifest  # another writer has published a generation since
             if newer == manifest and not copied:
                 store.collect(tree.index_dir, manifest)
+                Cache(tree.index_dir, cache_secret(), write=True).close()  # takes its journal back
                 return manifest
             return store.commit(tree.index_dir, manifest.segments, manifest.shards, newer)
     except IndexWriteError:
@@ -326,7 +329,8 @@ def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
     """Whether a run that was killed left something, or a reader held what is no longer needed."""
     named = {shard.name for _, shard in manifest.all_shards()}
     return any(
-        name.startswith(STAGING) or (name not in named and SHARD_NAME.fullmatch(name)) for name in os.listdir(index_dir)
+        name.startswith(STAGING) or name == JOURNAL or (name not in named and SHARD_NAME.fullmatch(name))
+        for name in os.listdir(index_dir)
     )
 
 

@@ -37,6 +37,8 @@ _BUILT_AT = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0
 _MAX_BYTES = 4_000_000
 #: A shard's name: its role, the head of its digest, and a suffix.
 SHARD_NAME = re.compile(r"([a-z][a-z0-9]*)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
+#: What the cache leaves when its writer is killed.
+JOURNAL = "cache.sqlite-journal"
 #: How the names of staging folders begin.
 STAGING = "tmp-"
 _TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason", "limited_by_reason")
