@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.index import build
+from lci_py.index import parse
 from lci_py.source import worker
 from lci_py.types import FileEntry
 from tests.conftest import PROJECT
@@ -50,7 +50,7 @@ def test_a_grammar_that_crashes_costs_one_file(
         return real(path, *rest)
 
     monkeypatch.setattr(worker, "extract", extract)
-    monkeypatch.setattr(build, "_BATCH_FILES", 2)
+    monkeypatch.setattr(parse, "_BATCH_FILES", 2)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
     assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_crash": 2})
     assert "f3.py, f7.py: searched as text only" in built.warnings[0]
@@ -81,7 +81,7 @@ def test_a_parse_that_never_ends_costs_one_file(tmp_path: Path, monkeypatch: pyt
         return real(path, *rest)
 
     monkeypatch.setattr(worker, "extract", extract)
-    monkeypatch.setattr(build, "STALL_SECONDS", 1.0)
+    monkeypatch.setattr(parse, "STALL_SECONDS", 1.0)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
     assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_timeout": 1})
 
@@ -100,9 +100,10 @@ def test_an_exception_in_a_parse_costs_one_file(
 
 
 def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
-    """`lci` as a process that parses for a long time: each file takes two seconds."""
+    """`lci` as a process that parses for a long time: each file takes two seconds, and there are several batches."""
     script = (
-        "import time, sys; from lci_py.source import worker; real = worker.extract\n"
+        "import time, sys; from lci_py.index import parse; from lci_py.source import worker; real = worker.extract\n"
+        "parse._BATCH_FILES = 2\n"
         "worker.extract = lambda *a: (time.sleep(2), real(*a))[1]\n"
         "from lci_py.cli import run; run()"
     )

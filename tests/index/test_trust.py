@@ -229,31 +229,43 @@ def test_an_index_is_rebuilt_from_nothing_and_says_so(clone: Path) -> None:
     assert (built.changed, built.generation, built.reused_files, built.parsed_files) == (True, 1, 0, 1)
     assert [warning for warning in built.warnings if "not made by you" in warning and "rebuilt" in warning]
     assert names(clone) == ["genuine"]
-    assert not (clone / ".lci" / "cache.sqlite").exists()
+    assert (clone / ".lci" / "cache.sqlite").read_bytes().startswith(b"SQLite")  # one of this user's
     assert not {path.name for path in (clone / ".lci").glob("symbols-*")} & before
     assert not app.build_index(str(clone), jobs=1).warnings
 
 
-def test_a_cache_without_an_index_is_not_believed(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("def a(): pass\n")
-    (tmp_path / ".lci" / "cache").mkdir(parents=True)
-    (tmp_path / ".lci" / "cache" / "0").write_text("theirs")
-    app.build_index(str(tmp_path), jobs=1)
-    assert not (tmp_path / ".lci" / "cache").exists()
+@pytest.mark.parametrize("manifest", [True, False], ids=["with an index", "alone"])
+def test_a_cache_of_somebody_else_is_not_believed(clone: Path, manifest: bool) -> None:
+    """Though it has the very record that is looked for, and its version is right."""
+    (clone / "a.py").write_text("def planted(): pass\n")
+    if not manifest:
+        (clone / ".lci" / MANIFEST).unlink()
+    for expected in ((0, 1), (1, 0)):
+        built = app.build_index(str(clone), jobs=1)
+        assert (built.reused_files, built.parsed_files) == expected
+        (clone / ".lci" / MANIFEST).unlink()
 
 
 @pytest.mark.parametrize("how", ["flag", "environment"])
 def test_an_index_is_taken_over(clone: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     if how == "environment":
         monkeypatch.setenv("LCI_TRUST_INDEX", "1")
-    for path in (clone / ".lci").rglob("*-*"):
+    (clone / "a.py").write_text("def planted(): pass\n")
+    for path in [*(clone / ".lci").rglob("*-*"), clone / "a.py"]:
         os.utime(path)  # git keeps no times
     built = app.build_index(str(clone), jobs=1, trust=True if how == "flag" else None)
-    assert not built.changed and "took over" in built.warnings[0]
+    assert "took over" in built.warnings[0] and built.parsed_files == built.embedded_chunks == 0
     monkeypatch.delenv("LCI_TRUST_INDEX", raising=False)
-    assert names(clone) == ["planted"]  # he who says so means it
-    for shard in read_manifest(clone / ".lci").shards.values():  # need not be read whole by each query
-        assert manifests.shard_state(clone / ".lci" / shard.name) == (shard.bytes, shard.mtime_ns)
+    assert names(clone) == ["planted"]
+    for _, shard in read_manifest(clone / ".lci").all_shards():  # need not be read whole by each query
+        now = manifests.shard_state(clone / ".lci" / shard.name)
+        assert now == (shard.bytes, shard.mtime_ns, shard.ctime_ns)
+
+
+def test_what_was_taken_over_and_is_not_so_is_found(clone: Path) -> None:
+    """An index may say of a file what is not in it; its digest gives that away, as its change time cannot be set."""
+    app.build_index(str(clone), jobs=1, trust=True)
+    assert names(clone) == ["genuine"]
 
 
 def test_a_damaged_index_is_not_taken_over(clone: Path) -> None:
