@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import sys
 import time
 from collections import Counter
@@ -238,11 +239,14 @@ def _alone(work: Work, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
     from concurrent.futures import BrokenExecutor, TimeoutError
 
     with _pool(1) as pool:
+        future = pool.submit(work, batch)
+        workers = list((pool._processes or {}).values())
         try:
-            yield pool.submit(work, batch).result(STALL_SECONDS)
+            yield future.result(STALL_SECONDS)
             return
         except BrokenExecutor:
-            reason = "parser_crash"
+            ended = any(process.exitcode == -signal.SIGVTALRM for process in workers)
+            reason = "parser_timeout" if ended else "parser_crash"
         except TimeoutError:
             reason = "parser_timeout"
             _kill(pool)

@@ -11,12 +11,13 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from lci_py.source.digest import digest, lines_digest
 from lci_py.source.extract import extract, extract_text
 from lci_py.source.languages import HEAD_BYTES, detect, prepare
-from lci_py.source.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, bound_memory, time_limit
+from lci_py.source.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.walk import content_reason
 from lci_py.source.words import WORD
 from lci_py.types import Extract, FileEntry
@@ -56,6 +57,10 @@ _MAX_READ = 64_000_000
 # A link must not lead out of the root, and a FIFO must not block.
 _NO_LINK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
+
+
+#: Whether a grammar that never ends, or takes all memory, may be ended with this process: `start_worker` says so.
+_may_die = False
 
 
 def read_file(root: str, path: str) -> bytes | str:
@@ -118,7 +123,8 @@ def process_file(
     if not unparsable:
         try:
             prepare(language)  # loading a grammar is no fault of the file's
-            with time_limit(limits.max_file_seconds):
+            seconds = limits.max_file_seconds
+            with last_resort(seconds, WORKER_BYTES) if _may_die else nullcontext(), time_limit(seconds):
                 return _record(entry, data, extract(entry.path, data, language, limits), texts)
         except OutOfTime:
             unparsable = "parser_timeout"
@@ -170,7 +176,8 @@ def process_batch(
 def start_worker() -> None:
     """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it, nor fill the memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    bound_memory(WORKER_BYTES)
+    global _may_die
+    _may_die = True
     # What a grammar's C code prints as it dies is not for a terminal.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
