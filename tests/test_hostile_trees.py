@@ -222,6 +222,17 @@ def test_a_hundred_thousand_brackets(tmp_path: Path, pair: str, suffix: str) -> 
     assert found.skip == "" and found.limit in ("", *LIMIT_REASONS) and "needle" in found.words
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere so small a repository is parsed in one process")
+def test_a_parser_that_asks_nobody_for_the_time(tmp_path: Path) -> None:
+    """In the grammar's C code this loops for ever, beyond any timeout. The worker is ended, and only that file is text."""
+    (tmp_path / "a.kt").write_text("/*/**/*/public class C\n@")
+    (tmp_path / "b.kt").write_text("class Neighbour\n")
+    (tmp_path / ".lci.toml").write_text("max_file_seconds = 0.2\n")
+    built = app.build_index(str(tmp_path), jobs=2)
+    assert (built.files, built.limited_by_reason) == (2, {"parser_timeout": 1})
+    assert built.symbols_by_kind == {"class": 1}
+
+
 # --- terminals ----------------------------------------------------------------------------------------------------
 
 _EVIL = "evil\x1b[31m\x1b]0;title\x07\r\n\x9b\u202e\u2028.py"

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from lci_py.source.walk import LIMIT_REASONS, LONG_LINE
 
 _AGAIN = 0.5  # seconds until the alarm sounds again, if something swallowed its exception
-#: What a worker may allocate. A file of 2 MB takes up to 0.9 GB, if it is nothing but the smallest statements.
+#: A worker that may be ended has so many times the bound: not every loop of a grammar's C code asks for the time.
+_LAST = 1.5
+#: What a worker may allocate for a file. One of 2 MB takes up to 0.9 GB, if it is nothing but the smallest statements.
 WORKER_BYTES = 3 << 30
 
 
@@ -74,15 +76,28 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def bound_memory(most: int) -> None:
-    """Let this process allocate `most` bytes more than it has, on Linux: what needs more fails, or ends it."""
+@contextmanager
+def last_resort(seconds: float, memory: int) -> Iterator[None]:
+    """End this process if the body computes for much longer than `seconds`, or takes more bytes than `memory`.
+
+    For workers only: the first sends SIGVTALRM; the second is a MemoryError, or an abort of C code. On a platform
+    without such limits, nothing happens.
+    """
     try:
         import resource
 
         with open("/proc/self/statm", "rb") as file:
             now = int(file.read().split()[0]) * resource.getpagesize()
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = now + most if hard == resource.RLIM_INFINITY else min(now + most, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-    except (ImportError, OSError, ValueError):
-        pass  # no such limit here
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        most = now + memory if before[0] == resource.RLIM_INFINITY else min(now + memory, before[0])
+        signal.setitimer(signal.ITIMER_VIRTUAL, _LAST * seconds)
+    except (ImportError, OSError, ValueError, AttributeError):
+        yield
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+        yield
+    finally:
+        # What comes after, such as to send the result, must not fail for want of memory.
+        resource.setrlimit(resource.RLIMIT_AS, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
