@@ -132,11 +132,13 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
             yield from future.result(STALL_SECONDS)
             return
         except BrokenExecutor:
-            ended = any(process.exitcode == -signal.SIGVTALRM for process in workers)
-            reason = "parser_timeout" if ended else "parser_crash"
+            reason = "parser_crash"
         except TimeoutError:
             reason = "parser_timeout"
             _kill(pool)
+    # Only now: while the pool lives, a thread of its own may be the one that hears how its process ended.
+    if any(process.exitcode == -signal.SIGVTALRM for process in workers):
+        reason = "parser_timeout"
     if len(batch) == 1:
         yield from work(batch, unparsable=reason)
         return
