@@ -140,7 +140,6 @@ def _build_options(settings: Settings) -> BuildOptions:
 
 def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
     """What there is to say of an index that somebody else made; with `adopt` it is this user's from here on."""
-    from lci_py.index import store
     from lci_py.index.manifest import read_manifest
 
     try:
@@ -150,6 +149,8 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
     except UntrustedIndexError as error:
         if not adopt:
             return [f"{error.message}; rebuilt from nothing"]
+        from lci_py.index import store
+
         if not store.adopt(index_dir, wait):
             return [f"{error.message}, and it is damaged; rebuilt from nothing"]
         return ["took over an index that was not made by you on this machine"]
@@ -160,8 +161,8 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
 
 def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     """The files that would be indexed, and what is left out and why, content included."""
+    from lci_py.source.read import read_file
     from lci_py.source.walk import content_reason, walk
-    from lci_py.source.worker import read_file
     from lci_py.types import Skip
 
     root = find_root(path)

@@ -221,7 +221,7 @@ def _flag(what: str, value: object) -> bool:
 
 def _refresh(what: str, value: object) -> str:
     if not isinstance(value, str) or value not in REFRESH:
-        raise unknown_refresh(what, value)
+        raise unknown_refresh(what, value, ConfigError)
     return value
 
 

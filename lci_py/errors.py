@@ -71,11 +71,11 @@ class ConfigError(UsageError):
     code = "bad_config"
 
 
-def unknown_refresh(what: str, value: object) -> ConfigError:
-    """The error for a `--refresh` that is none of the three."""
+def unknown_refresh(what: str, value: object, kind: type[UsageError] = UsageError) -> UsageError:
+    """The error for a word that does not say when to refresh."""
     from lci_py.types import REFRESH
 
-    return ConfigError(f"{what} cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
+    return kind(f"{what} cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
 
 
 class HookError(UsageError):

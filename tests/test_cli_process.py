@@ -20,7 +20,13 @@ from tests.conftest import PROJECT
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("lci search --mode b", ["bm25"]), ("lci search --kind enum", ["enum", "enum_member"]), ("lci st", ["status"])],
+    [
+        ("lci search --mode b", ["bm25"]),
+        ("lci search --kind enum", ["enum", "enum_member"]),
+        ("lci st", ["status"]),
+        ("lci def --refresh a", ["auto", "always"]),
+        ("lci hook un", ["uninstall"]),
+    ],
 )
 def test_completion(words: str, expected: list[str]) -> None:
     position = str(len(words.split()) - 1)

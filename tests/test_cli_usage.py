@@ -131,6 +131,8 @@ USAGE_ERRORS = [
     ["index", "--wait", "soon"],
     ["index", "--files", "a", "--full"],
     ["index", "--files", "--dry-run"],
+    ["search", "q", "--refresh", "sometimes"],
+    ["def", "q", "--refresh", ""],
     ["clean", "x"],
     ["hook"],
     ["hook", "inst"],

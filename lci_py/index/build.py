@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+<<<<<<< HEAD
+=======
+import signal
+import sys
+>>>>>>> h-bounds
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -16,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
-from lci_py.index import store
 from lci_py.index.compare import TICK_NS, UNSETTLED, Change, compare, settled_mtime
 from lci_py.index.files import FileTable
 from lci_py.index.manifest import (
     BUILT_AT,
     FORMAT,
+    JOURNAL,
+    SHARD_NAME,
+    STAGING,
     Manifest,
     check_root,
     read_manifest,
@@ -30,13 +37,11 @@ from lci_py.index.manifest import (
     verify,
 )
 from lci_py.index.numbering import COUNTED
-from lci_py.index.parse import UNPARSED
 from lci_py.index.tally import ranked, reasons
 from lci_py.index.trust import cache_secret
-from lci_py.index.work import Workplace
 from lci_py.source.git import head
 from lci_py.source.limits import DEFAULTS, Limits
-from lci_py.source.walk import WalkOptions, WalkResult, walk
+from lci_py.source.walk import UNPARSED, WalkOptions, WalkResult, walk
 from lci_py.types import BuildSummary, Skip
 
 if TYPE_CHECKING:
@@ -79,7 +84,7 @@ class _Before:
 
     manifest: Manifest
     table: FileTable
-    change: Change
+    change: Change | None  # None: nothing
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -102,6 +107,8 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     if before is not None and _current(before, tree, options):
         manifest = _as_of_now(tree, before.manifest, options, model)
         return _summary(tree, manifest, started, changed=False)
+    from lci_py.index import store  # where there is nothing to do, importing it takes as long as the rest
+
     with store.staging(index_dir, options.wait) as folder:
         latest = _previous(index_dir, options)
         if latest != previous:
@@ -157,6 +164,7 @@ def _look(
     return tree, before
 
 
+<<<<<<< HEAD
 def _before(
     previous: Manifest | None, tree: _Tree, options: BuildOptions, model: ModelFolder, noted: list[str]
 ) -> _Before | None:
@@ -166,10 +174,119 @@ def _before(
         return None
     if any(settings.get(name) != value for name, value in _lasting(options).items()):
         return None
+=======
+def _batches(files: tuple[FileEntry, ...]) -> Iterator[list[FileEntry]]:
+    batch: list[FileEntry] = []
+    size = 0
+    for entry in files:
+        batch.append(entry)
+        size += entry.size
+        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _records(
+    work: Work, files: tuple[FileEntry, ...], jobs: int, report: Progress
+) -> tuple[list[FileRecord], list[Skip]]:
+    """Extract every file; (records sorted by path, what their content ruled out)."""
+    done = 0
+    records: list[FileRecord] = []
+    with closing(_processed(work, files, jobs)) as batches:  # an interrupt must end the pool, not wait for it
+        for batch in batches:
+            records.extend(batch)
+            done += len(batch)
+            report("parse", done, len(files))
+    records.sort(key=lambda record: record.path)
+    skipped = [Skip(record.path, record.skip) for record in records if record.skip]
+    return [record for record in records if not record.skip], skipped
+
+
+def _processed(work: Work, files: tuple[FileEntry, ...], jobs: int) -> Generator[list[FileRecord], None, None]:
+    """Parse in other processes, even a small repository: a grammar's crash would end this one."""
+    batches = _batches(files)
+    small = not _FORKS and sum(entry.size for entry in files) < POOL_THRESHOLD
+    if jobs <= 1 or small or not files:
+        for batch in batches:
+            yield work(batch)
+        return
+    lost: list[list[FileEntry]] = []
+    while True:
+        with _pool(jobs) as pool:
+            yield from _pooled(pool, work, batches, 4 * jobs, lost)
+        if not lost:
+            return
+        while lost:
+            yield from _alone(work, lost.pop())
+
+
+def _pooled(
+    pool: ProcessPoolExecutor, work: Work, batches: Iterator[list[FileEntry]], ahead: int, lost: list[list[FileEntry]]
+) -> Iterator[list[FileRecord]]:
+    """Results as they come, until a process dies: what it and its neighbours were at goes to `lost`."""
+    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+
+    pending: dict[Future[list[FileRecord]], list[FileEntry]] = {}
+    while True:
+        while not lost and len(pending) < ahead and (batch := next(batches, None)):
+            try:
+                pending[pool.submit(work, batch)] = batch
+            except BrokenExecutor:
+                lost.append(batch)
+        _warm_up()
+        if not pending:
+            return
+        done, _ = wait(pending, STALL_SECONDS, FIRST_COMPLETED)
+        if not done:
+            _kill(pool)
+        for future in done:
+            batch = pending.pop(future)
+            try:
+                yield future.result()
+            except BrokenExecutor:
+                lost.append(batch)
+
+
+def _alone(work: Work, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
+    """A file that kills its process (a grammar's crash) or never ends is kept as text; its neighbours as they are."""
+    from concurrent.futures import BrokenExecutor, TimeoutError
+
+    with _pool(1) as pool:
+        future = pool.submit(work, batch)
+        workers = list((pool._processes or {}).values())
+        try:
+            yield future.result(STALL_SECONDS)
+            return
+        except BrokenExecutor:
+            ended = any(process.exitcode == -signal.SIGVTALRM for process in workers)
+            reason = "parser_timeout" if ended else "parser_crash"
+        except TimeoutError:
+            reason = "parser_timeout"
+            _kill(pool)
+    if len(batch) == 1:
+        yield work(batch, unparsable=reason)
+        return
+    for entry in batch:
+        yield from _alone(work, [entry])
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # fork starts in milliseconds and is safe here: a worker touches nothing that another thread could hold.
+    method = "fork" if _FORKS else None
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
+>>>>>>> h-bounds
     try:
         for _, shard in previous.all_shards():
             verify(tree.index_dir, shard)
         table = FileTable(tree.index_dir / previous.shards["files"].name)
+        if table.matches(tree.walked.files):
+            return _Before(previous, table, None)
         change = compare(str(tree.root), table.known(), tree.walked.files, tree.walked_ns, options.files)
     except (DamagedIndexError, KeyError) as error:
         noted.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")
@@ -177,15 +294,15 @@ def _before(
     return _Before(previous, table, change)
 
 
+def _change(before: _Before) -> Change:
+    return before.change if before.change is not None else Change(same=before.table.known())
+
+
 def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
     """Whether there is nothing to do."""
     if before.change or (before.manifest.counts["pending_chunks"] and not options.defer_dense):
         return False
-    if options.files is None:
-        stored, now = dict(before.table.folders()), dict(_watched(tree, options))
-        if stored.keys() != now.keys() or any(stored[name] not in (now[name], UNSETTLED) for name in now):
-            return False  # nothing was added that counts, but every query would have to find that out again
-    return before.table.skipped() == list(tree.walked.skipped)
+    return options.files is not None or before.table.skipped() == list(tree.walked.skipped)
 
 
 def _watched(tree: _Tree, options: BuildOptions) -> list[tuple[str, int]]:
@@ -213,7 +330,9 @@ def _publish(
     folder: Path,
     report: Progress,
 ) -> tuple[Manifest, Made]:
+    from lci_py.index import store
     from lci_py.index.generation import Linking, Maker, Setting
+    from lci_py.index.work import Workplace
 
     encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
     setting = Setting(
@@ -238,7 +357,7 @@ def _publish(
     generation = latest.generation + 1 if latest else 1
     linking = Linking()
     with Maker(setting, generation, linking.add if before is None else None) as maker:
-        made = maker.anew() if before is None else maker.after(before.manifest, before.table, before.change)
+        made = maker.anew() if before is None else maker.after(before.manifest, before.table, _change(before))
         from lci_py.index.shared import write_shared
 
         shared, edges = write_shared(setting, made, (before.manifest, before.table) if before else None, linking.linker)
@@ -301,15 +420,31 @@ def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: Mo
         shard_state(tree.index_dir / shard.name) != (shard.bytes, shard.mtime_ns, shard.ctime_ns)
         for _, shard in manifest.all_shards()
     )
-    if newer == manifest and not copied:
+    if newer == manifest and not copied and not _has_debris(tree.index_dir, manifest):
         return manifest
+    from lci_py.index import store
+    from lci_py.index.cache import Cache
+
     try:
         with store.staging(tree.index_dir):
             if _previous(tree.index_dir, options) != manifest:
                 return manifest  # another writer has published a generation since
+            if newer == manifest and not copied:
+                store.collect(tree.index_dir, manifest)
+                Cache(tree.index_dir, cache_secret(), write=True).close()  # takes its journal back
+                return manifest
             return store.commit(tree.index_dir, manifest.segments, manifest.shards, newer)
     except IndexWriteError:
         return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
+
+
+def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
+    """Whether a run that was killed left something, or a reader held what is no longer needed."""
+    named = {shard.name for _, shard in manifest.all_shards()}
+    return any(
+        name.startswith(STAGING) or name == JOURNAL or (name not in named and SHARD_NAME.fullmatch(name))
+        for name in os.listdir(index_dir)
+    )
 
 
 def _previous(index_dir: Path, options: BuildOptions) -> Manifest | None:

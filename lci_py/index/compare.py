@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from lci_py.index.files import Known
 from lci_py.source.digest import digest
-from lci_py.source.worker import read_file
+from lci_py.source.read import read_file
 from lci_py.types import FileEntry
 
 #: A file that was written so shortly before it was read may be written again within the same tick of its clock. Linux

@@ -224,7 +224,7 @@ def copied(reuse: Reuse, dimension: int) -> Embedded:
         bags.add(stop - start, [(at, *source.bags.take(chunks)) for source, at, chunks in found if source.bags])
     known: dict[str, list[int]] = {}
     for source in reuse.sources:
-        known.update(source.table.items())
+        known = source.table.items() | known
     return Embedded(_Copied(reuse, n, dimension), list(known), list(known.values()), *bags.all())
 
 

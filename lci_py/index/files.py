@@ -10,13 +10,14 @@ import json
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.types import Skip
+from lci_py.types import FileEntry, Skip
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,6 +83,18 @@ def _strings(name: str, texts: Sequence[str]) -> dict[str, Any]:
     return {name: b"".join(blobs), f"{name}_offsets": array("q", accumulate(map(len, blobs), initial=0))}
 
 
+class _Columns(NamedTuple):
+    names: list[str]
+    codes: memoryview
+    shas: memoryview
+    keys: memoryview
+    slots: memoryview
+
+
+def _all_text(names: object) -> bool:
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+
+
 class FileTable:
     """Reader of the shard."""
 
@@ -110,26 +123,55 @@ class FileTable:
         """(size, mtime_ns, ctime_ns) of every known file, in the order of `paths`."""
         return list(zip(*(self.arrays.view(name, "i8").tolist() for name in _STAT), strict=True))
 
+    def matches(self, files: Sequence[FileEntry]) -> bool:
+        """Whether these are the known files, and `stat` says of each what it said."""
+        stats = [(entry.size, entry.mtime_ns, entry.ctime_ns) for entry in files]
+        return stats == self.stats() and [entry.path for entry in files] == self.paths()
+
+    def slots(self) -> list[int]:
+        """The slot of every known file, in the order of `paths`; -1 for one that is not indexed."""
+        return self.arrays.view("slots", "i4").tolist()
+
     def known(self) -> list[Known]:
         """Everything, ascending by path.
 
         Raises:
             DamagedIndexError: The arrays do not fit together.
         """
-        shas = bytes(self.arrays.view("shas", "u1")).hex()
-        keys = bytes(self.arrays.view("keys", "u1"))
-        if len(shas) != 32 * len(self) or len(keys) != 16 * len(self):
-            raise DamagedIndexError(f"{self.name}: there are other digests than files")
-        slots = self.arrays.view("slots", "i4").tolist()
-        codes = self.arrays.view("reasons", "u1").tolist()
+        return [
+            self._known(i, path, stat) for i, (path, stat) in enumerate(zip(self.paths(), self.stats(), strict=True))
+        ]
+
+    def known_at(self, place: int) -> Known:
+        """One of them. Raises what `known` raises."""
+        offsets = self.arrays.view("paths_offsets", "i8")
+        blob = self.arrays.view("paths", "u1")
+        if not 0 <= place < len(offsets) - 1 or not 0 <= offsets[place] <= offsets[place + 1] <= len(blob):
+            raise DamagedIndexError(f"{self.name}: the paths do not fit their offsets")
+        path = bytes(blob[offsets[place] : offsets[place + 1]]).decode("utf-8", "surrogateescape")
+        stat = tuple(self.arrays.view(name, "i8")[place] for name in _STAT)
+        return self._known(place, path, stat)
+
+    def _known(self, i: int, path: str, stat: tuple[int, ...]) -> Known:
+        columns = self._columns
+        reason = columns.names[columns.codes[i]]
+        sha, key = columns.shas[16 * i : 16 * i + 16].hex(), bytes(columns.keys[16 * i : 16 * i + 16])
+        return Known(path, stat[0], stat[1], stat[2], sha, columns.slots[i], reason, key)
+
+    @cached_property
+    def _columns(self) -> _Columns:
         try:
             names = json.loads(bytes(self.arrays.view("reason_names", "u1")))
-            return [
-                Known(path, *stat, shas[32 * i : 32 * i + 32], slot, str(names[code]), keys[16 * i : 16 * i + 16])
-                for i, (path, stat, slot, code) in enumerate(zip(self.paths(), self.stats(), slots, codes, strict=True))
-            ]
-        except (ValueError, IndexError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise DamagedIndexError(f"{self.name}: {error}") from error
+        views = [self.arrays.view(name, kind) for name, kind in (("shas", "u1"), ("keys", "u1"), ("slots", "i4"))]
+        codes = self.arrays.view("reasons", "u1")
+        n = len(self)
+        if [len(view) for view in views] != [16 * n, 16 * n, n] or len(codes) != n or not _all_text(names):
+            raise DamagedIndexError(f"{self.name}: its columns do not fit together")
+        if max(bytes(codes), default=-1) >= len(names):
+            raise DamagedIndexError(f"{self.name}: a reason that does not exist")
+        return _Columns(names, codes, *views)
 
     def folders(self) -> list[tuple[str, int]]:
         """The folders that the walk visited, with their mtime_ns; "" is the root."""

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from lci_py.index.cache import Cache
 from lci_py.index.compare import Change, settled_ns
 from lci_py.index.files import Known
-from lci_py.index.parse import UNPARSED, process
+from lci_py.index.parse import process
 from lci_py.index.parts import Part, locate, parts_of, to_merge
 from lci_py.index.segment import Embedding, SegmentWriter
 from lci_py.index.tally import Tally, stored_files
 from lci_py.index.work import Done, Task, Workplace
 from lci_py.source.languages import is_test
 from lci_py.source.record import Place, decode
+from lci_py.source.walk import UNPARSED
 from lci_py.types import FileEntry
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ MaxSim in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and over 
 from __future__ import annotations
 
 import bisect
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -85,28 +86,36 @@ class _Parts:
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    def _part(self, index: int) -> bytes:
-        start, stop = self._offsets[index], self._offsets[index + 1]
-        if not 0 <= start <= stop <= len(self._blob):
-            raise DamagedIndexError(f"{self._name}: a part lies outside its array")
-        return bytes(self._blob[start:stop])
-
-    def _ids(self, index: int) -> list[int]:
-        start, stop = self._pointers[index], self._pointers[index + 1]
-        if not 0 <= start <= stop <= len(self._pieces):
-            raise DamagedIndexError(f"{self._name}: the tokens of a part lie outside their array")
-        return self._pieces[start:stop].tolist()
-
     def find(self, wanted: bytes) -> list[int] | None:
-        index = bisect.bisect_left(range(len(self)), wanted, key=self._part)
-        return self._ids(index) if index < len(self) and self._part(index) == wanted else None
+        blob, offsets = self._blob, self._offsets
 
-    def items(self) -> Iterator[tuple[str, list[int]]]:
-        for index in range(len(self)):
-            try:
-                yield self._part(index).decode("utf-8", "surrogatepass"), self._ids(index)
-            except UnicodeDecodeError as error:
-                raise DamagedIndexError(f"{self._name}: a part is not UTF-8") from error
+        def part(index: int) -> bytes:
+            return blob[offsets[index] : offsets[index + 1]].tobytes()  # wherever: that is checked of the one found
+
+        index = bisect.bisect_left(range(len(self)), wanted, key=part)
+        if index == len(self):
+            return None
+        self._check(offsets[index : index + 2], len(blob))
+        if part(index) != wanted:
+            return None
+        pointers = self._pointers[index : index + 2]
+        self._check(pointers, len(self._pieces))
+        return self._pieces[pointers[0] : pointers[1]].tolist()
+
+    def _check(self, ends: Sequence[int], size: int) -> None:
+        if min(ends) < 0 or max(ends) > size or list(ends) != sorted(ends):
+            raise DamagedIndexError(f"{self._name}: a part or its tokens lie outside their array")
+
+    def items(self) -> dict[str, list[int]]:
+        blob, pieces = bytes(self._blob), self._pieces.tolist()
+        offsets, pointers = self._offsets.tolist(), self._pointers.tolist()
+        self._check(offsets, len(blob))
+        self._check(pointers, len(pieces))
+        try:
+            parts = [blob[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets)]
+        except UnicodeDecodeError as error:
+            raise DamagedIndexError(f"{self._name}: a part is not UTF-8") from error
+        return dict(zip(parts, [pieces[a:b] for a, b in pairwise(pointers)], strict=True))
 
 
 class TokenTable:
@@ -132,7 +141,7 @@ class TokenTable:
         """All parts and their token ids."""
         found: dict[str, list[int]] = {}
         for segment in self._segments:
-            found.update(segment.items())
+            found = segment.items() | found  # the first that has a part, as in `find`
         return found
 
 

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import stat
-import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,9 +32,15 @@ from lci_py.index.trust import is_sealed, seal
 FORMAT = 3
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
+#: The same as an expression, because importing the parser of such a format takes as long as reading the manifest.
+_BUILT_AT = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
 _MAX_BYTES = 4_000_000
 #: A shard's name: its role, the head of its digest, and a suffix.
 SHARD_NAME = re.compile(r"([a-z][a-z0-9]*)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
+#: What the cache leaves when its writer is killed.
+JOURNAL = "cache.sqlite-journal"
+#: How the names of staging folders begin.
+STAGING = "tmp-"
 _TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason", "limited_by_reason")
 _NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read", "pending_chunks", "files_with_errors")
 
@@ -179,7 +184,8 @@ def _check(manifest: Manifest) -> None:
         raise ValueError("a number is not one")
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a text is not one")
-    time.strptime(manifest.built_at, BUILT_AT)
+    if _BUILT_AT.fullmatch(manifest.built_at) is None:
+        raise ValueError("built_at is no time")
 
 
 # --- shards -------------------------------------------------------------------------------------------------------

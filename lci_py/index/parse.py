@@ -23,8 +23,6 @@ _FORKS = sys.platform == "linux"
 STALL_SECONDS = 60.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
-#: The reasons given here: a parser failed, which is never a matter of course.
-UNPARSED = ("parser_crash", "parser_timeout")
 
 
 def process(

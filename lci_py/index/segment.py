@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Source = tuple[Part, int]  # a segment, and a file's number in it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Embedding:
     """How chunks get their vectors."""
 
@@ -34,6 +34,7 @@ class Embedding:
     dimension: int  # of the vectors of older segments
     cache: Cache
     generation: int
+    embedded: int = 0  # texts, by a model that reads them
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
         """Vectors of a model that reads text, by what it read."""
@@ -42,7 +43,8 @@ class Embedding:
         return found
 
     def put(self, items: Mapping[bytes, bytes], /) -> None:
-        """Keep some."""
+        """Keep some that are new."""
+        self.embedded += len(items)
         self.cache.put("vectors", items, self.generation)
 
 
@@ -58,13 +60,18 @@ class SegmentWriter:
             most: Chunks of a segment.
         """
         self.parts: list[Part] = []
-        self.embedded_chunks = 0
+        self._bags_embedded = 0
         self._folder = folder
         self._embedding = embedding
         self._report = report
         self._most = most
         self._files: list[tuple[FileRecord, Known, Source | None]] = []
         self._chunks = 0
+
+    @property
+    def embedded_chunks(self) -> int:
+        """How many chunks were embedded, rather than copied."""
+        return self._bags_embedded + (self._embedding.embedded if self._embedding is not None else 0)
 
     @cached_property
     def _encoder(self) -> Encoder | ContextualEncoder | None:
@@ -92,8 +99,8 @@ class SegmentWriter:
         folder.mkdir()
         reuse = self._reuse(rows, [source for _, _, source in files])
         shards = write_segment(folder, rows, self._encoder, self._report, reuse, self._embedding)
-        if self._encoder is not None:
-            self.embedded_chunks += len(rows.chunk_unit) - reuse.chunks
+        if self._embedding is not None and "tokens" in shards:
+            self._bags_embedded += len(rows.chunk_unit) - reuse.chunks
         owners: dict[str, Any] = {
             "symbols": rows.symbol_file, "units": [unit.file for unit in rows.units], "chunks": rows.chunk_file
         }  # fmt: skip

@@ -17,6 +17,7 @@ from lci_py.index.lock import writer
 from lci_py.index.manifest import (
     MANIFEST,
     SHARD_NAME,
+    STAGING,
     Manifest,
     Segment,
     Shard,
@@ -46,7 +47,7 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
     try:
         with writer(index_dir, wait):
             _write_ignore(index_dir / ".gitignore")
-            for debris in index_dir.glob("tmp-*"):
+            for debris in index_dir.glob(f"{STAGING}*"):
                 remove(debris)
             folder = staging_folder(index_dir)
             try:
@@ -65,7 +66,7 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
 
 def staging_folder(index_dir: Path) -> Path:
     """Where this process writes before it commits."""
-    return index_dir / f"tmp-{os.getpid()}"
+    return index_dir / f"{STAGING}{os.getpid()}"
 
 
 def _write_ignore(path: Path) -> None:
@@ -131,7 +132,7 @@ def commit(
     _sync_folder(index_dir)  # the shards' names before the name that leads to them
     os.replace(temporary, index_dir / MANIFEST)
     _sync_folder(index_dir)
-    _collect(index_dir, {shard.name for _, shard in manifest.all_shards()})
+    collect(index_dir, manifest)
     return manifest
 
 
@@ -165,8 +166,10 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _collect(index_dir: Path, keep: set[str]) -> None:
-    """Remove the shards of older generations, save those that a reader has open: a later run takes them."""
+def collect(index_dir: Path, manifest: Manifest) -> None:
+    """Remove the shards of older generations, save those that a reader has open: a later run takes them. For who has
+    the writer's lock."""
+    keep = {shard.name for _, shard in manifest.all_shards()}
     for item in index_dir.iterdir():
         if item.name in keep or not SHARD_NAME.fullmatch(item.name):
             continue

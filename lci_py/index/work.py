@@ -17,8 +17,9 @@ from lci_py.source import record
 from lci_py.source.digest import digest
 from lci_py.source.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
 from lci_py.source.limits import DEFAULTS, Limits
+from lci_py.source.read import read_file
 from lci_py.source.walk import content_reason
-from lci_py.source.worker import process_data, read_file
+from lci_py.source.worker import process_data
 from lci_py.types import FileEntry
 
 

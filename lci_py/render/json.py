@@ -57,13 +57,18 @@ def _score(value: float) -> float:
 
 
 def _index(info: IndexInfo) -> dict[str, Any]:
-    return {
+    found: dict[str, Any] = {
         "generation": info.generation,
         "built_at": info.built_at,
         "commit": info.commit,
         "branch": info.branch,
         "stale_files": info.stale_files,
     }
+    if info.unchecked_files:
+        found["unchecked_files"] = info.unchecked_files
+    if info.stale_files:
+        found["hint"] = "run `lci index`"
+    return found
 
 
 def _link(link: GraphLink) -> dict[str, Any]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.source.digest import digest
+from lci_py.source.names import ALWAYS_SKIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from lci_py.index.files import FileTable, Known
+    from lci_py.index.files import FileTable
     from lci_py.source.walk import WalkResult
 
 #: What a query may spend on looking at files that are not in its answer.
@@ -66,27 +67,33 @@ class Freshness:
         self._changed.clear()
 
     @cached_property
-    def _known(self) -> dict[str, Known]:
-        return {item.path: item for item in self._table.known()}
+    def _paths(self) -> list[str]:
+        return self._table.paths()
+
+    @cached_property
+    def _stats(self) -> list[tuple[int, int, int]]:
+        return self._table.stats()
 
     def changed(self, path: str) -> bool:
         """Whether a file differs from what was indexed."""
         found = self._changed.get(path)
         if found is None:
-            known = self._known.get(path)
-            found = self._changed[path] = known is None or self._differs(known)
+            place = bisect_left(self._paths, path)
+            known = place < len(self._paths) and self._paths[place] == path
+            found = self._changed[path] = not known or (not self._untouched(place) and self._differs(place))
         return found
 
-    def _differs(self, known: Known) -> bool:
+    def _untouched(self, place: int) -> bool:
+        """Whether `stat` says what it said: then nothing was written to the file."""
         try:
             # A string, not a Path: this runs for every indexed file of every query.
-            info = os.lstat(self._base + known.path)
+            info = os.lstat(self._base + self._paths[place])
         except (OSError, ValueError):
-            return known.slot >= 0
-        if not stat.S_ISREG(info.st_mode):
-            return known.slot >= 0
-        if (info.st_size, info.st_mtime_ns, info.st_ctime_ns) == (known.size, known.mtime_ns, known.ctime_ns):
             return False
+        return (info.st_size, info.st_mtime_ns, info.st_ctime_ns) == self._stats[place]
+
+    def _differs(self, place: int) -> bool:
+        known = self._table.known_at(place)
         # Not kept: after a checkout every file is read here, and they need not all stay in memory.
         data = self._read(known.path)
         if data is None:
@@ -109,25 +116,47 @@ class Freshness:
         return found
 
     def _look(self, deadline: float | None) -> Sweep:
-        known = list(self._known.values())
+        paths = self._paths
         stale: list[str] = []
-        for start in range(0, len(known), _AT_A_TIME):
+        for start in range(0, len(paths), _AT_A_TIME):
             if deadline is not None and time.monotonic() > deadline:
-                return self._swept(stale, len(known) - start)
-            stale += [item.path for item in known[start : start + _AT_A_TIME] if self.changed(item.path)]
-        if any(self._moved()):
+                return self._swept(stale, len(paths) - start)
+            places = range(start, min(start + _AT_A_TIME, len(paths)))
+            stale += [paths[i] for i in places if not self._untouched(i) and self.changed(paths[i])]
+        if self._moved():
             # Something was added, removed or renamed, or an ignore file changed: only a walk tells what that means.
             listed = {entry.path for entry in self._walk().files}
-            stale += sorted(listed - self._known.keys())
-            stale += [item.path for item in known if item.slot >= 0 and item.path not in listed]
+            stale += sorted(listed.difference(paths))
+            slots = self._table.slots()
+            stale += [path for path, slot in zip(paths, slots, strict=True) if slot >= 0 and path not in listed]
         return self._swept(stale, 0)
 
-    def _moved(self) -> Iterator[bool]:
-        for folder, mtime_ns in self._table.folders():
-            try:
-                yield os.lstat(self._base + folder).st_mtime_ns != mtime_ns
-            except (OSError, ValueError):
-                yield mtime_ns != -1
+    def _moved(self) -> bool:
+        """Whether a folder has a name that the walk did not see, or an ignore file changed."""
+        suspects = [path for path, mtime_ns in self._table.folders() if self._mtime(path) != mtime_ns]
+        if not suspects:
+            return False
+        known: dict[str, set[str]] = {}
+        seen = [*self._paths, *(skip.path.rstrip("/") for skip in self._table.skipped())]
+        for path in [*seen, *(path for path, _ in self._table.folders())]:
+            folder, _, name = path.rpartition("/")
+            known.setdefault(folder, set()).add(name)
+        return any(self._has_new_name(path, known.get(path, set())) for path in suspects)
+
+    def _mtime(self, path: str) -> int:
+        try:
+            return os.lstat(self._base + path).st_mtime_ns
+        except (OSError, ValueError):
+            return -1  # as the table says of one that was not there
+
+    def _has_new_name(self, folder: str, known: set[str]) -> bool:
+        # A folder's time changes with every file that comes and goes, also with those that no index has.
+        try:
+            return not ALWAYS_SKIPPED.union(known).issuperset(os.listdir(self._base + folder))
+        except NotADirectoryError:
+            return True  # an ignore file
+        except OSError:
+            return False  # gone, with all its files
 
     def _swept(self, stale: list[str], unchecked: int) -> Sweep:
         size = 0

@@ -23,7 +23,7 @@ _MAX_GIT_INDEX = 512 * 1024 * 1024
 _MAX_SYMREFS = 5  # git's own limit
 # Of an ignore file's lines with wildcards, each of which costs some 50 µs to compile. The largest in use have a tenth.
 _MAX_LINE = 1000  # characters of one
-_MAX_GLOBS = 64_000  # characters of all
+_MAX_GLOBS = 32_000  # characters of all
 _BRANCH = "refs/heads/"
 _POSIX_CLASSES = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F",

@@ -34,8 +34,8 @@ TEXT = "text"
 _VISIBLE = re.compile(rb"[^\n]")
 #: Bytes of a file that `detect` looks at, if it looks inside at all.
 HEAD_BYTES = 8192
-#: In a tree that is too deep, so many nodes in a row are: to look at one in so many finds it (`is_deep`).
-_STRIDE = 100
+#: A query cannot go on after a timeout. It has so many times the bound, since its clock is not that of the processor.
+_BUSY = 2
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
 
@@ -118,14 +118,21 @@ class LanguageSpec:
         """
         text = self.blanked(source)
         self._apply(limits)
-        began = time.monotonic()
+        computed = time.thread_time()
         try:
-            return self.parser.parse(text)
-        except ValueError as error:
-            self.parser.reset()  # or it would go on with this source at the next call
-            if time.monotonic() - began < limits.max_file_seconds:
-                raise
-            raise OutOfTime from error
+            while True:
+                began = time.monotonic()
+                try:
+                    return self.parser.parse(text)
+                except ValueError:
+                    if time.monotonic() - began < limits.max_file_seconds:
+                        raise
+                if time.thread_time() - computed >= limits.max_file_seconds:
+                    raise OutOfTime
+                # The machine is busy. The parser goes on where it stopped.
+        except BaseException:
+            self.parser.reset()  # or it would go on with this source at the next file
+            raise
 
     def matches(self, root: Node, limits: Limits) -> Matches:
         """What the combined query finds, down to a depth of `max_nesting`.
@@ -134,40 +141,45 @@ class LanguageSpec:
             OutOfTime: It took longer than `limits` allow.
         """
         self._apply(limits)
-        began = time.monotonic()
+        began, computed = time.monotonic(), time.thread_time()
         found: Matches = self.cursor.matches(root)
-        if time.monotonic() - began >= limits.max_file_seconds:
-            raise OutOfTime  # the cursor says nothing: it returns what it has by then
+        late = time.monotonic() - began >= _BUSY * limits.max_file_seconds
+        if late or time.thread_time() - computed >= limits.max_file_seconds:
+            raise OutOfTime  # the cursor does not say that it is late: it returns what it has by then
         return found
 
     def _apply(self, limits: Limits) -> None:
         wanted = (limits.max_nesting, limits.max_file_seconds)
         if self.__dict__.get("_applied") == wanted:
             return
-        # Patterns rooted at a node that nests are quadratic in depth. What begins below this lies in a deep tree.
-        self.cursor.set_max_start_depth(limits.max_nesting + _STRIDE)
+        # Patterns rooted at a node that nests are quadratic in depth. What begins below this, `is_deep` reports.
+        self.cursor.set_max_start_depth(limits.max_nesting + _stride(limits.max_nesting))
         with warnings.catch_warnings():
             # Deprecated in favour of a progress callback, which crashes the process in tree-sitter 0.25.
             warnings.simplefilter("ignore", DeprecationWarning)
-            for timed in (self.parser, self.cursor):
-                timed.timeout_micros = max(1, int(limits.max_file_seconds * 1e6))  # type: ignore[misc]
+            for timed, factor in ((self.parser, 1), (self.cursor, _BUSY)):
+                timed.timeout_micros = max(1, int(factor * limits.max_file_seconds * 1e6))  # type: ignore[misc]
         self.__dict__["_applied"] = wanted
 
 
 def is_deep(tree: Tree, depth: int) -> bool:
-    """Whether the tree is deeper than `depth`: yes if by more than 100, perhaps if by less, else no.
+    """Whether the tree is deeper than `depth`: yes if by a fifth of it or more, perhaps if by less, else no.
 
-    A look at one node in a hundred, since nodes below a certain depth come in a row.
+    Nodes below a certain depth come in a row, so a look at one node in so many finds them.
     """
     count = tree.root_node.descendant_count
     if count <= depth:
         return False
     cursor = tree.walk()
-    for index in range(0, count, _STRIDE):
+    for index in range(0, count, _stride(depth)):
         cursor.goto_descendant(index)
         if cursor.depth > depth:
             return True
     return False
+
+
+def _stride(depth: int) -> int:
+    return max(1, depth // 5)
 
 
 def _spec(folder: Path) -> LanguageSpec:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from lci_py.errors import BadPathError
 
+#: Names that no walk goes into, nor counts.
+ALWAYS_SKIPPED = frozenset({".git", ".lci"})
+
 
 def relative_to_root(root: Path, names: Iterable[str]) -> tuple[str, ...]:
     """Paths relative to the root, POSIX, sorted, each once.

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from lci_py.errors import BadPathError
 from lci_py.source.git import IgnoreRules
 from lci_py.source.layers import IGNORE_FILES, Layer, Layers, folders_towards, layers_inside, outer_layers
+from lci_py.source.names import ALWAYS_SKIPPED
 from lci_py.types import FileEntry, Skip
 
 #: Every reason for leaving something out: those of `walk`, then those of `content_reason`, then of the parse.
@@ -40,10 +41,11 @@ LIMIT_REASONS = (
     "too_many_symbols",  # the later definitions are missing
     "too_deep",  # definitions and calls nested deeper than max_nesting are missing
 )
+#: A parser failed, which is never a matter of course.
+UNPARSED = LIMIT_REASONS[:2]
 
 _OPEN_ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _OPEN_FOLDER = _OPEN_ROOT | os.O_NOFOLLOW
-_ALWAYS_SKIPPED = frozenset({".git", ".lci"})
 _BINARY = {
     "7z", "a", "avi", "bin", "bmp", "bz2", "class", "dll", "dylib", "eot", "exe", "gif", "gz", "ico", "icns", "jar",
     "jpeg", "jpg", "lib", "mov", "mp3", "mp4", "npy", "npz", "o", "obj", "ogg", "onnx", "otf", "parquet", "pdf",
@@ -198,7 +200,7 @@ class _Walker:
         simple = not self._has_globs and folder.reason is None
         for entry in entries:
             name = entry.name
-            if name in _ALWAYS_SKIPPED:
+            if name in ALWAYS_SKIPPED:
                 continue
             path = relative + name
             is_folder = False

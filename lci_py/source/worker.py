@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
-import stat
 import threading
 import time
 from array import array
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from lci_py.source.digest import digest, lines_digest
 from lci_py.source.extract import extract, extract_text
 from lci_py.source.languages import HEAD_BYTES, detect, prepare
-from lci_py.source.limits import DEFAULTS, Limits, OutOfTime, time_limit
+<<<<<<< HEAD
+from lci_py.source.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, bound_memory, time_limit
+from lci_py.source.read import read_file
+=======
+from lci_py.source.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
+>>>>>>> h-bounds
 from lci_py.source.walk import content_reason
 from lci_py.source.words import WORD
 from lci_py.types import Extract, FileEntry
@@ -51,11 +55,17 @@ def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
 
 
+<<<<<<< HEAD
+=======
 #: The walk has left out what is larger than the limit; this is for a file that has grown since.
 _MAX_READ = 64_000_000
 # A link must not lead out of the root, and a FIFO must not block.
 _NO_LINK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
+
+
+#: Whether a grammar that never ends, or takes all memory, may be ended with this process: `start_worker` says so.
+_may_die = False
 
 
 def read_file(root: str, path: str) -> bytes | str:
@@ -96,6 +106,7 @@ def _open_below(root: str, path: str) -> int:
         os.close(handle)
 
 
+>>>>>>> h-bounds
 def process_file(
     root: str, entry: FileEntry, *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
 ) -> FileRecord:
@@ -131,7 +142,8 @@ def process_data(
     if not unparsable:
         try:
             prepare(language)  # loading a grammar is no fault of the file's
-            with time_limit(limits.max_file_seconds):
+            seconds = limits.max_file_seconds
+            with last_resort(seconds, WORKER_BYTES) if _may_die else nullcontext(), time_limit(seconds):
                 return _record(entry, data, extract(entry.path, data, language, limits), texts)
         except OutOfTime:
             unparsable = "parser_timeout"
@@ -181,8 +193,14 @@ def process_batch(
 
 
 def start_worker() -> None:
-    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it."""
+    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it, nor fill the memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    global _may_die
+    _may_die = True
+    # What a grammar's C code prints as it dies is not for a terminal.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
 
 

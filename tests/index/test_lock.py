@@ -126,6 +126,23 @@ def test_a_lock_on_a_file_that_was_removed_keeps_nobody_out(tmp_path: Path, monk
         assert "another" in refused(folder)
 
 
+def test_a_lock_whose_file_is_removed_while_it_is_taken_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    real = fcntl.flock
+
+    def flock(handle: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", real)
+        (tmp_path / WRITE_LOCK).unlink()  # `lci clean`, which had the lock, is done
+        real(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with writer(tmp_path):
+        assert f"(process {os.getpid()})" in refused(tmp_path)
+
+
 # --- turns of the hooks' runs -------------------------------------------------------------------------------------
 
 
@@ -140,7 +157,9 @@ def test_one_runs_one_waits_and_the_rest_go(tmp_path: Path) -> None:
         assert ours
         waiting = threading.Thread(target=second)
         waiting.start()
-        while not lock_is_held(tmp_path / HOOK_LOCKS[1]):
+        for _ in range(1000):
+            if lock_is_held(tmp_path / HOOK_LOCKS[1]):
+                break
             time.sleep(0.01)
         for _ in range(3):
             with turn(tmp_path) as other:

@@ -151,7 +151,7 @@ def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
     assert "degraded: dense (timeout), answered by bm25; impact high: late\n" in text
     assert "numeric-mismatch: 3 is not 5 (a:1)" in text
     assert "cut to 900 tokens: 2 results and 1 snippet dropped\n" in text
-    assert text.endswith("2 files changed since `lci index`\n")
+    assert text.endswith("2 files changed since: run `lci index`\n")
 
 
 def test_explain_plan_and_trace_are_shown() -> None:
