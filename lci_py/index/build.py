@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import os
-<<<<<<< HEAD
-=======
-import signal
-import sys
->>>>>>> h-bounds
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -164,7 +159,6 @@ def _look(
     return tree, before
 
 
-<<<<<<< HEAD
 def _before(
     previous: Manifest | None, tree: _Tree, options: BuildOptions, model: ModelFolder, noted: list[str]
 ) -> _Before | None:
@@ -174,113 +168,6 @@ def _before(
         return None
     if any(settings.get(name) != value for name, value in _lasting(options).items()):
         return None
-=======
-def _batches(files: tuple[FileEntry, ...]) -> Iterator[list[FileEntry]]:
-    batch: list[FileEntry] = []
-    size = 0
-    for entry in files:
-        batch.append(entry)
-        size += entry.size
-        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _records(
-    work: Work, files: tuple[FileEntry, ...], jobs: int, report: Progress
-) -> tuple[list[FileRecord], list[Skip]]:
-    """Extract every file; (records sorted by path, what their content ruled out)."""
-    done = 0
-    records: list[FileRecord] = []
-    with closing(_processed(work, files, jobs)) as batches:  # an interrupt must end the pool, not wait for it
-        for batch in batches:
-            records.extend(batch)
-            done += len(batch)
-            report("parse", done, len(files))
-    records.sort(key=lambda record: record.path)
-    skipped = [Skip(record.path, record.skip) for record in records if record.skip]
-    return [record for record in records if not record.skip], skipped
-
-
-def _processed(work: Work, files: tuple[FileEntry, ...], jobs: int) -> Generator[list[FileRecord], None, None]:
-    """Parse in other processes, even a small repository: a grammar's crash would end this one."""
-    batches = _batches(files)
-    small = not _FORKS and sum(entry.size for entry in files) < POOL_THRESHOLD
-    if jobs <= 1 or small or not files:
-        for batch in batches:
-            yield work(batch)
-        return
-    lost: list[list[FileEntry]] = []
-    while True:
-        with _pool(jobs) as pool:
-            yield from _pooled(pool, work, batches, 4 * jobs, lost)
-        if not lost:
-            return
-        while lost:
-            yield from _alone(work, lost.pop())
-
-
-def _pooled(
-    pool: ProcessPoolExecutor, work: Work, batches: Iterator[list[FileEntry]], ahead: int, lost: list[list[FileEntry]]
-) -> Iterator[list[FileRecord]]:
-    """Results as they come, until a process dies: what it and its neighbours were at goes to `lost`."""
-    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
-
-    pending: dict[Future[list[FileRecord]], list[FileEntry]] = {}
-    while True:
-        while not lost and len(pending) < ahead and (batch := next(batches, None)):
-            try:
-                pending[pool.submit(work, batch)] = batch
-            except BrokenExecutor:
-                lost.append(batch)
-        _warm_up()
-        if not pending:
-            return
-        done, _ = wait(pending, STALL_SECONDS, FIRST_COMPLETED)
-        if not done:
-            _kill(pool)
-        for future in done:
-            batch = pending.pop(future)
-            try:
-                yield future.result()
-            except BrokenExecutor:
-                lost.append(batch)
-
-
-def _alone(work: Work, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
-    """A file that kills its process (a grammar's crash) or never ends is kept as text; its neighbours as they are."""
-    from concurrent.futures import BrokenExecutor, TimeoutError
-
-    with _pool(1) as pool:
-        future = pool.submit(work, batch)
-        workers = list((pool._processes or {}).values())
-        try:
-            yield future.result(STALL_SECONDS)
-            return
-        except BrokenExecutor:
-            ended = any(process.exitcode == -signal.SIGVTALRM for process in workers)
-            reason = "parser_timeout" if ended else "parser_crash"
-        except TimeoutError:
-            reason = "parser_timeout"
-            _kill(pool)
-    if len(batch) == 1:
-        yield work(batch, unparsable=reason)
-        return
-    for entry in batch:
-        yield from _alone(work, [entry])
-
-
-@contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    # fork starts in milliseconds and is safe here: a worker touches nothing that another thread could hold.
-    method = "fork" if _FORKS else None
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
->>>>>>> h-bounds
     try:
         for _, shard in previous.all_shards():
             verify(tree.index_dir, shard)

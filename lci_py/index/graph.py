@@ -23,8 +23,10 @@ __all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "GraphIndex", "read_lin
 
 
 def write_graph(path: Path, links: Links) -> None:
-    """Write the shard, a new file: the arrays of `Links`, and for queries `incoming` (int32 [E], edges sorted by target,
-    then source), `out_ptr` and `in_ptr` (int32 [S + F + 1], where a node's edges start: in all, and in `incoming`).
+    """Write the shard, a new file: the arrays of `Links` and, for queries, three more.
+
+    `incoming` (int32 [E]) are the edges sorted by target, then source; `out_ptr` and `in_ptr` (int32 [S + F + 1]) say
+    where a node's edges start, in all and in `incoming`.
 
     Raises:
         OSError: It cannot be written.

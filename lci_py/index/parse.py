@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -125,11 +126,14 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
     from concurrent.futures import BrokenExecutor, TimeoutError
 
     with _pool(1) as pool:
+        future = pool.submit(work, batch)
+        workers = list((pool._processes or {}).values())
         try:
-            yield from pool.submit(work, batch).result(STALL_SECONDS)
+            yield from future.result(STALL_SECONDS)
             return
         except BrokenExecutor:
-            reason = "parser_crash"
+            ended = any(process.exitcode == -signal.SIGVTALRM for process in workers)
+            reason = "parser_timeout" if ended else "parser_crash"
         except TimeoutError:
             reason = "parser_timeout"
             _kill(pool)

@@ -13,8 +13,9 @@ def plant_canary(outside: Path) -> None:
     """Files outside the root, of every kind that a link in it could lead to."""
     (outside / "deep").mkdir(parents=True)
     code = b"def " + CANARY + b"():\n    return '" + CANARY + b"'\n"
-    for name in ("secret.py", "deep/secret.py", "deep/.gitignore", ".gitignore"):
+    for name in ("secret.py", "deep/secret.py", ".gitignore"):
         (outside / name).write_bytes(code)
+    (outside / "deep" / ".gitignore").write_bytes(CANARY + b"\nkept.py\n")  # a file that `link_out` makes
     (outside / "lci.toml").write_bytes(b"limit = 3 # " + CANARY + b"\n")
     (outside / "excludes").write_bytes(CANARY + b"*\n")
 

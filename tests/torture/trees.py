@@ -21,7 +21,6 @@ FILES = {
 from src.util import load_cache, parse_entry
 
 
-<<<<<<< HEAD
 class Session:
     """A session with the warehouse; expired ones are removed."""
 
@@ -30,17 +29,6 @@ class Session:
 
     def close(self):
         return self.open_session("connection refused")
-=======
-def plant_canary(outside: Path) -> None:
-    """Files outside the root, of every kind that a link in it could lead to."""
-    (outside / "deep").mkdir(parents=True)
-    code = b"def " + CANARY + b"():\n    return '" + CANARY + b"'\n"
-    for name in ("secret.py", "deep/secret.py", ".gitignore"):
-        (outside / name).write_bytes(code)
-    (outside / "deep" / ".gitignore").write_bytes(CANARY + b"\nkept.py\n")  # a file that `link_out` makes
-    (outside / "lci.toml").write_bytes(b"limit = 3 # " + CANARY + b"\n")
-    (outside / "excludes").write_bytes(CANARY + b"*\n")
->>>>>>> h-bounds
 
 
 def main():
