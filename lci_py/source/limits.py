@@ -6,6 +6,7 @@ processor, so that a busy machine decides like an idle one, as far as it can.
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +65,9 @@ def time_limit(seconds: float) -> Iterator[None]:
     if not free:
         yield
         return
+    # What is raised in a callback of the collector is printed, and lost.
+    collects = gc.isenabled()
+    gc.disable()
     try:
         try:
             signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
@@ -74,6 +78,8 @@ def time_limit(seconds: float) -> Iterator[None]:
         # If the alarm sounds before the line above is done, this one is reached all the same.
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        if collects:
+            gc.enable()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import re
 import signal
 import sys
@@ -157,6 +158,22 @@ def test_the_alarm_is_put_back() -> None:
         assert signal.getitimer(signal.ITIMER_PROF)[0] > 50
     assert signal.getsignal(signal.SIGPROF) is before
     assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+
+
+def test_the_alarm_is_not_lost_in_a_callback_of_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        compute(0.05)
+
+    lost: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    gc.callbacks.append(slow)
+    try:
+        with pytest.raises(OutOfTime), time_limit(0.02):
+            _kept: list[list[int]] = [[] for _ in range(100_000)]  # enough to make it start
+            compute()
+        assert gc.isenabled() and not lost
+    finally:
+        gc.callbacks.remove(slow)
 
 
 def test_an_alarm_of_somebody_else_is_left_alone() -> None:
