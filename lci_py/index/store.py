@@ -145,7 +145,7 @@ def _place(index_dir: Path, role: str, path: Path) -> Shard:
     same = False
     if os.path.lexists(final):
         with contextlib.suppress(OSError, ValueError):
-            same = shard_digest(final) == digest
+            same = shard_digest(final, most=path.stat().st_size) == digest
         if not same:
             remove(final)
     if not same:
