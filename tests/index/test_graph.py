@@ -97,11 +97,10 @@ def edges(root: Path) -> set[str]:
     found = set()
     with app.open_session(str(root)) as session:
         graph = session.graph
-        symbols = session.symbols.execute("SELECT name, qualified_name FROM symbols ORDER BY id")
-        files = [
-            row["path"].rsplit("/", 1)[-1] for row in session.symbols.execute("SELECT path FROM files ORDER BY id")
-        ]
-        names = [{row["name"], row["qualified_name"]} for row in symbols] + [{name} for name in files]
+        rows = session.symbols.symbol_rows(range(graph.n_symbols))
+        files = [path.rsplit("/", 1)[-1] for path in session.symbols.paths()]
+        symbols = [rows[number] for number in range(graph.n_symbols)]
+        names = [{row["symbol"], row["qualified_name"]} for row in symbols] + [{name} for name in files]
         for node in range(len(names)):
             for kind, verb in ((CALLS, "calls"), (IMPORTS, "imports"), (INHERITS, "inherits")):
                 for target in graph.out(node, kind).tolist():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,3 +21,164 @@ def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share:
         for step, files in enumerate(history[1:]):
             found = index.refresh(files, bulk_share=bulk_share, merge=step == merge_at)
             assert_same(found, full(files))
+
+
+GO = "package p\n"
+JAVA = "package p;\n"
+#: What changes -> (files, path and new text or None, files that must be linked anew besides the changed one).
+CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
+    "a body": (
+        {"a.py": "def f():\n    return 1\n", "b.py": "from a import f\nf()\n"},
+        {"a.py": "\n\ndef f():\n    x = 2\n    return g(x)\n"},
+        set(),
+    ),
+    "a second definition of a name": (
+        {"a.c": "int f(void) { return 1; }\n", "b.c": "int g(void) { return f(); }\n", "c.c": "int h;\n"},
+        {"c.c": "int f(void) { return 2; }\n"},
+        {"b.c"},
+    ),
+    "a third definition of a name": (
+        {"a.c": "int f(void) { return 1; }\n", "b.c": "int g(void) { return f(); }\n", "c.c": "int f(void);\nint f(void) { return 3; }\n", "d.c": ""},
+        {"d.c": "int f(void) { return 2; }\n"},
+        set(),
+    ),
+    "the first definition of a name": (
+        {"b.c": "int g(void) { return f(); }\n", "c.c": "int h(void) { return g(); }\n"},
+        {"a.c": "int f(void) { return 1; }\n"},
+        {"b.c"},
+    ),
+    "a second type of a name": (
+        {"a.rb": "class A\n  def f\n  end\nend\n", "b.rb": "class B < A\nend\n", "c.rb": "class C\nend\n"},
+        {"c.rb": "class A\n  def h\n  end\nend\n"},
+        {"b.rb"},
+    ),
+    "what an imported file has at its top": (
+        {
+            "a.py": "",
+            "b.py": "from a import f\nf()\n",
+            "c.py": "from a import g\ng()\n",
+            "d.py": "def f(): pass\n",
+            "e.py": "def f(): pass\n",
+        },
+        {"a.py": "def f(): pass\ndef h(): pass\n"},
+        {"b.py"},
+    ),
+    "a member of a base class": (
+        {
+            "a.py": "class A:\n    def f(self): pass\n",
+            "b.py": "from a import A\nclass B(A): pass\n",
+            "c.py": "from b import B\nclass C(B):\n    def g(self):\n        self.f()\n",
+            "d.py": "from b import B\nclass D(B):\n    def g(self):\n        self.h()\n",
+        },
+        {"b.py": "from a import A\nclass B(A):\n    def f(self): pass\n"},
+        {"c.py"},
+    ),
+    "a method that moves between two classes of one name": (
+        {
+            "a.py": "class A:\n    def f(self): pass\nclass A:\n    def h(self): pass\n",
+            "b.py": "from a import A\nclass B(A):\n    def g(self):\n        self.f()\n",
+        },
+        {"a.py": "class A:\n    def h(self): pass\nclass A:\n    def f(self): pass\n"},
+        {"b.py"},
+    ),
+    "the bases of a base class": (
+        {
+            "a.py": "class A:\n    def f(self): pass\nclass Z:\n    def f(self): pass\n",
+            "b.py": "from a import A, Z\nclass B(A): pass\n",
+            "c.py": "from b import B\nclass C(B):\n    def g(self):\n        self.f()\n",
+        },
+        {"b.py": "from a import A, Z\nclass B(Z): pass\n"},
+        {"c.py"},
+    ),
+    "the import that a base class's base comes from": (
+        {
+            "a.py": "class A:\n    def f(self): pass\n",
+            "z.py": "class A:\n    def f(self): pass\n",
+            "b.py": "from a import A\nclass B(A): pass\n",
+            "c.py": "from b import B\nclass C(B):\n    def g(self):\n        self.f()\n",
+        },
+        {"b.py": "from z import A\nclass B(A): pass\n"},
+        {"c.py"},
+    ),
+    "the first definition of a name in a package": (
+        {
+            "p/b.go": GO + "func f() {}\n",
+            "p/c.go": GO + "func g() { f() }\n",
+            "q/d.go": "package q\nfunc f() {}\nfunc h() { f() }\n",
+            "p/a.go": GO,
+        },
+        {"p/a.go": GO + "func f() {}\n"},
+        {"p/c.go"},
+    ),
+    "a method beside its type": (
+        {
+            "p/A.swift": "class A { func g() { self.f() } }\n",
+            "p/B.swift": "",
+            "q/A.swift": "func f() {}\nfunc h() {}\n",
+            "r/A.swift": "func f() {}\n",
+        },
+        {"p/B.swift": "extension A { func f() {} }\n"},
+        {"p/A.swift"},
+    ),
+    "a second type of a name beside it": (
+        {
+            "p/A.swift": "class A { func g() { self.f() } }\n",
+            "p/B.swift": "extension A { func f() {} }\n",
+            "q/A.swift": "func f() {}\n",
+            "p/C.swift": "",
+        },
+        {"p/C.swift": "class A {}\n"},
+        {"p/A.swift"},
+    ),
+    "an import's file": (
+        {"a/x.py": "def f(): pass\n", "b.py": "from x import f\nf()\n", "c.py": "import y\n"},
+        {"x.py": "def f(): pass\n"},
+        {"b.py"},
+    ),
+    "a file that an import is relative to": (
+        {"a/x.sh": "", "a/b.sh": "source x.sh\nf\n", "x.sh": "f() {\n  h\n}\n"},
+        {"a/x.sh": None},
+        {"a/b.sh"},
+    ),
+    "a file of a Go package": (
+        {"main.go": 'package main\nimport "example.org/m/p"\nfunc main() { p.F() }\n', "p/a.go": GO + "func F() {}\n"},
+        {"p/b.go": GO + "func G() {}\n"},
+        {"main.go"},
+    ),
+    "the file that declares what is imported": (
+        {
+            "A.java": JAVA + "class A { static void f() {} }\n",
+            "B.java": "package q;\nimport p.A;\nclass B { void g() { A.f(); } }\n",
+            "C.java": "package r;\n",
+        },
+        {"C.java": JAVA + "class A { static void f() {} }\n"},
+        {"B.java"},
+    ),
+    "a name that becomes common": (
+        {
+            "a.py": "class A:\n    def f(self): pass\n",
+            "b.py": "import a\nx.f()\n" + "y.f()\n" * 11,
+            "c.py": "import a\n",
+        },
+        {"c.py": "import a\nx.f()\n"},
+        {"b.py"},
+    ),
+    "a language": (
+        {
+            "tool": "#!/bin/bash\nf() {\n  g\n}\n",
+            "a.sh": "source tool\nf\n",
+            "b.sh": "h\n",
+        },
+        {"tool": "#!/usr/bin/env python3\ndef f(): pass\n"},
+        {"a.sh"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_change_concerns_is_linked_anew_and_nothing_else(case: str, tmp_path: Path) -> None:
+    files, change, wanted = CASES[case]
+    after = {path: text for path, text in {**files, **change}.items() if text is not None}
+    index = Segmented(tmp_path, files)
+    assert index.relinked(after) == wanted | (change.keys() & after.keys())
+    assert index.relinked(files) == wanted | (change.keys() & files.keys())  # and back again
