@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lci_py.errors import DamagedIndexError
+from lci_py.index import changes, lookups
+from lci_py.index import relink as relinking
+from lci_py.index.links import Links
+from lci_py.index.relink import relink
 from tests.index.programs import histories
 from tests.index.segments import Segmented, assert_same, full
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(histories(), st.sampled_from((0.0, 1.0, 1.0)), st.integers(0, 5))
 def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share: float, merge_at: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -21,6 +28,27 @@ def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share:
         for step, files in enumerate(history[1:]):
             found = index.refresh(files, bulk_share=bulk_share, merge=step == merge_at)
             assert_same(found, full(files))
+
+
+@settings(max_examples=25)
+@given(histories())
+def test_look_ups_that_share_a_key_miss_nothing(history: list[dict[str, str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        for module in (changes, lookups):
+            patch.setattr(module, "key_of", lambda look_up: len("".join(look_up)) % 5)
+        index = Segmented(Path(folder), history[0])
+        for files in history[1:]:
+            index.relinked(files)
+
+
+@settings(max_examples=25)
+@given(histories())
+def test_more_changes_than_are_compared_miss_nothing(history: list[dict[str, str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(relinking, "_MOST_COMPARED", 0)
+        index = Segmented(Path(folder), history[0])
+        for files in history[1:]:
+            index.relinked(files)
 
 
 GO = "package p\n"
@@ -182,3 +210,42 @@ def test_what_a_change_concerns_is_linked_anew_and_nothing_else(case: str, tmp_p
     index = Segmented(tmp_path, files)
     assert index.relinked(after) == wanted | (change.keys() & after.keys())
     assert index.relinked(files) == wanted | (change.keys() & files.keys())  # and back again
+
+
+SMALL = {"a.py": "def f(): pass\n", "b.py": "from a import f\nf()\n"}
+
+
+@pytest.mark.parametrize(
+    ("moved", "fresh"),
+    [([0, 1], [1]), ([0], []), ([1, 0], []), ([0, -1], []), ([0, 2], [1]), ([0, 0], [1])],
+    ids=["twice", "too few", "out of order", "one not named", "beyond the end", "two at one place"],
+)
+def test_files_are_named_once_each(tmp_path: Path, moved: list[int], fresh: list[int]) -> None:
+    index = Segmented(tmp_path, SMALL)
+    with pytest.raises((ValueError, DamagedIndexError)):
+        relink(index.links, index.tables, index.tables, moved, fresh)
+
+
+def a_file_more(links: Links) -> Links:
+    return replace(
+        links, first_symbol=np.append(links.first_symbol, links.n_symbols), key_start=np.append(links.key_start, 0)
+    )
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [a_file_more, lambda links: replace(links, first_symbol=links.first_symbol + np.array([0, 1, 1], np.int32))],
+    ids=["files", "symbols"],
+)
+def test_a_graph_of_other_files_is_damage(tmp_path: Path, damaged: object) -> None:
+    index = Segmented(tmp_path, SMALL)
+    with pytest.raises(DamagedIndexError):
+        relink(damaged(index.links), index.tables, index.tables, [0, 1], [])
+
+
+def test_a_changed_file_with_other_symbols_than_the_graph_says_is_damage(tmp_path: Path) -> None:
+    index = Segmented(tmp_path, {"a.py": "def f(): pass\ndef g(): pass\n", "b.py": "def h(): pass\n"})
+    shifted = replace(index.links, first_symbol=np.array([0, 1, 3], np.int32))
+    for moved, fresh in (([-1, 1], [0]), ([0, -1], [1])):
+        with pytest.raises(DamagedIndexError):
+            relink(shifted, index.tables, index.tables, moved, fresh)
