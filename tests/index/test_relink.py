@@ -128,6 +128,25 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"b.py": "from z import A\nclass B(A): pass\n"},
         {"c.py"},
     ),
+    "what a base class's base is called where it comes from": (
+        {
+            "a.py": "class A:\n    def f(self): pass\nclass Z:\n    def f(self): pass\n",
+            "b.py": "from a import A as X\nclass B(X): pass\n",
+            "c.py": "from b import B\nclass C(B):\n    def g(self):\n        self.f()\n",
+        },
+        {"b.py": "from a import Z as X\nclass B(X): pass\n"},
+        {"c.py"},
+    ),
+    "what kind of thing an imported name is": (
+        {
+            "a.py": "def A(): pass\n",
+            "b.py": "from a import A\nclass B(A): pass\n",
+            "y.py": "class A: pass\n",
+            "z.py": "class A: pass\n",
+        },
+        {"a.py": "class A: pass\n"},
+        {"b.py"},
+    ),
     "the first definition of a name in a package": (
         {
             "p/b.go": GO + "func f() {}\n",
@@ -190,6 +209,11 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         },
         {"c.py": "import a\nx.f()\n"},
         {"b.py"},
+    ),
+    "the language of an import's file": (
+        {"bin/tool": "#!/usr/bin/env python3\n", "a.py": "import tool\n", "b.py": "import c\n", "c.py": ""},
+        {"bin/tool": "#!/bin/bash\n"},
+        {"a.py"},
     ),
     "a language": (
         {
