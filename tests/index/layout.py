@@ -43,7 +43,7 @@ def lay_out(folder: Path, segments: Sequence[Sequence[tuple[File, bool]]]) -> La
     """Write the segments; of each file: its rows and whether it lives."""
     folder.mkdir(parents=True)
     dense, tokens, counts, paths = [], [], [], []
-    owners: dict[str, list[np.ndarray]] = {"symbols": [], "units": [], "chunks": []}
+    sizes: dict[str, list[np.ndarray]] = {"symbols": [], "units": [], "chunks": []}
     for number, segment in enumerate(segments):
         files = [file for file, _ in segment]
         first = np.cumsum([0, *(file.units for file in files)])
@@ -60,12 +60,12 @@ def lay_out(folder: Path, segments: Sequence[Sequence[tuple[File, bool]]]) -> La
         )
         counts.append({"files": len(files), "symbols": 0, "units": int(first[-1]), "chunks": len(bags)})
         paths.append([file.path if alive else None for file, alive in segment])
-        owners["symbols"].append(np.zeros(0, np.int32))
-        owners["units"].append(np.repeat(np.arange(len(files)), [file.units for file in files]).astype(np.int32))
-        owners["chunks"].append(np.repeat(np.arange(len(files)), [len(f.bags) for f in files]).astype(np.int32))
+        sizes["symbols"].append(np.zeros(len(files), np.int64))
+        sizes["units"].append(np.array([file.units for file in files], np.int64))
+        sizes["chunks"].append(np.array([len(file.bags) for file in files], np.int64))
     if len(segments) == 1 and all(alive for _, alive in segments[0]):
         return Layout(dense, tokens, Numbering(counts))
-    write_arrays(folder / "numbering.arrays", number_slots(paths, owners))
+    write_arrays(folder / "numbering.arrays", number_slots(paths, sizes))
     return Layout(dense, tokens, Numbering(counts, Arrays(folder / "numbering.arrays")))
 
 
