@@ -43,20 +43,22 @@ ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files
 Term = tuple[int, ...]
 
 
-def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], rows: int, frequency: int) -> NDArray[np.float32]:
-    """Score of a term in each row that holds it: [frequency].
+def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], rows: int) -> NDArray[np.float32]:
+    """Score of a term in each of the n rows that hold it: [n].
 
     Args:
-        counts: How often the row holds the term, [frequency].
-        norm: The row's `length_norm`, [frequency].
-        rows: Number of rows.
-        frequency: Number of rows with the term.
+        counts: How often the row holds the term, [n]; overwritten, as is `norm`.
+        norm: The row's `length_norm`, [n].
+        rows: Number of rows, those without the term included.
     Source:
         Robertson and Zaragoza, FnTIR 3(4), 2009, in Lucene's variant: idf = ln(1 + (N - df + 0.5) / (df + 0.5)),
         tf / (k1 (1 - b + b l / l_avg) + tf).
     """
-    idf = math.log(1.0 + (rows - frequency + 0.5) / (frequency + 0.5))
-    return (idf * counts / (norm + counts)).astype(np.float32)
+    # In place: a common term has tens of thousands of rows, and fresh memory for each step costs more than the step.
+    norm += counts
+    counts *= math.log(1.0 + (rows - len(counts) + 0.5) / (len(counts) + 0.5))
+    counts /= norm
+    return counts.astype(np.float32)
 
 
 def length_norm(lengths: NDArray[Any], k1: float, b: float) -> NDArray[np.float64]:
@@ -68,7 +70,12 @@ def length_norm(lengths: NDArray[Any], k1: float, b: float) -> NDArray[np.float6
         b: Strength of length normalisation, 0 to 1.
     """
     mean = int(lengths.sum(dtype=np.int64)) / max(len(lengths), 1) or 1.0
-    return k1 * (1.0 - b + b * lengths.astype(np.float64) / mean)
+    norm = lengths.astype(np.float64)
+    norm *= b
+    norm /= mean
+    norm += 1.0 - b
+    norm *= k1
+    return norm
 
 
 def write_lexical(
@@ -117,10 +124,7 @@ class _Segment:
     def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
         self.counts = counts
         self.arrays = Arrays(path)
-        try:
-            self.terms = StringTable(self.arrays, "terms")
-        except ValueError as error:
-            raise DamagedIndexError(f"{path.name}: {error}") from error
+        self.terms = StringTable(self.arrays, "terms")
         self._postings: dict[str, tuple[memoryview, NDArray[np.int32], NDArray[Any]]] = {}
 
     def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
@@ -179,6 +183,8 @@ class LexicalIndex:
         Raises:
             DamagedIndexError: They are not what was written, or not of this index.
         """
+        if len(paths) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(paths)} lexical shards of {len(numbering.counts)} segments")
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
@@ -189,7 +195,11 @@ class LexicalIndex:
         self.chunk_unit = self._map("chunk_unit", "chunks", "units")  # [chunks] the unit of each
 
     def term(self, text: str) -> Term | None:
-        """What `scores` and `rows` know the term by; None if no text in the index has it."""
+        """What `scores` and `rows` know the term by; None if no segment has it. Maybe only dead rows have it.
+
+        Raises:
+            DamagedIndexError: The vocabulary is not what was written.
+        """
         columns = tuple(segment.terms.find(text) for segment in self._segments)
         return columns if any(column >= 0 for column in columns) else None
 
@@ -206,8 +216,9 @@ class LexicalIndex:
         for term, weight in terms:
             rows, counts = self._postings(field, term)
             if len(rows):
-                frequencies = counts / np.float64(UNITS[field])
-                out[rows] += np.float32(weight) * bm25(frequencies, norm[rows], len(out), len(rows))
+                found = bm25(counts / np.float64(UNITS[field]), norm[rows], len(out))
+                found *= np.float32(weight)
+                out[rows] += found
         return out
 
     def rows(self, field: str, term: Term) -> NDArray[np.int32]:
@@ -230,8 +241,10 @@ class LexicalIndex:
                     alive = rows >= 0
                     rows, counts = rows[alive], counts[alive]
                 found.append((rows, counts))
-        rows = np.concatenate([rows for rows, _ in found])
-        counts = np.concatenate([counts for _, counts in found])
+        if len(found) == 1:
+            ((rows, counts),) = found
+        else:
+            rows, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return self._by_file(rows, counts) if field == "files" else (rows, counts)
 
     def _by_file(self, chunks: NDArray[np.int32], counts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:

@@ -1,7 +1,9 @@
-"""The lexical shard gives bm25s's scores, from bm25s's files."""
+"""The lexical shard gives bm25s's scores, the same however files are spread over segments; and what a damaged one is."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,67 +12,336 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.bags import Sparse
-from lci_py.index.bm25 import FIELDS, LexicalIndex, bm25_matrix, write_lexical
+from lci_py.index import bags
+from lci_py.index.arrays import Arrays, write_arrays
+from lci_py.index.bags import Sparse, count
+from lci_py.index.bm25 import FIELDS, UNITS, LexicalIndex, bm25, length_norm, write_lexical
+from lci_py.index.numbering import Numbering, number_slots
 
-DOCUMENTS = st.lists(st.lists(st.integers(0, 12), max_size=30), min_size=1, max_size=12)
+Bag = list[tuple[int, int]]  # (word, count), a word as often as it likes
+#: A word's terms are its parts and the whole of it: words share terms, and one has a term twice.
+TERMS = ["pool", "connection", "ünïcode", "a", "zebra", "connectionpool", "aa"]
+WORD_TERMS = [[0], [1], [1, 0, 5], [2], [3], [3, 3, 6], [4]]
+
+BAG = st.lists(st.tuples(st.integers(0, len(WORD_TERMS) - 1), st.integers(1, 3) | st.just(300)), max_size=5)
 
 
-def bags(documents: list[list[int]]) -> Sparse:
-    rows = [row for row, words in enumerate(documents) for _ in words]
-    columns = [word for words in documents for word in words]
-    return Sparse(np.array(rows, np.int32), np.array(columns, np.int32), np.ones(len(rows), np.float32))
+@dataclass(frozen=True)
+class File:
+    names: list[Bag]  # per unit
+    chunks: list[tuple[int, Bag]]  # (unit, content)
+    path: Bag
+
+
+@st.composite
+def file(draw: st.DrawFn) -> File:
+    names = draw(st.lists(BAG, max_size=3))
+    chunks = draw(st.lists(st.tuples(st.integers(0, len(names) - 1), BAG), max_size=4)) if names else []
+    return File(names, chunks, draw(BAG))
+
+
+def bags_of(files: Sequence[File]) -> dict[str, list[Bag]]:
+    return {
+        "content": [bag for file in files for _, bag in file.chunks],
+        "names": [bag for file in files for bag in file.names],
+        "paths": [file.path for file in files],
+        "files": [[item for _, bag in file.chunks for item in bag] for file in files],
+    }
+
+
+def sparse(rows: Sequence[Bag]) -> Sparse:
+    entries = [(row, word, value) for row, bag in enumerate(rows) for word, value in bag]
+    row, word, value = (np.array([entry[i] for entry in entries], np.int32) for i in range(3))
+    return Sparse(row, word, value)
+
+
+def write(path: Path, files: Sequence[File], order: Sequence[int] = range(len(TERMS))) -> dict[str, int]:
+    """Write a segment, whose vocabulary is that of its files, in the order given; how many rows it has."""
+    rows = bags_of(files)
+    used = {term for field in rows.values() for bag in field for word, _ in bag for term in WORD_TERMS[word]}
+    terms = [term for term in order if term in used]
+    places = [[terms.index(term) for term in word if term in used] for word in WORD_TERMS]
+    word_terms = np.cumsum([0, *map(len, places)]), np.array([term for word in places for term in word], np.int32)
+    first = np.cumsum([0, *(len(file.names) for file in files)])
+    maps = {
+        "chunk_unit": np.array([first[i] + unit for i, file in enumerate(files) for unit, _ in file.chunks], np.int32),
+        "unit_file": np.array([i for i, file in enumerate(files) for _ in file.names], np.int32),
+    }
+    fields = {field: sparse(rows[field]) for field in ("content", "names", "paths")}
+    write_lexical(path, [TERMS[term] for term in terms], word_terms, fields, maps, len(files))
+    return {"files": len(files), "symbols": 0, "units": len(rows["names"]), "chunks": len(rows["content"])}
+
+
+def whole(folder: Path, files: Sequence[File]) -> LexicalIndex:
+    """One segment, all of it alive."""
+    return LexicalIndex([folder / "one.arrays"], Numbering([write(folder / "one.arrays", files)]))
+
+
+# --- the formula ------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None)
-@given(documents=DOCUMENTS.filter(lambda found: any(found)))
-def test_the_matrix_is_that_of_bm25s(documents: list[list[int]]) -> None:
+@given(files=st.lists(file(), min_size=1, max_size=6))
+def test_scores_are_those_of_bm25s(tmp_path_factory: pytest.TempPathFactory, files: list[File]) -> None:
     from bm25s import BM25
 
-    theirs = BM25(method="lucene", k1=1.5, b=0.75, backend="numpy")
-    theirs.index((documents, {str(i): i for i in range(13)}), create_empty_token=False, show_progress=False)
-    ours = bm25_matrix(bags(documents), len(documents), 13, 1.5, 0.75)
-    for word in range(13):
-        span = slice(int(ours["indptr"][word]), int(ours["indptr"][word + 1]))
-        dense = np.zeros(len(documents), np.float32)
-        dense[ours["indices"][span]] = ours["data"][span]
-        np.testing.assert_allclose(dense, theirs.get_scores_from_ids([word]), rtol=1e-5, atol=1e-6)
+    index = whole(tmp_path_factory.mktemp("bm25"), files)
+    for field, (k1, b) in FIELDS.items():
+        rows = bags_of(files)[field]
+        texts = [[term for word, value in bag for term in WORD_TERMS[word] * value] for bag in rows]
+        if not any(texts):  # bm25s refuses an empty vocabulary
+            continue
+        # It counts whole words only. With counts and k1 in fifths, numerator and denominator are both five times theirs.
+        theirs = BM25(method="lucene", k1=k1 * UNITS[field], b=b, backend="numpy")
+        theirs.index((texts, {str(i): i for i in range(len(TERMS))}), create_empty_token=False, show_progress=False)
+        for number, text in enumerate(TERMS):
+            term = index.term(text)
+            got = index.scores(field, [(term, 1.0)]) if term is not None else np.zeros(len(texts), np.float32)
+            assert got.dtype == np.float32
+            np.testing.assert_allclose(got, theirs.get_scores_from_ids([number]), rtol=1e-5, atol=1e-6)
 
 
-def write(folder: Path, documents: list[list[int]], terms: list[str]) -> None:
-    n = len(documents)
-    field = (bags(documents), n)
-    ids = np.arange(n, dtype=np.int32)
-    write_lexical(folder, terms, dict.fromkeys(FIELDS, field), {"chunk_unit": ids, "unit_file": ids})
+def test_terms_weigh_what_they_are_given(tmp_path: Path) -> None:
+    index = whole(tmp_path, [File([[(1, 1)], [(0, 2), (4, 1)]], [(0, [(0, 1), (1, 2)]), (1, [(0, 1)])], [(0, 1)])])
+    pool, connection = index.term("pool"), index.term("connection")
+    assert pool is not None and connection is not None
+    single = [index.scores("content", [(term, 1.0)]) for term in (pool, connection)]
+    both = index.scores("content", [(pool, 0.5), (connection, 2.0)])
+    assert both.tolist() == (np.float32(0.5) * single[0] + np.float32(2) * single[1]).tolist() and both[0] > both[1] > 0
+    assert index.scores("content", []).tolist() == [0, 0]
 
 
-def test_bm25s_opens_the_shard_and_agrees_with_the_reader(tmp_path: Path) -> None:
-    from bm25s import BM25
-
-    terms = ["pool", "connection", "ünïcode", "a", "zebra"]
-    write(tmp_path, [[0, 1, 1], [1, 3], [4, 4, 4, 0], []], terms)
-    index = LexicalIndex(tmp_path)
-    theirs = BM25.load(tmp_path / "content", load_vocab=False, mmap=True)
-    columns = [index.term(term) for term in ("connection", "pool")]
-    assert -1 not in columns
-    np.testing.assert_allclose(
-        index.scores("content", [(column, 1.0) for column in columns]), theirs.get_scores_from_ids(columns), rtol=1e-6
-    )
-    assert [index.term(term) for term in ("", "b", "zebras", "ünïcod")] == [-1, -1, -1, -1]
-    assert sorted(index.term(term) for term in terms) == list(range(5))
+def test_a_row_of_mean_length_has_no_length_to_normalise() -> None:
+    assert length_norm(np.array([2, 4, 6], np.int32), 1.5, 0.75).tolist() == [0.9375, 1.5, 2.0625]
+    assert length_norm(np.zeros(2, np.int32), 0.5, 0.5).tolist() == [0.25, 0.25]
+    score = bm25(np.array([1.0, 3.0]), np.array([1.5, 1.5]), 7)
+    np.testing.assert_allclose(score, np.log(1 + 5.5 / 2.5) * np.array([1 / 2.5, 3 / 4.5]), rtol=1e-6)
 
 
-@pytest.mark.parametrize("file", ["indices.csc.index.npy", "indptr.csc.index.npy", "data.csc.index.npy"])
-def test_arrays_that_do_not_fit_are_refused(tmp_path: Path, file: str) -> None:
-    write(tmp_path, [[0], [1]], ["a", "b"])
-    array = np.load(tmp_path / "content" / file)
-    np.save(tmp_path / "content" / file, array[:-1])
-    with pytest.raises(DamagedIndexError):
-        LexicalIndex(tmp_path).scores("content", [(0, 1.0)])
+# --- segments ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_row_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, [[0], [0]], ["a"])
-    np.save(tmp_path / "content" / "indices.csc.index.npy", np.array([0, 7], np.int32))
-    with pytest.raises(DamagedIndexError):
-        LexicalIndex(tmp_path).scores("content", [(0, 1.0)])
+@st.composite
+def spread(draw: st.DrawFn) -> tuple[list[File], list[list[tuple[str, File, bool]]]]:
+    """Living files by path; and those over segments, beside dead ones."""
+    living = draw(st.lists(file(), max_size=7))
+    segments: list[list[tuple[str, File, bool]]] = [[] for _ in range(draw(st.integers(1, 4)))]
+    for place, one in enumerate(living):
+        own = draw(st.integers(0, len(segments) - 1))
+        for number, segment in enumerate(segments):
+            if number == own:
+                segment.append((f"{place:02}", one, True))
+            elif draw(st.booleans()):
+                segment.append((f"{place:02}", draw(file()), False))  # what it was
+        for segment in segments:
+            if draw(st.integers(0, 4)) == 0:
+                segment.append((f"{place:02} gone", draw(file()), False))
+    return living, segments
+
+
+def several(
+    folder: Path, segments: Sequence[Sequence[tuple[str, File, bool]]], order: Sequence[int] = range(len(TERMS))
+) -> LexicalIndex:
+    paths = [folder / f"{number}.arrays" for number in range(len(segments))]
+    counts = [write(path, [file for _, file, _ in files], order) for path, files in zip(paths, segments, strict=True)]
+    write_arrays(folder / "numbering.arrays", numbers(segments))
+    return LexicalIndex(paths, Numbering(counts, Arrays(folder / "numbering.arrays")))
+
+
+def numbers(segments: Sequence[Sequence[tuple[str, File, bool]]]) -> dict[str, np.ndarray]:
+    alive = [[path if alive else None for path, _, alive in segment] for segment in segments]
+    sizes = {
+        "symbols": [np.zeros(len(segment), np.int64) for segment in segments],
+        "units": [np.array([len(file.names) for _, file, _ in segment], np.int64) for segment in segments],
+        "chunks": [np.array([len(file.chunks) for _, file, _ in segment], np.int64) for segment in segments],
+    }
+    return number_slots(alive, sizes)
+
+
+@settings(max_examples=100, deadline=None)
+@given(files=spread(), order=st.permutations(range(len(TERMS))))
+def test_an_answer_does_not_depend_on_the_segments(
+    tmp_path_factory: pytest.TempPathFactory,
+    files: tuple[list[File], list[list[tuple[str, File, bool]]]],
+    order: list[int],
+) -> None:
+    """To the last bit: files over 1 to 4 segments beside dead ones, and the same files in one."""
+    folder = tmp_path_factory.mktemp("bm25")
+    living, segments = files
+    one, split = whole(folder, living), several(folder, segments, order)
+    assert one.n_files == split.n_files == len(living)
+    assert one.unit_file.tobytes() == split.unit_file.tobytes()
+    assert one.chunk_unit.tobytes() == split.chunk_unit.tobytes()
+    for field, rows in bags_of(living).items():
+        known = []
+        for number, text in enumerate(TERMS):
+            has = [row for row, bag in enumerate(rows) if any(number in WORD_TERMS[word] for word, _ in bag)]
+            pair = one.term(text), split.term(text)
+            for index, term in zip((one, split), pair, strict=True):  # its rows are what it is found in, dead ones not
+                assert (index.rows(field, term).tolist() if term is not None else []) == has
+            if pair[1] is not None:
+                known.append((pair, 0.3 + number))
+        theirs = one.scores(field, [(term, weight) for (term, _), weight in known if term is not None])
+        ours = split.scores(field, [(term, weight) for (_, term), weight in known])
+        assert theirs.tobytes() == ours.tobytes() and len(ours) == len(rows)
+
+
+def test_no_segment_finds_nothing() -> None:
+    index = LexicalIndex([], Numbering([]))
+    assert index.term("pool") is None and index.n_files == 0
+    assert all(index.scores(field, []).tolist() == [] for field in FIELDS)
+
+
+@pytest.mark.parametrize("files", [[], [File([], [], [])], [File([[]], [(0, [])], [])]])
+def test_a_segment_without_terms_finds_nothing(tmp_path: Path, files: list[File]) -> None:
+    index = whole(tmp_path, files)
+    assert index.term("pool") is None and index.term("") is None
+    assert [len(index.scores(field, [])) for field in FIELDS] == [len(rows) for rows in bags_of(files).values()]
+    other = ("z", File([[(0, 1)]], [(0, [(0, 1)])], [(0, 1)]), True)
+    split = several(tmp_path, [[("a", file, True) for file in files], [other]])
+    term = split.term("pool")
+    assert term is not None and split.rows("files", term).tolist() == [len(files)]
+
+
+def test_words_that_are_not_there_are_not_found(tmp_path: Path) -> None:
+    index = whole(tmp_path, [File([], [], [(word, 1) for word in range(len(WORD_TERMS))])])
+    assert [index.term(text) for text in ("", "b", "zebras", "ünïcod", "connection pool", "\ud800")] == [None] * 6
+    assert sorted(index.term(text) or () for text in TERMS) == [(i,) for i in range(len(TERMS))]
+
+
+# --- counting ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(
+        st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9) | st.integers(1, 700)), max_size=8), max_size=9
+    ),
+    size=st.integers(1, 5),
+    bits=st.sampled_from([9, 12, 64]),
+)
+def test_counts_add_up(rows: list[Bag], size: int, bits: int) -> None:
+    """Whatever the slices are, and the bits that are left for a value beside its row and column."""
+    indptr = np.cumsum([0, *map(len, WORD_TERMS)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bags, "_SLICE", size)
+        patch.setattr(bags, "_KEY_BITS", bits)
+        found = count(
+            sparse(rows), indptr, np.array([t for word in WORD_TERMS for t in word], np.int32), len(rows), len(TERMS)
+        )
+    table = np.zeros((len(TERMS), len(rows)), np.int64)
+    for row, bag in enumerate(rows):
+        for word, value in bag:
+            for term in WORD_TERMS[word]:
+                table[term, row] += value
+    terms, places = np.nonzero(table)
+    assert found.rows.tolist() == places.tolist() and found.counts.tolist() == table[terms, places].tolist()
+    assert found.starts.tolist() == [0, *np.cumsum(np.count_nonzero(table, axis=1)).tolist()]
+    assert found.lengths.tolist() == table.sum(axis=0).tolist()
+
+
+# --- damage -----------------------------------------------------------------------------------------------------------
+
+FILES = [
+    File([[(2, 5)], [(0, 1)]], [(0, [(2, 1), (4, 2)]), (1, [(0, 1)])], [(0, 2)]),
+    File([[(1, 1)]], [(0, [(1, 400)])], [(1, 1)]),
+]
+ARRAYS = ["terms", "terms_offsets", "chunk_unit", "unit_file", "files_lengths"] + [
+    f"{field}_{name}" for field in ("content", "names", "paths") for name in ("lengths", "starts", "rows", "counts")
+]
+
+
+def use(path: Path, counts: dict[str, int]) -> None:
+    index = LexicalIndex([path], Numbering([counts]))
+    for text in TERMS:
+        term = index.term(text)
+        for field in FIELDS if term is not None else ():
+            index.scores(field, [(term, 1.0)])
+            index.rows(field, term)
+
+
+def replaced(folder: Path, name: str, values: np.ndarray | None) -> tuple[Path, dict[str, int]]:
+    counts = write(folder / "sound.arrays", FILES)
+    sound = Arrays(folder / "sound.arrays")
+    use(folder / "sound.arrays", counts)
+    arrays = {each: sound.array(each, "u1", "u2", "i4", "i8") for each in ARRAYS}
+    assert values is None or values.tolist() != arrays[name].tolist() or values.dtype != arrays[name].dtype
+    path = folder / "lexical.arrays"
+    write_arrays(path, {each: found for each, found in (arrays | {name: values}).items() if found is not None})
+    return path, counts
+
+
+def with_item(values: np.ndarray, place: int, item: int) -> np.ndarray:
+    changed = values.astype(np.int64 if values.dtype == np.int64 or abs(item) >= 1 << 31 else np.int32)
+    changed[place] = item
+    return changed
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_that_is_missing_or_too_short_or_of_another_type_is_damage(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "x.arrays", FILES)
+    sound = Arrays(tmp_path / "x.arrays").array(name, "u1", "u2", "i4", "i8")
+    for values in (None, sound[:0], sound[:-1], sound.astype(np.float32)):
+        path, counts = replaced(tmp_path, name, values)
+        with pytest.raises(DamagedIndexError, match=r"lexical\.arrays: "):
+            use(path, counts)
+
+
+@pytest.mark.parametrize("name", [name for name in ARRAYS if name != "terms"])
+def test_an_array_that_is_too_long_is_damage(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "x.arrays", FILES)
+    sound = Arrays(tmp_path / "x.arrays").array(name, "u1", "u2", "i4", "i8")
+    path, counts = replaced(tmp_path, name, np.append(sound, sound[-1:] * 0 + 1))
+    with pytest.raises(DamagedIndexError, match=r"lexical\.arrays: "):
+        use(path, counts)
+
+
+FAR = 1 << 40
+OUTSIDE = [
+    *((name, place, item) for name in ("chunk_unit", "unit_file") for place, item in ((0, -1), (-1, 3))),
+    *((f"{field}_lengths", 0, -1) for field in FIELDS),
+    *((f"{field}_rows", place, item) for field in ("content", "names", "paths") for place, item in ((0, -1), (-1, 3))),
+    *((f"{field}_counts", 0, item) for field in ("content", "names", "paths") for item in (0, -3)),
+    *(
+        (f"{name}", place, item)
+        for name in ("content_starts", "names_starts", "paths_starts", "terms_offsets")
+        for place, item in ((0, -1), (2, -1), (2, 99), (2, FAR), (2, -FAR), (-1, FAR), (3, 0))
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "item"), OUTSIDE)
+def test_a_number_out_of_range_is_damage(tmp_path: Path, name: str, place: int, item: int) -> None:
+    write(tmp_path / "x.arrays", FILES)
+    sound = Arrays(tmp_path / "x.arrays").array(name, "u1", "u2", "i4", "i8")
+    path, counts = replaced(tmp_path, name, with_item(sound, place, item))
+    with pytest.raises(DamagedIndexError, match=r"lexical\.arrays: "):
+        use(path, counts)
+
+
+@pytest.mark.parametrize("kind", ["files", "units", "chunks"])
+def test_a_shard_of_another_index_is_damage(tmp_path: Path, kind: str) -> None:
+    counts = write(tmp_path / "x.arrays", FILES)
+    for n in (0, counts[kind] - 1, counts[kind] + 1):
+        with pytest.raises(DamagedIndexError):
+            use(tmp_path / "x.arrays", {**counts, kind: n})
+
+
+def test_rows_that_live_in_dead_ones_are_damage(tmp_path: Path) -> None:
+    segments = [[("a", FILES[0], True)], [("b", FILES[1], True)]]
+    several(tmp_path, segments)
+    counts = [write(tmp_path / f"{i}.arrays", [FILES[i]]) for i in range(2)]
+    for kind in ("files", "units"):
+        maps = numbers(segments)
+        maps[f"{kind}_public"][0] = -1
+        write_arrays(tmp_path / "wrong.arrays", maps)
+        with pytest.raises(DamagedIndexError, match="that are dead"):
+            LexicalIndex(
+                [tmp_path / f"{i}.arrays" for i in range(2)], Numbering(counts, Arrays(tmp_path / "wrong.arrays"))
+            )
+
+
+def test_as_many_shards_as_segments(tmp_path: Path) -> None:
+    counts = write(tmp_path / "x.arrays", FILES)
+    with pytest.raises(DamagedIndexError, match="0 lexical shards of 1 segments"):
+        LexicalIndex([], Numbering([counts]))
