@@ -320,6 +320,33 @@ def test_files_that_a_run_did_not_look_at_are_still_news(root: Path, monkeypatch
     assert app.status(str(root))["stale_paths"] == []
 
 
+@pytest.mark.parametrize("name", [".gitignore", "sub/.ignore", ".lci.toml"])
+def test_a_rule_that_comes_changes_and_goes_is_news(root: Path, name: str) -> None:
+    rule = 'exclude = ["b.py"]\n' if name == ".lci.toml" else "b.py\n"
+
+    def news() -> list[str]:
+        time.sleep(0.05)
+        before = app.status(str(root))["stale_paths"]
+        assert refreshed(root, "second")["index"]["stale_files"] == 0
+        assert app.status(str(root))["stale_paths"] == []
+        return before
+
+    (root / name).write_text(rule)
+    assert news() == ["sub/b.py"]
+    (root / name).write_text("# " + rule)
+    assert news() == ["sub/b.py"]
+    (root / name).write_text(rule)
+    assert news() == ["sub/b.py"]
+    (root / name).unlink()
+    assert news() == ["sub/b.py"]
+
+
+def test_a_folder_that_is_gone_is_news(root: Path) -> None:
+    shutil.rmtree(root / "sub")
+    assert app.status(str(root))["stale_paths"] == ["sub/b.py"]
+    assert refreshed(root, "name:other", "symbolic")["total"] == 0
+
+
 # --- and cannot ----------------------------------------------------------------------------------------------------
 
 

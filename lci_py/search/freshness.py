@@ -155,8 +155,8 @@ class Freshness:
             return not ALWAYS_SKIPPED.union(known).issuperset(os.listdir(self._base + folder))
         except NotADirectoryError:
             return True  # an ignore file
-        except OSError:
-            return False  # gone, with all its files
+        except (OSError, ValueError):
+            return not known  # gone with all its files, unless it is an ignore file, which has none
 
     def _swept(self, stale: list[str], unchecked: int) -> Sweep:
         size = 0

@@ -71,7 +71,9 @@ def test_where_a_file_lies_is_not_part_of_it(record: FileRecord) -> None:
 
 
 def test_a_record_of_a_real_file() -> None:
-    data = b'import os\n\n\nclass A(B):\n    """Doc \xe2\x82\xac."""\n\n    def f(self):\n        return os.path.join(1)\n'
+    data = (
+        b'import os\n\n\nclass A(B):\n    """Doc \xe2\x82\xac."""\n\n    def f(self):\n        return os.path.join(1)\n'
+    )
     for texts in (False, True):
         record = process_data(FileEntry("a.py", len(data), 3), data, "python", texts=texts)
         assert record.extract.symbols and record.extract.calls and record.extract.bases and record.bags
