@@ -22,6 +22,10 @@ from lci_py.types import FileEntry, Skip
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: In place of a folder's modification time: it could change without another one.
+UNSETTLED = -2
+#: In place of that of an index folder that lies in the tree: nothing in it is looked at.
+OURS = -3
 _STAT = ("sizes", "mtimes", "ctimes")
 _T = TypeVar("_T")
 

@@ -19,8 +19,8 @@ from lci_py import app
 from lci_py.errors import DamagedIndexError, LciError
 from lci_py.index import manifest as manifests
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.compare import UNSETTLED, settled_mtime, settled_ns
-from lci_py.index.files import FileTable, Known, write_files
+from lci_py.index.compare import settled_mtime, settled_ns
+from lci_py.index.files import UNSETTLED, FileTable, Known, write_files
 from lci_py.index.manifest import MANIFEST, read_manifest, shard_digest
 from lci_py.index.trust import seal
 from lci_py.types import MODES, FileEntry, SearchRequest, Skip
