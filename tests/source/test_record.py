@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -122,6 +123,14 @@ def test_what_is_compressed_well_may_still_be_wrong(record: FileRecord, data: st
         decode(zlib.compress(size.to_bytes(4, "little") + text + rest), PLACE)
     except ValueError:
         pass
+
+
+@pytest.mark.parametrize("change", [lambda plain: plain[:-1], lambda plain: plain + b"\0" * 4])
+def test_parts_that_do_not_fit_together(change: Callable[[bytes], bytes]) -> None:
+    data = b"def f():\n    return 1\n"
+    plain = zlib.decompress(encode(process_data(FileEntry("a.py", len(data), 3), data, "python")))
+    with pytest.raises(ValueError):
+        decode(zlib.compress(change(plain)), PLACE)
 
 
 @pytest.mark.parametrize("depth", [10_000, 200_000])
