@@ -130,6 +130,8 @@ def commit(
         handle.flush()
         os.fsync(handle.fileno())
     _sync_folder(index_dir)  # the shards' names before the name that leads to them
+    if os.path.isdir(index_dir / MANIFEST):  # nothing of ours, and no file can replace it
+        remove(index_dir / MANIFEST)
     os.replace(temporary, index_dir / MANIFEST)
     _sync_folder(index_dir)
     collect(index_dir, manifest)
