@@ -36,8 +36,9 @@ Work = Callable[..., list[FileRecord]]  # of a list of FileEntry, and why they a
 #: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
 POOL_THRESHOLD = 300_000
 _FORKS = sys.platform == "linux"
-#: Without a batch done for so long, a parser hangs. A batch takes well under a second.
-STALL_SECONDS = 60.0
+#: Without a batch done for so long, something hangs that no timer of a worker ends. Their bounds are processor time, and
+#: a busy machine may take a multiple of it.
+STALL_SECONDS = 300.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
 _UNPARSED = ("parser_crash", "parser_timeout")
