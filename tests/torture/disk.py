@@ -120,7 +120,16 @@ def main() -> int:
     if not _can_mount():
         print("\na small disk: skipped, mounting is not permitted here")
         return code
-    again = [*_unshare(), sys.executable, "-m", "tests.torture.disk", "--seed", str(given.seed), "--fills", str(given.fills)]
+    again = [
+        *_unshare(),
+        sys.executable,
+        "-m",
+        "tests.torture.disk",
+        "--seed",
+        str(given.seed),
+        "--fills",
+        str(given.fills),
+    ]
     return max(code, subprocess.run(again, env={**os.environ, _INSIDE: "1"}, check=False).returncode)
 
 

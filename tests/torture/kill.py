@@ -92,9 +92,7 @@ class Bench:
         argv = ("index", str(self.root), "--jobs", str(jobs), "--json", *full)
         return self.program.run(*argv, **options)  # type: ignore[arg-type]
 
-    def judge(
-        self, scenario: str, old: int, size: str, relief: Callable[[], None] = lambda: None
-    ) -> str | None:
+    def judge(self, scenario: str, old: int, size: str, relief: Callable[[], None] = lambda: None) -> str | None:
         """What is wrong after a run was ended, before and after the next one; None if nothing is.
 
         Args:
@@ -118,7 +116,6 @@ class Bench:
             self.command("full")
             return f"after the next index: {wrong}"
         return self.debris.found(self.index)
-
 
     def judge_failed(
         self, ran: Ran, scenario: str, old: int, size: str, relief: Callable[[], None] = lambda: None

@@ -1,6 +1,6 @@
 """Two writers at once, and one that is stopped while another wants to write: exit 3 names the process, nothing breaks.
 
-    python -m tests.torture.writers --rounds 60 --seed 1
+python -m tests.torture.writers --rounds 60 --seed 1
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def stopped(bench: Bench, report: Report, random_: random.Random) -> None:
 
 
 def _settled(bench: Bench, report: Report, what: str) -> None:
-    if wrong := bench.judge("one", bench.flip.state if what == "two writers" else 1 - bench.flip.state, bench.flip.size):
+    if wrong := bench.judge(
+        "one", bench.flip.state if what == "two writers" else 1 - bench.flip.state, bench.flip.size
+    ):
         report.violation(f"{what}, afterwards: {wrong}")
 
 
