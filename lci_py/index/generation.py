@@ -13,7 +13,7 @@ from lci_py.index.cache import Cache
 from lci_py.index.compare import Change, settled_ns
 from lci_py.index.files import Known
 from lci_py.index.parse import process
-from lci_py.index.parts import Part, locate, parts_of, to_merge
+from lci_py.index.parts import MOST_SEGMENTS, Part, locate, parts_of, to_merge
 from lci_py.index.segment import Embedding, SegmentWriter
 from lci_py.index.tally import Tally, stored_files
 from lci_py.index.work import Done, Task, Workplace
@@ -98,6 +98,7 @@ class Maker:
         self._each = each
         self._cache = Cache(setting.place.index_dir, setting.place.secret, write=True)
         self._made = Made()
+        self._most = setting.segment_chunks
         self._dimension = 0  # of the vectors that are there
         self._kept: list[Part] = []
         self._skipped: list[Known] = []
@@ -126,7 +127,8 @@ class Maker:
         self._skipped = [item for item in (*change.same, *change.touched) if item.slot < 0]
         chunks_per_byte = manifest.counts["chunks"] / max(1, manifest.counts["bytes_read"])
         coming = sum(1 + int(entry.size * chunks_per_byte) for entry in change.dirty)
-        merged = to_merge(parts, coming, self._setting.segment_chunks)
+        self._most = max(self._most, manifest.counts["chunks"] // MOST_SEGMENTS)
+        merged = to_merge(parts, coming, self._most)
         self._kept = [part for part in parts if part not in merged and part.living]
         self._moved = {
             item.path: (item, part, i) for part in merged for i, item in enumerate(part.files) if item is not None
@@ -156,7 +158,7 @@ class Maker:
         embedding = None
         if setting.encoder is not None:
             embedding = Embedding(setting.encoder, self._dimension, self._cache, self._generation)
-        writer = SegmentWriter(setting.folder, embedding, setting.report, setting.segment_chunks)
+        writer = SegmentWriter(setting.folder, embedding, setting.report, self._most)
         done = 0
         with closing(process(setting.place, tasks, setting.jobs, setting.warm_up)) as batches:
             for batch in batches:

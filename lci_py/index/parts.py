@@ -27,6 +27,8 @@ ROWS = COUNTED[1:]
 _GROWTH = 3
 #: Segments of up to so many chunks cost less to write anew than to search one by one.
 _SMALL_CHUNKS = 1_000
+#: Segments beyond which they become larger than asked for: each costs a query open files, and its line in the manifest.
+MOST_SEGMENTS = 64
 
 
 @dataclass(slots=True)
@@ -106,7 +108,10 @@ def to_merge(parts: Sequence[Part], fresh_chunks: int, most: int) -> list[Part]:
     chosen = [part for part in parts if "dense" not in part.segment.shards]  # they wait for their embedding
     total = fresh_chunks + sum(part.living_chunks for part in chosen)
     rest = sorted((part for part in parts if part not in chosen), key=lambda part: part.living_chunks)
-    for part in rest:
+    too_many = max(0, len(rest) - MOST_SEGMENTS)
+    chosen += rest[:too_many]
+    total += sum(part.living_chunks for part in rest[:too_many])
+    for part in rest[too_many:]:
         chunks = part.living_chunks
         dead = sum(part.sizes["chunks"]) - chunks
         if not chunks and not part.living:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.index.numbering import COUNTED
+from lci_py.index.parts import MOST_SEGMENTS
 from lci_py.index.rows import number
 from lci_py.index.store import Draft
 
@@ -110,6 +111,9 @@ class SegmentWriter:
         }
         counts = {"files": len(files), **{kind: len(owner) for kind, owner in owners.items()}}
         draft = Draft({kind: counts[kind] for kind in COUNTED}, shards)
+        beyond = len(self.parts) - MOST_SEGMENTS // 2
+        if beyond >= 0 and not beyond % 4:
+            self._most *= 2
         self.parts.append(Part(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
 
     def _reuse(self, rows: Rows, sources: list[Source | None]) -> Reuse:

@@ -19,7 +19,7 @@ import pytest
 from lci_py import app
 from lci_py.embed.contextual import ContextualEncoder
 from lci_py.errors import BadPathError, ShardVersionError
-from lci_py.index import build, compare, parts, store, work
+from lci_py.index import build, compare, generation, parts, segment, store, work
 from lci_py.index.manifest import MANIFEST, Segment, read_manifest
 from lci_py.render.json import envelope
 from lci_py.source.digest import digest
@@ -532,6 +532,22 @@ def test_few_segments_and_little_rewritten(root: Path, monkeypatch: pytest.Monke
         new = [part for part in segments(root) if part.shards["bm25"].name not in before]
         written += sum(part.counts["files"] for part in new)
     assert written <= 30 * 8
+    assert as_if_anew(root)
+
+
+def test_there_is_a_limit_to_segments(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the settings say: a .lci.toml that came with a clone must not cost a query all its open files."""
+    for module in (parts, generation, segment):
+        monkeypatch.setattr(module, "MOST_SEGMENTS", 8)
+    for number in range(60):
+        (root / f"n{number}.py").write_text(f"def n{number}(): pass\n")
+    (root / ".lci.toml").write_text("segment_chunks = 1\n")
+    refresh(root)
+    assert 8 < len(segments(root)) < 24
+    for number in range(0, 30, 3):
+        (root / f"n{number}.py").write_text(source(number))
+        refresh(root)
+        assert len(segments(root)) < 20
     assert as_if_anew(root)
 
 
