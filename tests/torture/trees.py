@@ -135,7 +135,10 @@ class Flip:
                 extra = definition(suffix, "flush_queue", "load_cache", "expired sessions of the queue")
                 write(self.root / name, text + extra * state)
         if size == "many":
-            for here, text in (("src/new.py", "def evict(entry):\n    return load_cache(entry)\n"), ("src/late.go", FILES["src/plain.go"])):
+            for here, text in (
+                ("src/new.py", "def evict(entry):\n    return load_cache(entry)\n"),
+                ("src/late.go", FILES["src/plain.go"]),
+            ):
                 write(self.root / here, text) if state else (self.root / here).unlink(missing_ok=True)
             moved = (self.root / "web/upload.js", self.root / "web/old/upload.js")
             source, target = moved if state else moved[::-1]

@@ -1,6 +1,6 @@
 """Two writers at once, and one that is stopped while another wants to write: exit 3 names the process, nothing breaks.
 
-    python -m tests.torture.writers --rounds 60 --seed 1
+python -m tests.torture.writers --rounds 60 --seed 1
 """
 
 from __future__ import annotations
@@ -92,12 +92,13 @@ def stopped(bench: Bench, report: Report, random_: random.Random) -> None:
 
 
 def _settled(bench: Bench, report: Report, what: str) -> None:
-    if wrong := bench.judge("one", bench.flip.state if what == "two writers" else 1 - bench.flip.state, bench.flip.size):
+    if wrong := bench.judge(
+        "one", bench.flip.state if what == "two writers" else 1 - bench.flip.state, bench.flip.size
+    ):
         report.violation(f"{what}, afterwards: {wrong}")
 
 
-def writers(program: Program, scratch: Path, report: Report, rounds: int) -> None:
-    bench = Bench(program, scratch)
+def writers(bench: Bench, report: Report, rounds: int) -> None:
     random_ = rng(report.seed, "writers")
     for number in range(rounds):
         race(bench, report, random_)
@@ -109,7 +110,7 @@ def main() -> int:
     given = arguments(__doc__, rounds=60)
     report = Report("two writers", given.seed)
     with tempfile.TemporaryDirectory(prefix="lci-torture-") as name, Program(Path(name)) as program:
-        writers(program, Path(name, "bench"), report, given.rounds)
+        writers(Bench(program, Path(name, "bench")), report, given.rounds)
     return report.end()
 
 

@@ -33,7 +33,11 @@ def _loaded_by_a_session() -> list[str]:
     if os.fork() == 0:
         with tempfile.TemporaryDirectory() as name:
             root = Path(name)
-            for suffix, text in (("py", "def a():\n    return 1\n"), ("go", "package p\n\nfunc b() {}\n"), ("md", "# a\n")):
+            for suffix, text in (
+                ("py", "def a():\n    return 1\n"),
+                ("go", "package p\n\nfunc b() {}\n"),
+                ("md", "# a\n"),
+            ):
                 (root / f"a.{suffix}").write_text(text)
             from lci_py.cli import main
 
