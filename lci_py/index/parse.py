@@ -20,8 +20,8 @@ Work = Callable[..., list[Done]]  # of tasks, and why they are not to be parsed,
 #: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
 POOL_THRESHOLD = 300_000
 _FORKS = sys.platform == "linux"
-#: Without a batch done for so long, something hangs that no timer of a worker ends. Their bounds are processor time, and
-#: a busy machine may take a multiple of it.
+#: Without a batch done for so long, something hangs that no timer of a worker ends. Their bounds are processor time,
+#: and a busy machine may take a multiple of it.
 STALL_SECONDS = 300.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64

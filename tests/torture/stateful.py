@@ -132,12 +132,13 @@ class Repository(RuleBasedStateMachine):
     def search_that_refreshes(self, number: int) -> None:
         """A search that may refresh the index first answers as a fresh index does."""
         query = dict(QUERIES[number])
-        argv = ["search", "--mode", query["mode"], "--json", "--root", str(self.root), *_as_flags(query)]
+        argv = ["search", "--mode", query["mode"], "--json", "--root", str(self.root)]
+        flags = _as_flags(query)
         fresh = self.folder / "truth"
         truth(self.program, self.root, fresh)
-        wanted = self.program.run(*argv, *self.program.no_refresh, index_dir=fresh)
-        found = self.program.run(*argv)
-        assert found.code == wanted.code, found.told()
+        wanted = self.program.run(*argv, *self.program.no_refresh, *flags, index_dir=fresh)
+        found = self.program.run(*argv, *flags)
+        assert found.code == wanted.code, f"{found.told()}, not {wanted.told()}"
         told = difference(comparable(found.json()), comparable(wanted.json()))
         assert comparable(found.json()) == comparable(wanted.json()), told
 

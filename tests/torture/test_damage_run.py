@@ -32,7 +32,6 @@ def test_a_damaged_index_is_refused_or_right_and_repaired(
     assert unknown() == []
 
 
-@pytest.mark.xfail(strict=True, reason="nothing compares ctime yet; then this mark goes")
 def test_damage_that_keeps_size_and_time_is_found(patient: Patient) -> None:
     patient.refresh("--full")
     largest = max((path for path in patient.index.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)

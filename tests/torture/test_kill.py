@@ -23,7 +23,6 @@ def test_sigkill_at_random_moments(bench: Bench, report: Report, unknown: Unknow
     assert unknown() == []
 
 
-@pytest.mark.xfail(strict=True, reason="a run that finds nothing to do clears nothing up yet; then this mark goes")
 def test_what_a_killed_run_left_is_cleared_up(bench: Bench) -> None:
     before = set(bench.index.iterdir())
     running = bench.program.start("index", str(bench.root), "--full", "--jobs", "1")

