@@ -165,8 +165,8 @@ class Lists:
     def __len__(self) -> int:
         return len(self.ends) - 1
 
-    def append(self, numbers: Iterable[int]) -> None:
-        self.values.extend(numbers)
+    def append(self, numbers: list[int]) -> None:
+        self.values.fromlist(numbers)
         self.ends.append(len(self.values))
 
 
@@ -184,25 +184,28 @@ class Vocabulary:
     def add(self, words: Sequence[str]) -> list[int]:
         """Ids of the words, new ones split on the way."""
         known = self.words
-        for word in filterfalse(known.__contains__, words):
-            known[word] = len(known)
-            self._split(word)
+        new = dict.fromkeys(filterfalse(known.__contains__, words))
+        if new:
+            self._split(new)
         return list(map(known.__getitem__, words))
 
-    def _split(self, word: str) -> None:
-        pieces = []
-        known, terms = self.part_ids, self.term_ids
-        for part in parts(word):
-            number = known.get(part)
-            if number is None:
-                number = known[part] = len(known)
-                self._stems.append(terms.setdefault(stem(part), len(terms)))
-            pieces.append(number)
-        own = [self._stems[piece] for piece in pieces]
-        if len(pieces) > 1:
-            own.append(terms.setdefault(joined(word), len(terms)))
-        self.word_parts.append(pieces)
-        self.word_terms.append(own)
+    def _split(self, words: Iterable[str]) -> None:
+        # One loop over local names: this runs for every distinct word, and is most of the time that the shard takes.
+        known, numbers, terms, stems = self.words, self.part_ids, self.term_ids, self._stems
+        for word in words:
+            known[word] = len(known)
+            pieces, own = [], []
+            for part in parts(word):
+                number = numbers.get(part)
+                if number is None:
+                    number = numbers[part] = len(numbers)
+                    stems.append(terms.setdefault(stem(part), len(terms)))
+                pieces.append(number)
+                own.append(stems[number])
+            if len(pieces) > 1:
+                own.append(terms.setdefault(joined(word), len(terms)))
+            self.word_parts.append(pieces)
+            self.word_terms.append(own)
 
 
 def csr(rows: Sequence[Sequence[int]] | Lists) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

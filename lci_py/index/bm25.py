@@ -43,20 +43,22 @@ ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files
 Term = tuple[int, ...]
 
 
-def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], rows: int, frequency: int) -> NDArray[np.float32]:
-    """Score of a term in each row that holds it: [frequency].
+def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], rows: int) -> NDArray[np.float32]:
+    """Score of a term in each of the n rows that hold it: [n].
 
     Args:
-        counts: How often the row holds the term, [frequency].
-        norm: The row's `length_norm`, [frequency].
-        rows: Number of rows.
-        frequency: Number of rows with the term.
+        counts: How often the row holds the term, [n]; overwritten, as is `norm`.
+        norm: The row's `length_norm`, [n].
+        rows: Number of rows, those without the term included.
     Source:
         Robertson and Zaragoza, FnTIR 3(4), 2009, in Lucene's variant: idf = ln(1 + (N - df + 0.5) / (df + 0.5)),
         tf / (k1 (1 - b + b l / l_avg) + tf).
     """
-    idf = math.log(1.0 + (rows - frequency + 0.5) / (frequency + 0.5))
-    return (idf * counts / (norm + counts)).astype(np.float32)
+    # In place: a common term has tens of thousands of rows, and fresh memory for each step costs more than the step.
+    norm += counts
+    counts *= math.log(1.0 + (rows - len(counts) + 0.5) / (len(counts) + 0.5))
+    counts /= norm
+    return counts.astype(np.float32)
 
 
 def length_norm(lengths: NDArray[Any], k1: float, b: float) -> NDArray[np.float64]:
@@ -68,7 +70,12 @@ def length_norm(lengths: NDArray[Any], k1: float, b: float) -> NDArray[np.float6
         b: Strength of length normalisation, 0 to 1.
     """
     mean = int(lengths.sum(dtype=np.int64)) / max(len(lengths), 1) or 1.0
-    return k1 * (1.0 - b + b * lengths.astype(np.float64) / mean)
+    norm = lengths.astype(np.float64)
+    norm *= b
+    norm /= mean
+    norm += 1.0 - b
+    norm *= k1
+    return norm
 
 
 def write_lexical(
@@ -206,8 +213,9 @@ class LexicalIndex:
         for term, weight in terms:
             rows, counts = self._postings(field, term)
             if len(rows):
-                frequencies = counts / np.float64(UNITS[field])
-                out[rows] += np.float32(weight) * bm25(frequencies, norm[rows], len(out), len(rows))
+                found = bm25(counts / np.float64(UNITS[field]), norm[rows], len(out))
+                found *= np.float32(weight)
+                out[rows] += found
         return out
 
     def rows(self, field: str, term: Term) -> NDArray[np.int32]:
@@ -230,8 +238,10 @@ class LexicalIndex:
                     alive = rows >= 0
                     rows, counts = rows[alive], counts[alive]
                 found.append((rows, counts))
-        rows = np.concatenate([rows for rows, _ in found])
-        counts = np.concatenate([counts for _, counts in found])
+        if len(found) == 1:
+            ((rows, counts),) = found
+        else:
+            rows, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return self._by_file(rows, counts) if field == "files" else (rows, counts)
 
     def _by_file(self, chunks: NDArray[np.int32], counts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
