@@ -4,20 +4,47 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import config
-from lci_py.errors import BadPathError, IndexWriteError
+from lci_py.errors import (
+    BadPathError,
+    IndexError_,
+    IndexWriteError,
+    LciError,
+    NoIndexError,
+    ShardVersionError,
+    UntrustedIndexError,
+)
 
 if TYPE_CHECKING:
     from lci_py.config import Settings
+    from lci_py.index.build import BuildOptions
+    from lci_py.index.manifest import Shard
     from lci_py.search.session import Session
+    from lci_py.source.walk import WalkResult
     from lci_py.types import BuildSummary, FileEntry, Skip
 
-__all__ = ["Session", "build_index", "dry_run", "find_root", "open_session", "status"]
+__all__ = [
+    "Session",
+    "build_index",
+    "clean",
+    "dry_run",
+    "find_root",
+    "hooks",
+    "open_session",
+    "run_hook",
+    "status",
+]
+#: Paths shown of a long list.
+_EXAMPLES = 20
+#: Seconds that a search with --refresh always waits for another writer.
+_ALWAYS_WAIT = 10.0
+#: Seconds that a hook's run, which nobody waits for, waits for other writers.
+_HOOK_WAIT = 600.0
 
 
 def find_root(root: str | None) -> Path:
@@ -35,38 +62,107 @@ def _index_dir(root: Path, settings: Settings) -> Path:
     return settings.index_dir or root / config.INDEX_FOLDER
 
 
+def _own_index_dir(root: Path, settings: Settings) -> Path:
+    """The index folder, for who writes in it.
+
+    Raises:
+        IndexWriteError: It is a link that nobody named: it may have come with a clone, and leads anywhere.
+    """
+    index_dir = _index_dir(root, settings)
+    if settings.index_dir is None and index_dir.is_symlink():
+        raise IndexWriteError(f"{index_dir} is a symbolic link", hint="remove it, or name its target in LCI_INDEX_DIR")
+    return index_dir
+
+
 def build_index(
     path: str | None,
     *,
     full: bool = False,
     jobs: int | None = None,
     model: str | None = None,
+    files: Sequence[str] | None = None,
+    wait: float = 10.0,
+    defer_dense: bool = False,
+    trust: bool | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildSummary:
     """Build or refresh the index of a folder.
 
+    Args:
+        path: The folder; None for the one around the current folder.
+        full: Rebuild everything.
+        jobs: Worker processes; None for the setting.
+        model: Folder of the embedding model; None for the setting.
+        files: Look at these only, names relative to the current folder; None for all. They may have been deleted.
+        wait: Seconds to wait for another writer.
+        defer_dense: Leave the embedding of what is new to a later run.
+        trust: Take over an index that somebody else made, if it is not damaged; None for the setting.
+        progress: Called with stage, done and total.
     Raises:
-        BadPathError, BadModelError, ConfigError, IndexWriteError: see errors.py.
+        BadPathError, BadModelError, ConfigError, IndexWriteError, TrustKeyError: see errors.py.
     """
     from dataclasses import replace
 
-    from lci_py.index.build import BuildOptions, build, default_jobs
+    from lci_py.index.build import build
+    from lci_py.index.exposure import exposures
+    from lci_py.index.trust import ensure_key
+    from lci_py.source.names import relative_to_root
 
     root = find_root(path)
-    settings, warnings = config.load(root, {"jobs": jobs, "model": model})
-    index_dir = _index_dir(root, settings)
-    if settings.index_dir is None and index_dir.is_symlink():
-        # It may have come with a clone, and the writer cleans up in the folder that it leads to.
-        raise IndexWriteError(f"{index_dir} is a symbolic link", hint="remove it, or name its target in LCI_INDEX_DIR")
-    options = BuildOptions(settings.walk_options(), settings.jobs or default_jobs(), full, settings.model)
+    settings, warnings = config.load(root, {"jobs": jobs, "model": model, "trust": trust})
+    index_dir = _own_index_dir(root, settings)
+    ensure_key()
+    options = replace(
+        _build_options(settings),
+        full=full,
+        files=None if files is None else relative_to_root(root, files),
+        wait=wait,
+        defer_dense=defer_dense,
+    )
+    warnings += _foreign(index_dir, wait, adopt=settings.trust)
     summary = build(root, index_dir, options, progress)
-    return replace(summary, warnings=(*warnings, *summary.warnings)) if warnings else summary
+    _, exposed = exposures(index_dir)
+    return replace(summary, warnings=(*warnings, *summary.warnings, *exposed))
+
+
+def _build_options(settings: Settings) -> BuildOptions:
+    from lci_py.index.build import BuildOptions, default_jobs
+
+    return BuildOptions(
+        walk=settings.walk_options(),
+        jobs=settings.jobs or default_jobs(),
+        model=settings.model,
+        segment_chunks=settings.segment_chunks,
+        limits=settings.limits(),
+        watched=(config.CONFIG_FILE,),
+    )
+
+
+def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
+    """What there is to say of an index that somebody else made; with `adopt` it is this user's from here on."""
+    from lci_py.index.manifest import read_manifest
+
+    try:
+        read_manifest(index_dir)
+    except ShardVersionError as error:
+        return [f"{error.message}; rebuilt from nothing"]
+    except UntrustedIndexError as error:
+        if not adopt:
+            return [f"{error.message}; rebuilt from nothing"]
+        from lci_py.index import store
+
+        if not store.adopt(index_dir, wait):
+            return [f"{error.message}, and it is damaged; rebuilt from nothing"]
+        return ["took over an index that was not made by you on this machine"]
+    except IndexError_:
+        pass  # there is none, or it is replaced for another reason
+    return []
 
 
 def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     """The files that would be indexed, and what is left out and why, content included."""
+    from lci_py.source.read import read_file
     from lci_py.source.walk import content_reason, walk
-    from lci_py.source.worker import read_file
     from lci_py.types import Skip
 
     root = find_root(path)
@@ -74,8 +170,8 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     walked = walk(root, settings.walk_options())
     files, skipped = [], list(walked.skipped)
     for entry in walked.files:
-        data = read_file(os.path.join(root, entry.path))
-        reason = data if isinstance(data, str) else content_reason(entry.path, data)
+        data = read_file(str(root), entry.path)
+        reason = data if isinstance(data, str) else content_reason(entry.path, data, settings.max_line_bytes)
         if reason:
             skipped.append(Skip(entry.path, reason))
         else:
@@ -83,36 +179,113 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     return files, sorted(skipped, key=lambda skip: (skip.path, skip.reason))
 
 
-def open_session(root: str | None, model: str | None = None) -> Session:
+def open_session(
+    root: str | None, model: str | None = None, *, refresh: str | None = None, trust: bool | None = None
+) -> Session:
     """Open the index around `root` for searching.
 
+    Args:
+        root: A folder; None for the current one.
+        model: Folder of the embedding model; None for the setting.
+        refresh: One of types.REFRESH; None for the setting.
+        trust: Read an index that somebody else made; None for the setting.
     Raises:
-        NoIndexError, ShardVersionError, DamagedIndexError: see errors.py.
+        NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
+    where = find_root(root)
+    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
+    try:
+        session = _session(where, settings)
+    except NoIndexError:
+        if settings.refresh != "always":
+            raise
+        build_index(str(where), model=model)
+        return _session(where, settings)
+    if settings.refresh == "never":
+        return session
+    try:
+        again = _refreshed(session, settings)
+    except BaseException:
+        session.__exit__()
+        raise
+    if not again:
+        return session
+    session.__exit__()
+    return _session(where, settings)
+
+
+def _session(root: Path, settings: Settings) -> Session:
     from lci_py.search.session import Session
 
-    where = find_root(root)
-    settings, _ = config.load(where, {"model": model})
+    index_dir = _index_dir(root, settings)
+
+    def listed() -> WalkResult:
+        from lci_py.index.build import walk_around
+
+        return walk_around(index_dir, root, settings.walk_options())
+
     return Session(
-        where,
-        _index_dir(where, settings),
+        root,
+        index_dir,
         snippet=settings.snippet,
         limit=settings.limit,
         model=settings.model,
+        trust=settings.trust,
+        walk=listed,
     )
 
 
-def status(root: str | None) -> dict[str, Any]:
-    """What is indexed, as one JSON-able object."""
-    from lci_py.index.manifest import BUILT_AT
-    from lci_py.search.present import stale_files
+def _refreshed(session: Session, settings: Settings) -> bool:
+    """Bring the index up to date before a search, if that is asked for, or quick; whether there is a new one."""
+    always = settings.refresh == "always"
+    swept = session.freshness.sweep(None) if always else session.freshness.sweep()
+    if not swept.stale:
+        return False
+    quick = swept.few and not session.manifest.model.get("reads_text")
+    if not always and (not quick or settings.trust):
+        return False
+    from dataclasses import replace
 
-    with open_session(root) as session:
+    from lci_py.index.build import build
+
+    options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0, only_refresh=not always)
+    try:
+        build(session.root, _own_index_dir(session.root, settings), options)
+    except LciError:
+        if always:
+            raise
+        return False  # another writer is at it, the disk is read-only, …: the answer says how stale it is
+    return True
+
+
+def status(root: str | None, *, check: bool = False, trust: bool | None = None) -> dict[str, Any]:
+    """What is indexed, as one JSON-able object.
+
+    Args:
+        root: A folder; None for the current one.
+        check: Read every shard whole, and list under `problems` what is wrong.
+        trust: As in `open_session`.
+    """
+    from lci_py.index.exposure import exposures
+    from lci_py.index.manifest import BUILT_AT
+
+    with open_session(root, refresh="never", trust=trust) as session:
         manifest = session.manifest
-        stale = stale_files(session)
+        problems = session.problems(thoroughly=check)
+        try:
+            stale, skipped = session.freshness.sweep(None).stale, _skipped_paths(session)
+        except IndexError_:
+            if not check:
+                raise
+            stale, skipped = (), {}  # what holds them is among the problems
         built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
         counts = manifest.counts
-        return {
+        tracked, warnings = exposures(session.index_dir)
+        segments: list[dict[str, Any]] = [
+            {**segment.counts, "bytes": _bytes(segment.shards), "shards": _sizes(segment.shards)}
+            for segment in manifest.segments
+        ]
+        found = {
             "root": str(session.root),
             "index_dir": str(session.index_dir),
             "generation": manifest.generation,
@@ -120,17 +293,108 @@ def status(root: str | None) -> dict[str, Any]:
             "age_seconds": max(0, int(time.time() - built.timestamp())),
             "commit": manifest.commit,
             "branch": manifest.branch,
-            "model": {key: value for key, value in manifest.model.items() if key != "stamp"},
+            "model": {key: value for key, value in manifest.model.items() if key not in ("stamp", "reads_text")},
             "files": counts["files"],
             "files_by_language": counts["files_by_language"],
             "symbols": counts["symbols"],
             "symbols_by_kind": counts["symbols_by_kind"],
             "chunks": counts["chunks"],
+            "pending_chunks": counts["pending_chunks"],
             "edges_by_kind": counts["edges_by_kind"],
-            "shards": [{"name": shard.name, "bytes": shard.bytes} for shard in manifest.shards.values()],
-            "bytes_on_disk": sum(shard.bytes for shard in manifest.shards.values()),
+            "segments": segments,
+            "shards": [item for part in segments for item in part["shards"]] + _sizes(manifest.shards),
+            "bytes_on_disk": sum(shard.bytes for _, shard in manifest.all_shards()),
+            "cache_bytes": _cache_bytes(session.index_dir),
             "stale_files": len(stale),
-            "stale_paths": stale[:20],
+            "stale_paths": list(stale[:_EXAMPLES]),
             "skipped_by_reason": counts["skipped_by_reason"],
-            "health": "damaged" if session.problems() else "stale" if stale else "ok",
+            "skipped_paths": skipped,
+            "limited_by_reason": counts["limited_by_reason"],
+            "limited": counts["limited"],
+            "tracked_by_git": tracked,
+            "warnings": list(warnings),
+            "health": "damaged" if problems else "stale" if stale else "ok",
         }
+        return {**found, "problems": problems} if check else found
+
+
+def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
+    return [{"name": shard.name, "bytes": shard.bytes} for shard in shards.values()]
+
+
+def _bytes(shards: Mapping[str, Shard]) -> int:
+    return sum(shard.bytes for shard in shards.values())
+
+
+def _cache_bytes(index_dir: Path) -> int:
+    from lci_py.index.cache import FILE
+
+    try:
+        return os.lstat(index_dir / FILE).st_size
+    except OSError:
+        return 0
+
+
+def _skipped_paths(session: Session) -> dict[str, list[str]]:
+    """The first paths that were skipped for each reason."""
+    found: dict[str, list[str]] = {reason: [] for reason in session.manifest.counts["skipped_by_reason"]}
+    skipped = [(skip.path, skip.reason) for skip in session.files.skipped()]
+    skipped += [(item.path, item.reason) for item in session.files.known() if item.slot < 0]
+    for path, reason in sorted(skipped):
+        paths = found.setdefault(reason, [])
+        if len(paths) < _EXAMPLES:
+            paths.append(path)
+    return found
+
+
+def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
+    """Remove the index around `root`, or only its cache; what went, as one JSON-able object.
+
+    Raises:
+        IndexWriteError: The folder is not lci's, cannot be written, or another process is writing.
+    """
+    from lci_py.index.clean import clean as clean_folder
+
+    where = find_root(root)
+    settings, _ = config.load(where)
+    index_dir = _own_index_dir(where, settings)
+    cleaned = clean_folder(index_dir.resolve(), cache_only=cache_only, wait=wait)
+    return {
+        "root": str(where),
+        "index_dir": str(index_dir),
+        "freed_bytes": cleaned.freed_bytes,
+        "kept": list(cleaned.kept),
+    }
+
+
+def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:
+    """Install, remove or look at the git hooks around `root`, as one JSON-able object.
+
+    Raises:
+        HookError: There is no git or no work tree, the hooks are shared, or a file cannot be written.
+    """
+    from lci_py.index.hook_run import last_failure
+    from lci_py.source.hooks import hooks as change
+
+    where = find_root(root)
+    settings, _ = config.load(where)
+    index_dir = _index_dir(where, settings)
+    found = change(where, action, force=force)
+    warnings = []
+    if action != "uninstall":
+        if not os.path.lexists(index_dir / "manifest.json"):
+            warnings.append("there is no index yet, and the hooks make none: run `lci index`")
+        if failure := last_failure(index_dir):
+            warnings.append(f"the last run in the background failed: {failure}")
+    return {**found, "hooks": [hook._asdict() for hook in found["hooks"]], "warnings": warnings}
+
+
+def run_hook(root: str | None) -> None:
+    """Refresh the index if there is one, unless a run of another hook that is yet to start will do it."""
+    from lci_py.index.hook_run import hook_run
+
+    where = find_root(root)
+    settings, _ = config.load(where)
+    index_dir = _own_index_dir(where, settings)
+    if os.path.lexists(index_dir / "manifest.json"):
+        hook_run(index_dir, lambda: build_index(root, wait=_HOOK_WAIT))

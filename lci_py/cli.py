@@ -77,6 +77,10 @@ def execute(call: Invocation) -> int:
         from lci_py import cli_search
 
         return cli_search.run_search(call) if call.command == "search" else cli_search.run_def(call)
+    if call.command in ("clean", "hook"):
+        from lci_py import cli_ops
+
+        return cli_ops.run_clean(call) if call.command == "clean" else cli_ops.run_hook(call)
     from lci_py import cli_index
 
     return cli_index.run_index(call) if call.command == "index" else cli_index.run_status(call)

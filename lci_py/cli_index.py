@@ -23,20 +23,29 @@ _USABLE = ("ok", "stale")
 
 
 def run_index(call: Invocation) -> int:
-    path, root = call.text("argument"), call.text("root")
-    if path is not None and root is not None:
-        raise UsageError("PATH and --root cannot be used together", hint="they say the same")
-    jobs = call.number("jobs")
+    where, files = _what(call)
+    jobs, wait = call.number("jobs"), call.number("wait") or 0
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs must be at least 1, not {jobs}")
-    where = path if path is not None else root
+    if wait < 0:
+        raise UsageError(f"--wait must be at least 0, not {wait}", hint="0 does not wait")
     if call.flag("dry_run"):
         return _run_dry(call, where)
     from lci_py import app
 
     gc.enable()  # `run` turned it off, which is for short lives
     with _progress(call) as progress, _interruptible(progress) as report:
-        built = app.build_index(where, full=call.flag("full"), jobs=jobs, model=call.text("model"), progress=report)
+        built = app.build_index(
+            where,
+            full=call.flag("full"),
+            jobs=jobs,
+            model=call.text("model"),
+            files=files,
+            wait=wait,
+            defer_dense=call.flag("defer_dense"),
+            trust=call.flag("trust_index") or None,
+            progress=report,
+        )
     with writing():
         if call.flag("json"):
             from lci_py.render.json import build_object, dumps
@@ -48,6 +57,24 @@ def run_index(call: Invocation) -> int:
             to = screen()
             render_build(built, file=to.file, color=to.color)
     return EXIT_OK
+
+
+def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
+    """The repository, and the files of it to look at; None for all."""
+    names, root = call.texts("argument"), call.text("root")
+    if call.flag("files"):
+        for name in ("full", "dry_run"):
+            if call.flag(name):
+                flag = name.replace("_", "-")
+                raise UsageError(f"--files and --{flag} cannot be used together", hint=f"--{flag} is about all files")
+        return root, names
+    if len(names) > 1:
+        raise UsageError(
+            f"one PATH only, not {len(names)}", hint="to refresh some files of a repository: lci index --files NAME …"
+        )
+    if names and root is not None:
+        raise UsageError("PATH and --root cannot be used together", hint="they say the same")
+    return (names[0] if names else root), None
 
 
 @contextmanager
@@ -115,15 +142,15 @@ def _run_dry(call: Invocation, where: str | None) -> int:
 def run_status(call: Invocation) -> int:
     from lci_py import app
 
-    status = app.status(call.text("root"))
+    status = app.status(call.text("root"), check=call.flag("check"), trust=call.flag("trust_index") or None)
     with writing():
         if call.flag("json"):
-            from lci_py.render.json import dumps, status_object
+            from lci_py.render.json import dumps, plain_object
 
-            machine_stdout().write(dumps(status_object(status)) + "\n")
+            machine_stdout().write(dumps(plain_object(status)) + "\n")
         elif not call.flag("quiet"):
             from lci_py.render.summary import render_status
 
             to = screen()
-            render_status(status, file=to.file, color=to.color)
+            render_status(status, file=to.file, color=to.color, verbose=call.flag("verbose"))
     return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from lci_py.types import KINDS, MODES
+from lci_py.types import KINDS, MODES, REFRESH
 
 Shape = Literal["flag", "int", "text", "list"]
 
@@ -33,11 +33,13 @@ class Flag(NamedTuple):
 
 
 class Positional(NamedTuple):
-    """The one argument that a command can take."""
+    """The one argument that a command can take, or the one kind of argument if it can take many."""
 
     metavar: str
     help: str
     required: bool = False
+    many: bool = False
+    choices: tuple[str, ...] = ()  # for completion only
 
 
 class Command(NamedTuple):
@@ -55,6 +57,15 @@ _JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else t
 _QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
 _VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
 _GENERAL = (_ROOT, _QUIET, _VERBOSE)
+_TRUST = Flag(("--trust-index",), "flag", "Read an index that was not made by you on this machine.", GENERAL)
+_REFRESH = Flag(
+    ("--refresh",),
+    "text",
+    "Refresh the index first: auto (if that is quick), never or always.",
+    RETRIEVAL,
+    "WHEN",
+    REFRESH,
+)
 _PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
 _FILTERS = (
     Flag(("--lang", "-l"), "list", "Only this language; repeatable.", FILTERS, "LANG"),
@@ -66,18 +77,33 @@ _FILTERS = (
 INDEX = Command(
     "index",
     "Index a repository; run again, refresh what changed.",
-    Positional("PATH", "The repository, or a folder in it."),
+    Positional("PATH", "The repository, or a folder in it; with --files, the files.", many=True),
     (
         Flag(("--full",), "flag", "Rebuild everything instead of what changed.", "Build"),
         Flag(("--dry-run",), "flag", "List what would be indexed and what is skipped; write nothing.", "Build"),
         Flag(("--jobs", "-j"), "int", "Worker processes; as many as there are CPUs if left out.", "Build", "N"),
         Flag(("--model",), "text", _MODEL_HELP, "Build", "DIR"),
+        Flag(
+            ("--files",),
+            "flag",
+            "The arguments are files: refresh these only, deleted ones included; they start at the current folder.",
+            "Build",
+        ),
+        Flag(("--wait",), "int", "Seconds to wait for another run to finish.", "Build", "SECONDS", default=10),
+        Flag(("--defer-dense",), "flag", "Leave the embedding of what is new to a later run.", "Build"),
+        Flag(
+            ("--trust-index",),
+            "flag",
+            "Take over an index that was not made by you on this machine, after checking it, instead of rebuilding it.",
+            "Build",
+        ),
         _JSON,
         *_GENERAL,
     ),
     (
         ("lci index", "index the repository around the current folder"),
         ("lci index ~/src/project -j 4", "another one, with four workers"),
+        ("lci index --files src/a.py src/b.py", "only what changed in these two"),
         ("lci index --dry-run | wc -l", "count the files, write nothing"),
     ),
 )
@@ -96,6 +122,7 @@ SEARCH = Command(
             "N",
         ),
         Flag(("--model",), "text", "The folder of the embedding model that made the index.", RETRIEVAL, "DIR"),
+        _REFRESH,
         Flag(("--strict",), "flag", "Exit 4 when the answer is degraded.", RETRIEVAL),
         *_FILTERS,
         Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
@@ -107,6 +134,7 @@ SEARCH = Command(
         Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
         Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
+        _TRUST,
         *_GENERAL,
     ),
     (
@@ -124,9 +152,11 @@ DEF = Command(
     Positional("NAME", "The name, or a qualified name.", required=True),
     (
         Flag(("--limit", "-n"), "int", "Definitions shown.", RETRIEVAL, "N", default=50),
+        _REFRESH,
         *_FILTERS,
         _JSON,
         _PATHS,
+        _TRUST,
         *_GENERAL,
     ),
     (
@@ -139,7 +169,47 @@ STATUS = Command(
     "status",
     "Show what is indexed, and whether it is fresh.",
     None,
-    (_JSON, *_GENERAL),
-    (("lci status", "counts, shards, model, age, stale files"), ("lci status --json | jq .stale_files", "one number")),
+    (
+        Flag(("--check",), "flag", "Read every shard whole, and say what is wrong with each.", "Checks"),
+        _JSON,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci status", "counts, shards, model, age, stale files"),
+        ("lci status --check", "exit 3 if the index is damaged"),
+        ("lci status --json | jq .stale_files", "one number"),
+    ),
 )
-COMMANDS = {command.name: command for command in (INDEX, SEARCH, DEF, STATUS)}
+CLEAN = Command(
+    "clean",
+    "Remove the index; what is not lci's in its folder stays.",
+    None,
+    (
+        Flag(("--cache",), "flag", "Only what earlier runs kept to be quicker; the index stays.", "Remove"),
+        _JSON,
+        *_GENERAL,
+    ),
+    (("lci clean", "remove the index of this repository"), ("lci clean --cache", "only its cache")),
+)
+HOOK = Command(
+    "hook",
+    "Refresh the index in the background after each commit, checkout, merge and rebase.",
+    Positional(
+        "ACTION",
+        "install, uninstall or status; run is what the hooks call.",
+        required=True,
+        choices=("install", "uninstall", "status", "run"),
+    ),
+    (
+        Flag(("--force",), "flag", "Write even if other repositories use these hooks, too.", "Install"),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci hook install", "add to this repository's git hooks; again, nothing changes"),
+        ("lci hook uninstall", "take exactly that out again"),
+        ("lci hook status", "exit 1 unless all are installed"),
+    ),
+)
+COMMANDS = {command.name: command for command in (INDEX, SEARCH, DEF, STATUS, CLEAN, HOOK)}

@@ -46,7 +46,9 @@ class Invocation(NamedTuple):
 
 def defaults(command: Command) -> dict[str, Value]:
     """The value of every flag that is left out."""
-    values: dict[str, Value] = {ARGUMENT: None} if command.argument else {}
+    values: dict[str, Value] = {}
+    if command.argument:
+        values[ARGUMENT] = () if command.argument.many else None
     for flag in command.flags:
         values[flag.name] = {"flag": False, "int": flag.default, "text": None, "list": ()}[flag.shape]
     return values
@@ -70,11 +72,12 @@ def parse(argv: Sequence[str]) -> Invocation | None:
             positionals.append(token)
         elif not _option(token, spelled, rest, values):
             return None
-    if len(positionals) > (1 if command.argument else 0):
+    argument = command.argument
+    if argument and argument.many:
+        values[ARGUMENT] = tuple(positionals)
+    elif len(positionals) > (1 if argument else 0) or (argument and argument.required and not positionals):
         return None
-    if command.argument and not positionals and command.argument.required:
-        return None
-    if positionals:
+    elif positionals:
         values[ARGUMENT] = positionals[0]
     return Invocation(command.name, values)
 

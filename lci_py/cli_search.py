@@ -28,8 +28,9 @@ from lci_py.errors import (
     LciError,
     UnknownModeError,
     UsageError,
+    unknown_refresh,
 )
-from lci_py.types import MODES, Answer, Filters, Mode, SearchRequest
+from lci_py.types import MODES, REFRESH, Answer, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,9 +55,7 @@ def run_search(call: Invocation) -> int:
         return _run_batch(call)
     query = call.text("argument")
     request = to_request({**_raw(call), "query": query or ""})
-    from lci_py import app
-
-    with app.open_session(call.text("root"), call.text("model")) as session:
+    with _open(call) as session:
         answer = _from_here(session.search(request), session, call)
     with writing():
         _print(answer, call, request)
@@ -70,9 +69,7 @@ def run_def(call: Invocation) -> int:
         raise UsageError("the name is empty", hint="lci def NAME")
     filters = Filters(**{key: call.texts(key) for key in _LISTS if key != "name"})
     limit = _number("limit", call.number("limit"))
-    from lci_py import app
-
-    with app.open_session(call.text("root")) as session:
+    with _open(call) as session:
         answer = _from_here(session.definitions(_text(name), filters, limit or 1), session, call)
     with writing():
         if call.flag("json"):
@@ -85,6 +82,16 @@ def run_def(call: Invocation) -> int:
             to = screen()
             render_definitions(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     return _exit_code(answer, strict=False)
+
+
+def _open(call: Invocation) -> Session:
+    refresh = call.text("refresh")
+    if refresh is not None and refresh not in REFRESH:
+        raise unknown_refresh("--refresh", refresh)
+    from lci_py import app
+
+    trust = call.flag("trust_index") or None
+    return app.open_session(call.text("root"), call.text("model"), refresh=refresh, trust=trust)
 
 
 # --- requests ---------------------------------------------------------------------------------------------------
@@ -253,12 +260,9 @@ def _run_batch(call: Invocation) -> int:
             raise UsageError(f"--batch and --{name} cannot be used together", hint="a batch prints JSON")
     flags = _raw(call)
     to_request({**flags, "query": "a flag that is wrong is wrong for every line"})
-    from lci_py import app
-
     gc.enable()  # `run` turned it off, which is for short lives
     codes: set[int] = set()
-    where, model = call.text("root"), call.text("model")
-    with _open_batch(call.text("batch") or "") as file, app.open_session(where, model) as session, writing():
+    with _open_batch(call.text("batch") or "") as file, _open(call) as session, writing():
         out = machine_stdout()
         for number, line in _lines(file):
             text, code = _answer_line(session, flags, line, number)

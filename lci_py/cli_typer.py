@@ -45,13 +45,14 @@ def _argument(command: Command) -> list[inspect.Parameter]:
     spec = command.argument
     if spec is None:
         return []
-    info = typer.Argument(metavar=spec.metavar, help=spec.help)
+    info = typer.Argument(metavar=spec.metavar, help=spec.help, autocompletion=_completion(spec.choices))
+    annotation: Any = list[str] | None if spec.many else str if spec.required else str | None
     return [
         inspect.Parameter(
             ARGUMENT,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if spec.required else None,
-            annotation=Annotated[str if spec.required else str | None, info],
+            annotation=Annotated[annotation, info],
         )
     ]
 
@@ -60,7 +61,10 @@ def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callabl
     """A function with the signature that typer builds the command from."""
 
     def run(**values: Any) -> None:
-        found: dict[str, Value] = {name: values.get(name) for name in ([ARGUMENT] if command.argument else [])}
+        found: dict[str, Value] = {}
+        if command.argument:
+            given = values.get(ARGUMENT)
+            found[ARGUMENT] = tuple(given or ()) if command.argument.many else given
         for flag in command.flags:
             value = values.get(flag.name)
             found[flag.name] = tuple(value or ()) if flag.shape == "list" else value

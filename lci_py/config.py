@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import BadPathError, ConfigError
+from lci_py.errors import BadPathError, ConfigError, unknown_refresh
+from lci_py.types import REFRESH
 
 if TYPE_CHECKING:
+    from lci_py.source.limits import Limits
     from lci_py.source.walk import WalkOptions
 
 CONFIG_FILE = ".lci.toml"
 INDEX_FOLDER = ".lci"
+_MAX_CONFIG_BYTES = 64_000
+_MAX_WARNINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,14 @@ class Settings:
     snippet: int = 8  # lines of code per result
     limit: int = 10  # results shown
     model: Path | None = None  # folder of the embedding model; None: the one in the package
+    refresh: str = "auto"  # one of types.REFRESH: whether a search refreshes the index first
+    trust: bool = False  # read an index that somebody else made
+    segment_chunks: int = 50_000  # what a run of `lci index` holds in memory at a time
+    max_line_bytes: int = 20_000
+    max_nesting: int = 500  # depth of a syntax tree
+    max_file_symbols: int = 20_000
+    max_file_chunks: int = 10_000
+    max_file_seconds: float = 10.0
 
     def walk_options(self) -> WalkOptions:
         """The part of the settings that the walk reads."""
@@ -40,9 +53,21 @@ class Settings:
             max_file_bytes=self.max_file_bytes, include=self.include, exclude=self.exclude, hidden=self.hidden
         )
 
+    def limits(self) -> Limits:
+        """The part of the settings that bounds what one file may cost."""
+        from lci_py.source.limits import Limits
 
-# index_dir is missing on purpose: a file that comes with a clone must not choose where this program writes.
-FILE_KEYS = tuple(field.name for field in fields(Settings) if field.name != "index_dir")
+        return Limits(
+            max_line_bytes=self.max_line_bytes,
+            max_nesting=self.max_nesting,
+            max_file_symbols=self.max_file_symbols,
+            max_file_chunks=self.max_file_chunks,
+            max_file_seconds=self.max_file_seconds,
+        )
+
+
+# Missing on purpose: a file that comes with a clone must not choose where this program writes, nor what it believes.
+FILE_KEYS = tuple(field.name for field in fields(Settings) if field.name not in ("index_dir", "trust"))
 
 
 def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Settings, list[str]]:
@@ -58,7 +83,10 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
     """
     values: dict[str, Any] = {}
     raw = _read_file(root / CONFIG_FILE)
-    warnings = [_unknown_key(key) for key in raw if key not in FILE_KEYS]
+    unknown = [key for key in raw if key not in FILE_KEYS]
+    warnings = [_unknown_key(key) for key in unknown[:_MAX_WARNINGS]]
+    if len(unknown) > _MAX_WARNINGS:
+        warnings.append(f"and {len(unknown) - _MAX_WARNINGS} more unknown keys in {CONFIG_FILE}")
     for key in FILE_KEYS:
         if key in raw:
             values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
@@ -100,19 +128,26 @@ def find_root(start: Path | None = None) -> Path:
 def _read_file(path: Path) -> dict[str, Any]:
     if not os.path.lexists(path):
         return {}
-    if not path.is_file():  # opening a FIFO would block
-        raise ConfigError(f"{path} is not a regular file", hint="remove it, or make it a TOML file")
+    try:
+        # It may have come with a clone: a link may lead anywhere, and opening a FIFO would block.
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise ConfigError(f"{path} is not a regular file", hint="remove it, or make it a TOML file")
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            data = file.read(_MAX_CONFIG_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {_why(error)}", hint="check its permissions") from error
+    if len(data) > _MAX_CONFIG_BYTES:
+        raise ConfigError(f"{path} is larger than {_MAX_CONFIG_BYTES:,} bytes", hint="put ignore rules into .lciignore")
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        found: dict[str, Any] = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        found: dict[str, Any] = tomllib.loads(data.decode("utf-8-sig"))
         return found
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {_why(error)}", hint="check its permissions") from error
-    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
-        raise ConfigError(f"{path} is not valid TOML: {error}", hint="fix the syntax, or remove the file") from error
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, UnicodeDecodeError; brackets without end
+        why = _clip(str(error))
+        raise ConfigError(f"{path} is not valid TOML: {why}", hint="fix the syntax, or remove the file") from error
 
 
 def _from_environment() -> dict[str, Any]:
@@ -127,12 +162,19 @@ def _from_environment() -> dict[str, Any]:
             values["jobs"] = _CHECKS["jobs"]("LCI_JOBS", int(jobs))
         except ValueError as error:
             raise ConfigError(f"LCI_JOBS must be a number, not {jobs!r}", hint="set it to 1 or more") from error
+    if refresh := os.environ.get("LCI_REFRESH"):
+        values["refresh"] = _refresh("LCI_REFRESH", refresh)
+    if trust := os.environ.get("LCI_TRUST_INDEX"):
+        if trust not in ("0", "1"):
+            raise ConfigError(f"LCI_TRUST_INDEX must be 1 or 0, not {trust!r}", hint="unset it, or set it to 1")
+        values["trust"] = trust == "1"
     return values
 
 
 def _unknown_key(key: str) -> str:
     import difflib
 
+    key = _clip(key)
     close = difflib.get_close_matches(key, FILE_KEYS, n=1)
     hint = f", did you mean {close[0]!r}?" if close else f"; the keys are: {', '.join(FILE_KEYS)}"
     return f"unknown key {key!r} in {CONFIG_FILE}{hint}"
@@ -143,30 +185,57 @@ def _why(error: Exception) -> str:
 
 
 def _at_least(least: int) -> Callable[[str, object], int]:
+    # No setting is meant to be larger, and none may be too large for C or for a column of the index.
+    return _between(least, 2**31 - 1)
+
+
+def _between(least: int, most: int) -> Callable[[str, object], int]:
     def check(what: str, value: object) -> int:
         # bool is an int to Python, but `jobs = true` is a mistake.
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ConfigError(f"{what} must be a whole number, {least} or more, not {value!r}", hint="correct it")
-        return value
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        wanted = f"{least} or more" if isinstance(value, int) and value < least else f"{least} to {most}"
+        raise ConfigError(f"{what} must be a whole number, {wanted}, not {_clip(repr(value))}", hint="correct it")
 
     return check
 
 
+def _clip(text: str) -> str:
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def _seconds(what: str, value: object) -> float:
+    # Neither what is no number nor what no timer takes.
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0.001 <= value <= 86_400:
+        raise ConfigError(
+            f"{what} must be a number of seconds, 0.001 to 86400, not {_clip(repr(value))}", hint="correct it"
+        )
+    return float(value)
+
+
 def _flag(what: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise ConfigError(f"{what} must be true or false, not {value!r}", hint="correct it")
+        raise ConfigError(f"{what} must be true or false, not {_clip(repr(value))}", hint="correct it")
+    return value
+
+
+def _refresh(what: str, value: object) -> str:
+    if not isinstance(value, str) or value not in REFRESH:
+        raise unknown_refresh(what, value, ConfigError)
     return value
 
 
 def _globs(what: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f"{what} must be a list of globs, not {value!r}", hint='write it as ["docs/**", "*.gen.py"]')
+        raise ConfigError(
+            f"{what} must be a list of globs, not {_clip(repr(value))}", hint='write it as ["docs/**", "*.gen.py"]'
+        )
     return tuple(value)
 
 
 def _path(what: str, value: object) -> Path:
     if not isinstance(value, (str, Path)) or not str(value):
-        raise ConfigError(f"{what} must be a path, not {value!r}", hint="correct it")
+        raise ConfigError(f"{what} must be a path, not {_clip(repr(value))}", hint="correct it")
     try:
         return Path(value).expanduser()
     except RuntimeError as error:  # "~nobody"
@@ -178,9 +247,17 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "include": _globs,
     "exclude": _globs,
     "max_file_bytes": _at_least(1),
+    "max_line_bytes": _at_least(1),
+    "max_nesting": _between(1, 10_000),
+    "max_file_symbols": _at_least(1),
+    "max_file_chunks": _at_least(1),
+    "max_file_seconds": _seconds,
     "hidden": _flag,
     "jobs": _at_least(1),
     "snippet": _at_least(0),
     "limit": _at_least(1),
     "model": _path,
+    "segment_chunks": _at_least(1),
+    "refresh": _refresh,
+    "trust": _flag,
 }

@@ -71,6 +71,19 @@ class ConfigError(UsageError):
     code = "bad_config"
 
 
+def unknown_refresh(what: str, value: object, kind: type[UsageError] = UsageError) -> UsageError:
+    """The error for a word that does not say when to refresh."""
+    from lci_py.types import REFRESH
+
+    return kind(f"{what} cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
+
+
+class HookError(UsageError):
+    """A git hook that cannot be looked at, written or removed."""
+
+    code = "hook"
+
+
 class BadModelError(UsageError):
     """A model folder that does not hold a model this program can run."""
 
@@ -97,10 +110,18 @@ class ShardVersionError(IndexError_):
     code = "index_version"
 
     def __init__(self, path: str, *, found: object, readable: object) -> None:
+        self.newer = isinstance(found, int) and isinstance(readable, int) and found > readable
+        older = isinstance(found, int) and not self.newer
         super().__init__(
-            f"{path}: format {found}, this build reads {readable}",
-            hint="run `lci index --full` to rebuild it, or upgrade lci-py",
+            f"{path} is of {'a newer' if self.newer else 'an older' if older else 'another'} format "
+            f"({_shown(found)}; this build reads {readable})",
+            hint="upgrade lci-py, or run `lci index --full` to replace it" if self.newer else "run `lci index`",
         )
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 20 else f"{text[:19]}…"
 
 
 class DamagedIndexError(IndexError_):
@@ -110,8 +131,37 @@ class DamagedIndexError(IndexError_):
         super().__init__(f"the index is damaged: {what}", hint="run `lci index --full` to rebuild it")
 
 
+class UntrustedIndexError(IndexError_):
+    """The index was not sealed with this user's key: it came with a clone, or from another machine or user."""
+
+    code = "index_untrusted"
+
+    def __init__(self, index_dir: str) -> None:
+        super().__init__(
+            f"the index in {index_dir} is not trusted: it was not made by you on this machine",
+            hint="run `lci index` to rebuild it, or pass --trust-index if you mean it",
+        )
+
+
+class TrustKeyError(IndexError_):
+    """The key that seals indexes cannot be made, or is not one that only this user can have made."""
+
+    code = "index_key"
+
+
 class ShardMissingError(IndexError_):
     code = "shard_missing"
+
+
+class DensePendingError(ShardMissingError):
+    """The index was made with --defer-dense, and the second step has not been taken, or not to its end."""
+
+    code = "dense_pending"
+
+    def __init__(self, chunks: int) -> None:
+        super().__init__(
+            f"{chunks:,} chunks are not embedded yet", hint="run `lci index` to embed them", pending=chunks
+        )
 
 
 class WrongRootError(IndexError_):

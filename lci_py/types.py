@@ -14,6 +14,9 @@ MODES: tuple[Mode, ...] = ("dense", "bm25", "symbolic", "multiview")
 # The tie order of the contract: a result found equally by several views is attributed to the first.
 VIEWS: tuple[View, ...] = ("dense", "bm25", "symbolic")
 
+#: Whether a search refreshes the index first: if that is quick, never, or whatever it takes.
+REFRESH = ("auto", "never", "always")
+
 #: Every kind a symbol can have; grammars may use no other.
 KINDS = (
     "function", "method", "constructor", "class", "struct", "union", "interface", "trait", "object", "enum",
@@ -36,11 +39,12 @@ class FileEntry:
     path: str
     size: int  # bytes
     mtime_ns: int
+    ctime_ns: int = 0  # tells a change that put size and modification time back
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file or folder left out, and why (one of `source.walk.REASONS`)."""
+    """A file or folder left out, and why (one of `source.walk.REASONS`, or of `LIMIT_REASONS` if a part is kept)."""
 
     path: str
     reason: str
@@ -114,6 +118,7 @@ class Extract:
     bases: tuple[Base, ...] = ()
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
+    limit: str = ""  # which of `source.walk.LIMIT_REASONS` keeps it from being complete
 
 
 # --- index ------------------------------------------------------------------------------------------------------
@@ -127,7 +132,8 @@ class IndexInfo:
     built_at: str
     commit: str | None
     branch: str | None
-    stale_files: int
+    stale_files: int  # changed, gone or new since
+    unchecked_files: int = 0  # there was no time to look at them
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +152,12 @@ class BuildSummary:
     seconds: float
     bytes_read: int
     bytes_on_disk: int
-    reused_files: int = 0
+    reused_files: int = 0  # taken over from the index as it was
+    parsed_files: int = 0  # new, or read again
+    removed_files: int = 0  # in the index before, and no longer
+    embedded_chunks: int = 0  # by the model in this run; the others' vectors were there
     warnings: tuple[str, ...] = ()
+    limited_by_reason: dict[str, int] = field(default_factory=dict)  # files of which only a part is known
 
 
 # --- search -----------------------------------------------------------------------------------------------------

@@ -54,6 +54,8 @@ class FakeApp(ModuleType):
         self.model: str | None = None
         self.root = Path.cwd()
         self.closed = 0
+        self.options: dict[str, Any] = {}
+        self.hook_state = "installed"
         self.state: dict[str, Any] = {
             "root": "/r",
             "generation": 1,
@@ -63,9 +65,10 @@ class FakeApp(ModuleType):
         }
         self.hook: Callable[[str], None] = lambda _: None  # may raise, by query
 
-    def open_session(self, root: str | None, model: str | None = None) -> FakeApp:
+    def open_session(self, root: str | None, model: str | None = None, **options: Any) -> FakeApp:
         self.hook("open")
         self.model = model
+        self.options = options
         self.calls.append(root)
         self.opened += 1
         return self
@@ -95,8 +98,21 @@ class FakeApp(ModuleType):
         self.calls.append(path)
         return [FileEntry("a.py", 1, 1)], [Skip("b.bin", "binary")]
 
-    def status(self, root: str | None) -> dict[str, Any]:
+    def status(self, root: str | None, **options: Any) -> dict[str, Any]:
+        self.options = options
         return self.state
+
+    def clean(self, root: str | None, **options: Any) -> dict[str, Any]:
+        self.calls.append((root, options))
+        return {"root": "/r", "index_dir": "/r/.lci", "freed_bytes": 12_345, "kept": ["mine.txt"]}
+
+    def hooks(self, root: str | None, action: str, **options: Any) -> dict[str, Any]:
+        self.calls.append((root, action, options))
+        hooks = [{"name": "post-commit", "state": self.hook_state, "detail": ""}]
+        return {"folder": "/r/.git/hooks", "shared": False, "changed": [], "hooks": hooks, "warnings": ["no index"]}
+
+    def run_hook(self, root: str | None) -> None:
+        self.calls.append((root, "run"))
 
 
 class Ran(NamedTuple):

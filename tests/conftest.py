@@ -35,6 +35,17 @@ class Ran:
         return json.loads(self.out)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A key of its own for this run and the processes it starts: the developer's is not touched."""
+    folder = tmp_path_factory.mktemp("config") / "lci"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LCI_CONFIG_DIR", str(folder))
+        for name in ("LCI_TRUST_INDEX", "LCI_REFRESH", "LCI_INDEX_DIR"):
+            patch.delenv(name, raising=False)
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def lci() -> Callable[..., Ran]:
     """Run the program as its own process: `lci("search", "x", cwd=…)`."""

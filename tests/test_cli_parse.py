@@ -51,6 +51,12 @@ def by_typer(argv: list[str]) -> Invocation | None:
 @example(["search", "--json=1"])
 @example(["def"])
 @example(["status", "x"])
+@example(["index", "--files", "a", "-q", "b", "--", "-c", "--json"])
+@example(["index", "a", "b"])
+@example(["index", "--wait=0", "--wait", "-1"])
+@example(["hook", "install", "--force"])
+@example(["hook"])
+@example(["clean", "x"])
 def test_they_agree(argv: list[str]) -> None:
     fast = parse(argv)
     if fast is not None:
@@ -68,7 +74,10 @@ def test_they_agree(argv: list[str]) -> None:
         ["search", "--", "-q"],
         ["def", "x", "--paths"],
         ["index", ".", "-j", "2"],
-        ["status", "--json"],
+        ["index", "--files", "a.py", "b.py", "--quiet", "--wait", "0"],
+        ["status", "--json", "--check"],
+        ["clean", "--cache"],
+        ["hook", "run"],
     ],
     ids=" ".join,
 )

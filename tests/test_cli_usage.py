@@ -126,6 +126,16 @@ USAGE_ERRORS = [
     ["def", "x", "-n", "0"],
     ["index", ".", "--root", "."],
     ["index", "-j", "0"],
+    ["index", "a", "b"],
+    ["index", "--wait", "-1"],
+    ["index", "--wait", "soon"],
+    ["index", "--files", "a", "--full"],
+    ["index", "--files", "--dry-run"],
+    ["search", "q", "--refresh", "sometimes"],
+    ["def", "q", "--refresh", ""],
+    ["clean", "x"],
+    ["hook"],
+    ["hook", "inst"],
     ["status", "extra"],
     ["nope"],
 ]
@@ -236,10 +246,30 @@ def test_index(run: Callable[..., Ran], app: FakeApp) -> None:
     assert ran.out.startswith("indexed 1 file in 0.5 s (generation 2)\n")
     path, options = app.calls[0]
     assert (path, options["full"], options["jobs"], options["model"]) == ("x", True, 3, "m")
+    assert (options["files"], options["wait"], options["defer_dense"], options["trust"]) == (None, 10, False, None)
     run("index", "--root", "y")
     assert app.calls[1][0] == "y"
     assert run("index", "-q") == Ran(0, "", "")
     VALIDATOR.validate(run("index", "--json").json)
+
+
+def test_index_of_some_files(run: Callable[..., Ran], app: FakeApp) -> None:
+    assert run("index", "--files", "a.py", "-q", "b/c.py", "--wait", "0", "--defer-dense", "--trust-index").code == 0
+    assert run("index", "--root", "r", "--files").code == 0  # `xargs lci index --files` of nothing
+    (path, options), (root, nothing) = app.calls
+    assert (path, options["files"], options["wait"]) == (None, ("a.py", "b/c.py"), 0)
+    assert options["defer_dense"] and options["trust"]
+    assert (root, nothing["files"]) == ("r", ())
+
+
+@pytest.mark.parametrize("command", ["search", "def"])
+def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeApp, command: str) -> None:
+    assert run(command, "q").code == 0
+    assert app.options == {"refresh": None, "trust": None}
+    assert run(command, "q", "--refresh", "always", "--trust-index").code == 0
+    assert app.options == {"refresh": "always", "trust": True}
+    ran = run(command, "q", "--refresh", "alway", "--json")
+    assert (ran.code, ran.json["error"]["hint"]) == (2, "use one of: auto, never, always")
 
 
 def test_dry_run(run: Callable[..., Ran]) -> None:
@@ -255,8 +285,29 @@ def test_status(run: Callable[..., Ran], app: FakeApp) -> None:
     assert (ran.code, ran.out.splitlines()[0]) == (0, "/r: ok")
     assert run("status", "--json").json["schema_version"] == 1
     assert run("status", "-q") == Ran(0, "", "")
+    assert app.options == {"check": False, "trust": None}
+    run("status", "--check", "--trust-index")
+    assert app.options == {"check": True, "trust": True}
     app.state = {"root": "/r", "health": "damaged"}
     assert run("status").code == 3
+
+
+def test_clean(run: Callable[..., Ran], app: FakeApp) -> None:
+    assert run("clean", "--cache") == Ran(0, "/r/.lci: 12.3 kB freed\n  kept mine.txt\n", "")
+    VALIDATOR.validate(run("clean", "--root", "x", "--json").json)
+    assert app.calls == [(None, {"cache_only": True}), ("x", {"cache_only": False})]
+    assert run("clean", "-q").out == ""
+
+
+def test_hook(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("hook", "install", "--force")
+    assert ran == Ran(0, "hooks in /r/.git/hooks\n  post-commit   installed\n⚠ no index\n", "")
+    VALIDATOR.validate(run("hook", "status", "--json", "--root", "x").json)
+    assert run("hook", "run", "--root", "y") == Ran(0, "", "")
+    assert app.calls == [(None, "install", {"force": True}), ("x", "status", {"force": False}), ("y", "run")]
+    assert run("hook", "uninstall").code == 1  # still there
+    app.hook_state = "skipped"
+    assert (run("hook", "install").code, run("hook", "status").code, run("hook", "uninstall").code) == (1, 1, 0)
 
 
 # --- help, version, completion ----------------------------------------------------------------------------------

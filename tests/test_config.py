@@ -9,6 +9,7 @@ import pytest
 
 from lci_py.config import FILE_KEYS, Settings, find_root, load
 from lci_py.errors import BadPathError, ConfigError
+from lci_py.source.limits import Limits
 from lci_py.source.walk import WalkOptions
 
 
@@ -17,6 +18,8 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LCI_INDEX_DIR", raising=False)
     monkeypatch.delenv("LCI_JOBS", raising=False)
     monkeypatch.delenv("LCI_MODEL", raising=False)
+    monkeypatch.delenv("LCI_REFRESH", raising=False)
+    monkeypatch.delenv("LCI_TRUST_INDEX", raising=False)
 
 
 def write(root: Path, text: str) -> Path:
@@ -33,11 +36,17 @@ def test_defaults(tmp_path: Path) -> None:
 
 def test_the_file_sets_every_key(tmp_path: Path) -> None:
     write(
-        tmp_path, 'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
+        tmp_path,
+        'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
+        'refresh="never"\nsegment_chunks=12\n'
+        "max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\n",
     )
     settings, warnings = load(tmp_path)
     assert warnings == []
-    assert settings == Settings(None, ("a",), ("b",), 5, True, 3, 0, 7, tmp_path / "m")
+    assert settings == Settings(
+        None, ("a",), ("b",), 5, True, 3, 0, 7, tmp_path / "m", "never", False, 12, 8, 9, 10, 11, 0.5
+    )
+    assert settings.limits() == Limits(8, 9, 10, 11, 0.5)
     assert settings.walk_options() == WalkOptions(5, ("a",), ("b",), True)
     assert all(getattr(settings, key) != getattr(Settings(), key) for key in FILE_KEYS)
 
@@ -51,6 +60,39 @@ def test_flags_beat_the_environment_beats_the_file(tmp_path: Path, monkeypatch: 
     assert load(tmp_path)[0].jobs == 2
     assert load(tmp_path, {"jobs": None})[0].jobs == 2
     assert load(tmp_path, {"jobs": 3, "hidden": False, "exclude": ("x",)})[0] == Settings(jobs=3, exclude=("x",))
+
+
+def test_refresh_and_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, 'refresh = "never"\n')
+    assert load(tmp_path)[0].refresh == "never"
+    monkeypatch.setenv("LCI_REFRESH", "always")
+    assert load(tmp_path)[0].refresh == "always"
+    assert load(tmp_path, {"refresh": "auto"})[0].refresh == "auto"
+    for value in ("", "0"):
+        monkeypatch.setenv("LCI_TRUST_INDEX", value)
+        assert not load(tmp_path)[0].trust
+        assert load(tmp_path, {"trust": True})[0].trust
+    monkeypatch.setenv("LCI_TRUST_INDEX", "1")
+    assert load(tmp_path)[0].trust
+
+
+def test_a_repository_cannot_say_that_it_is_trusted(tmp_path: Path) -> None:
+    settings, warnings = load(write(tmp_path, "trust = true\n"))
+    assert not settings.trust and "unknown key 'trust'" in warnings[0]
+
+
+@pytest.mark.parametrize(("name", "value"), [("LCI_REFRESH", "sometimes"), ("LCI_TRUST_INDEX", "yes")])
+def test_wrong_words_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError, match=name):
+        load(tmp_path)
+
+
+def test_a_wrong_refresh_names_the_three(tmp_path: Path) -> None:
+    write(tmp_path, 'refresh = "Auto"\n')
+    with pytest.raises(ConfigError, match="refresh in .lci.toml") as caught:
+        load(tmp_path)
+    assert caught.value.hint == "use one of: auto, never, always"
 
 
 def test_the_model_in_the_file_starts_at_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -271,14 +270,15 @@ def test_a_folder_that_vanishes_during_the_walk(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "gone").mkdir()
     (tmp_path / "gone" / "a.py").write_text("def a(): pass\n")
     (tmp_path / "here.py").write_text("def b(): pass\n")
-    real = os.scandir
+    real = os.open
 
-    def scandir(path: Any) -> Any:
-        if str(path).rstrip("/").endswith("gone"):
-            shutil.rmtree(path)
-        return real(path)
+    def opened(path: Any, *rest: Any, **options: Any) -> int:
+        if str(path).endswith("gone/"):
+            os.remove(tmp_path / "gone" / "a.py")
+            os.rmdir(path)
+        return real(path, *rest, **options)
 
-    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(os, "open", opened)
     built = app.build_index(str(tmp_path), jobs=1)
     assert (built.files, built.skipped_by_reason) == (1, {"vanished": 1})
 

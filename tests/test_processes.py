@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.index import build
+from lci_py.index import parse
 from lci_py.source import worker
 from lci_py.types import FileEntry
 from tests.conftest import PROJECT
@@ -43,27 +43,28 @@ def test_a_grammar_that_crashes_costs_one_file(
 ) -> None:
     real = worker.extract
 
-    def extract(path: str, data: bytes, language: str) -> Any:
+    def extract(path: str, *rest: Any) -> Any:
         if path in ("f3.py", "f7.py"):
             faulthandler.disable()  # pytest's, which would report the crash that is meant
             os.kill(os.getpid(), signal_number)
-        return real(path, data, language)
+        return real(path, *rest)
 
     monkeypatch.setattr(worker, "extract", extract)
-    monkeypatch.setattr(build, "_BATCH_FILES", 2)
+    monkeypatch.setattr(parse, "_BATCH_FILES", 2)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
-    assert (built.files, built.skipped_by_reason) == (10, {"parser_crash": 2})
+    assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_crash": 2})
+    assert "f3.py, f7.py: searched as text only" in built.warnings[0]
 
 
 @forks
 def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, marker = worker.extract, tmp_path / "killed"
 
-    def extract(path: str, data: bytes, language: str) -> Any:
+    def extract(path: str, *rest: Any) -> Any:
         if path == "f3.py" and not marker.exists():
             marker.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return real(path, data, language)
+        return real(path, *rest)
 
     monkeypatch.setattr(worker, "extract", extract)
     built = app.build_index(str(_repository(tmp_path / "repo")), jobs=2)
@@ -74,15 +75,15 @@ def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch:
 def test_a_parse_that_never_ends_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = worker.extract
 
-    def extract(path: str, data: bytes, language: str) -> Any:
+    def extract(path: str, *rest: Any) -> Any:
         if path == "f3.py":
             time.sleep(1000)
-        return real(path, data, language)
+        return real(path, *rest)
 
     monkeypatch.setattr(worker, "extract", extract)
-    monkeypatch.setattr(build, "STALL_SECONDS", 1.0)
+    monkeypatch.setattr(parse, "STALL_SECONDS", 1.0)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
-    assert (built.files, built.skipped_by_reason) == (11, {"parser_timeout": 1})
+    assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_timeout": 1})
 
 
 @pytest.mark.parametrize("error", [RecursionError, MemoryError, ValueError])
@@ -94,13 +95,15 @@ def test_an_exception_in_a_parse_costs_one_file(
 
     (tmp_path / "a.py").write_text("def a(): pass\n")
     monkeypatch.setattr(worker, "extract", extract)
-    assert worker.process_file(str(tmp_path), FileEntry("a.py", 14, 0)).skip == "parser_crash"
+    record = worker.process_file(str(tmp_path), FileEntry("a.py", 14, 0))
+    assert (record.skip, record.limit, record.extract.language, len(record.bags)) == ("", "parser_crash", "python", 1)
 
 
 def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
-    """`lci` as a process that parses for a long time: each file takes two seconds."""
+    """`lci` as a process that parses for a long time: each file takes two seconds, and there are several batches."""
     script = (
-        "import time, sys; from lci_py.source import worker; real = worker.extract\n"
+        "import time, sys; from lci_py.index import parse; from lci_py.source import worker; real = worker.extract\n"
+        "parse._BATCH_FILES = 2\n"
         "worker.extract = lambda *a: (time.sleep(2), real(*a))[1]\n"
         "from lci_py.cli import run; run()"
     )
@@ -181,6 +184,7 @@ run(["search", "x", "--mode", "fuzzy", "--json"])
 os.environ["LCI_INDEX_DIR"] = {str(folder / "index")!r}
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
+os.environ["LCI_CONFIG_DIR"] = {str(folder / "config")!r}
 print(json.dumps([run(argv) for argv in {commands!r}]))
 """
     done = subprocess.run(
@@ -224,8 +228,10 @@ def test_an_index_folder_of_somebody_else(public: Path, monkeypatch: pytest.Monk
     app.build_index(str(root), jobs=1)
     for path in (public / "index", *(public / "index").rglob("*")):
         os.chmod(path, 0o555 if path.is_dir() else 0o444)
-    index, search = _run_unprivileged(
-        public, ["index", str(root), "--full", "--json"], ["search", "f1", "--root", str(root), "--json"]
-    )  # fmt: skip
+    where = ["f1", "--root", str(root), "--json"]
+    index, search, trusted = _run_unprivileged(
+        public, ["index", str(root), "--full", "--json"], ["search", *where], ["search", *where, "--trust-index"]
+    )
     assert (index[0], index[1]["error"]["code"]) == (3, "index_write")
-    assert (search[0], search[1]["results"][0]["symbol"]) == (0, "f1")
+    assert (search[0], search[1]["error"]["code"]) == (3, "index_untrusted")
+    assert (trusted[0], trusted[1]["results"][0]["symbol"]) == (0, "f1")

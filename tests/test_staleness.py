@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +18,11 @@ from typing import Any
 import pytest
 
 from lci_py import app
+from lci_py.errors import IndexWriteError, NoIndexError
 from lci_py.render.json import envelope
 from lci_py.types import MODES, Filters, SearchRequest
-from tests.conftest import Ran, copy_corpus
+from tests import tiny_models
+from tests.conftest import PROJECT, Ran, copy_corpus
 
 SOURCE = """\
 def first():
@@ -43,7 +49,13 @@ def root(tmp_path: Path) -> Path:
 
 
 def search(root: Path, query: str, mode: str = "bm25", **more: Any) -> dict[str, Any]:
-    with app.open_session(str(root)) as session:
+    """As if there were no time to refresh the index first."""
+    with app.open_session(str(root), refresh="never") as session:
+        return envelope(session.search(SearchRequest(query, mode, **more)))  # type: ignore[arg-type]
+
+
+def refreshed(root: Path, query: str, mode: str = "bm25", refresh: str | None = None, **more: Any) -> dict[str, Any]:
+    with app.open_session(str(root), refresh=refresh) as session:
         return envelope(session.search(SearchRequest(query, mode, **more)))  # type: ignore[arg-type]
 
 
@@ -171,10 +183,276 @@ def test_a_batch_sees_what_changes_between_two_queries(root: Path) -> None:
 
 def test_stale_on_the_command_line(root: Path, lci: Callable[..., Ran]) -> None:
     (root / "a.py").write_text("\n" + SOURCE)
-    ran = lci("search", "second", "--mode", "bm25", "--json", cwd=root)
+    ran = lci("search", "second", "--mode", "bm25", "--json", "--refresh", "never", cwd=root)
     assert (ran.code, ran.json()["results"][0]["stale"], ran.err) == (0, True, "")
-    ran = lci("search", "second", "--mode", "bm25", cwd=root)
+    ran = lci("search", "second", "--mode", "bm25", cwd=root, LCI_REFRESH="never")
     assert ran.code == 0 and "total = 2" not in ran.out
+
+
+# --- a search that refreshes first ---------------------------------------------------------------------------------
+
+
+def folder_state(root: Path) -> list[tuple[str, int, int]]:
+    paths = sorted((root / ".lci").rglob("*"))
+    return [(str(path), path.stat().st_ino, path.stat().st_mtime_ns) for path in paths]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_few_changes_are_in_the_answer(root: Path, mode: str) -> None:
+    (root / "a.py").write_text(SOURCE.replace("second", "purge") + "\n\ndef late():\n    pass\n")
+    (root / "sub" / "b.py").unlink()
+    (root / "c.py").write_text("def purge():\n    return 3\n")
+    found = refreshed(root, "name:purge" if mode == "symbolic" else "purge", mode)
+    assert found["index"]["generation"] == 2 and found["index"]["stale_files"] == 0
+    files = {result["file"] for result in found["results"] if result["symbol"] == "purge"}
+    assert files == {"a.py", "c.py"} and not any(r.get("stale") for r in found["results"])
+    assert not refreshed(root, "name:other", "symbolic")["results"]
+
+
+@pytest.mark.parametrize("change", ["files", "bytes"])
+def test_many_changes_are_named_and_not_made_up_for(root: Path, change: str) -> None:
+    from lci_py.search.freshness import QUICK_BYTES, QUICK_FILES
+
+    (root / "a.py").write_text(SOURCE.replace("total", "otter"))
+    if change == "files":
+        for number in range(QUICK_FILES):
+            (root / f"new{number}.py").write_text("def new(): pass\n")
+    else:
+        (root / "b.txt").write_text("a few words\n" * (QUICK_BYTES // 12 + 1))
+    before = folder_state(root)
+    found = refreshed(root, "second")
+    assert found["index"]["generation"] == 1 and folder_state(root) == before
+    assert found["index"]["stale_files"] == (QUICK_FILES + 1 if change == "files" else 2)
+    assert [result["stale"] for result in found["results"] if result["file"] == "a.py"]
+    found = refreshed(root, "otter", refresh="always")
+    assert (found["index"]["generation"], found["index"]["stale_files"]) == (2, 0)
+    assert found["results"][0]["file"] == "a.py"
+
+
+def test_as_many_changes_as_are_few(root: Path) -> None:
+    from lci_py.search.freshness import QUICK_FILES
+
+    for number in range(QUICK_FILES):
+        (root / f"new{number}.py").write_text("def new(): pass\n")
+    assert refreshed(root, "name:new", "symbolic")["total"] == QUICK_FILES
+
+
+def test_never_touches_nothing(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    before = folder_state(root)
+    found = refreshed(root, "second", refresh="never")
+    assert (found["index"]["generation"], found["index"]["stale_files"]) == (1, 1)
+    assert folder_state(root) == before
+
+
+def test_nothing_changed_nothing_done(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither is the tree listed: the folders' times say that nothing was added."""
+    from lci_py.index import build
+
+    time.sleep(0.05)  # the folders were made just before they were listed, and their times not believed
+    (root / "a.py").write_text(SOURCE + "#\n")
+    app.build_index(str(root), jobs=1)
+    before = folder_state(root)
+    monkeypatch.setattr(build, "walk", lambda *_: pytest.fail("the tree was listed"))
+    assert refreshed(root, "second")["index"]["stale_files"] == 0
+    assert folder_state(root) == before
+
+
+def test_the_index_folder_is_no_news(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first build makes a folder in the root, which changes the root's time."""
+    from lci_py.index import build
+
+    (tmp_path / "a.py").write_text(SOURCE)
+    time.sleep(0.05)
+    app.build_index(str(tmp_path), jobs=1)
+    monkeypatch.setattr(build, "walk", lambda *_: pytest.fail("the tree was listed"))
+    assert refreshed(tmp_path, "second")["index"]["stale_files"] == 0
+
+
+def test_a_file_that_came_and_went_is_noted_by_the_next_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lci_py.index import build
+
+    time.sleep(0.05)
+    (root / "sub" / "tmp.o").touch()
+    (root / "sub" / "tmp.o").unlink()
+    time.sleep(0.05)
+    assert refreshed(root, "second")["index"] | {"built_at": ""} == {
+        **search(root, "second")["index"], "built_at": "", "generation": 1, "stale_files": 0
+    }  # fmt: skip
+    app.build_index(str(root), jobs=1)
+    assert not app.build_index(str(root), jobs=1).changed
+    monkeypatch.setattr(build, "walk", lambda *_: pytest.fail("the tree was listed"))
+    assert refreshed(root, "second")["index"]["stale_files"] == 0
+
+
+def test_a_file_that_comes_right_after_the_listing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within the same tick of the clock: the folder's time does not tell."""
+    from lci_py.source import walk as walking
+
+    real = walking._Walker._judge_all
+
+    def late(*args: Any) -> None:
+        real(*args)
+        folder = root / args[2].relative
+        before = folder.stat()
+        (folder / "late.py").write_text("def late(): pass\n")
+        os.utime(folder, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(walking._Walker, "_judge_all", late)
+        os.utime(root)
+        os.utime(root / "sub")
+        app.build_index(str(root), jobs=1, full=True)
+    assert search(root, "x")["index"]["stale_files"] == 2
+    assert refreshed(root, "name:late", "symbolic")["total"] == 2
+
+
+def test_files_that_a_run_did_not_look_at_are_still_news(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    time.sleep(0.05)
+    (root / "sub" / "deep").mkdir()
+    for name in ("c.py", "sub/c.py", "sub/deep/c.py", "sub/deep/d.py"):
+        (root / name).write_text("def c(): pass\n")
+    (root / ".gitignore").write_text("sub/b.py\n")
+    monkeypatch.chdir(root)
+    app.build_index(None, jobs=1, files=["sub/deep/d.py"])
+    assert app.status(str(root))["stale_paths"] == ["c.py", "sub/b.py", "sub/c.py", "sub/deep/c.py"]
+    assert refreshed(root, "name:c", "symbolic")["total"] == 4
+    assert app.status(str(root))["stale_paths"] == []
+
+
+# --- and cannot ----------------------------------------------------------------------------------------------------
+
+
+def _lock(root: Path) -> Any:
+    from lci_py.index import store
+
+    return store.staging(root / ".lci")
+
+
+@contextmanager
+def _no_file_can_be_made(root: Path) -> Iterator[None]:
+    (root / ".lci" / "write.lock").unlink()
+    (root / ".lci" / "write.lock").mkdir()
+    yield
+
+
+@contextmanager
+def _another_setting(root: Path) -> Iterator[None]:
+    (root / ".lci.toml").write_text("segment_chunks = 100\n")
+    yield
+
+
+@contextmanager
+def _another_program(root: Path) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lci_py.index.build.__version__", "99.0.0")
+        yield
+
+
+@contextmanager
+def _no_model(root: Path) -> Iterator[None]:
+    (root / ".lci.toml").write_text('model = "nowhere"\n')
+    yield
+
+
+@contextmanager
+def _damage(root: Path) -> Iterator[None]:
+    """Of a shard that the answer does not need."""
+    next((root / ".lci").glob("graph-*")).write_bytes(b"x" * 1000)
+    yield
+
+
+@contextmanager
+def _trusted(root: Path) -> Iterator[None]:
+    """For this run only: to write is to make it one's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LCI_TRUST_INDEX", "1")
+        patch.setenv("LCI_CONFIG_DIR", str(root.parent / "another user"))
+        yield
+
+
+@pytest.mark.parametrize(
+    "obstacle",
+    [_lock, _no_file_can_be_made, _another_setting, _another_program, _no_model, _damage, _trusted],
+)
+def test_a_search_that_cannot_refresh_still_answers(root: Path, obstacle: Callable[[Path], Any]) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    shards = sorted(path.name for path in (root / ".lci").glob("*-*"))
+    with obstacle(root):
+        found = refreshed(root, "second")
+    assert found["results"][0]["stale"] and found["index"]["generation"] == 1
+    assert found["index"]["stale_files"] >= 1
+    assert sorted(path.name for path in (root / ".lci").glob("*-*") if path.name[:4] != "tmp-") == shards
+
+
+def test_always_says_why_it_cannot(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    monkeypatch.setattr(app, "_ALWAYS_WAIT", 0.1)
+    with _lock(root), pytest.raises(IndexWriteError, match="another"):
+        refreshed(root, "second", refresh="always")
+    assert refreshed(root, "second", refresh="always")["index"]["generation"] == 2
+
+
+def test_always_waits_for_another_writer(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    lock = _lock(root)
+    lock.__enter__()
+    released = threading.Timer(0.3, lock.__exit__, (None, None, None))
+    released.start()
+    try:
+        assert refreshed(root, "second", refresh="always")["index"]["generation"] == 2
+    finally:
+        released.join()
+
+
+def test_always_makes_an_index_where_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(SOURCE)
+    for refresh in (None, "auto", "never"):
+        with pytest.raises(NoIndexError):
+            refreshed(tmp_path, "second", refresh=refresh)
+    assert refreshed(tmp_path, "second", refresh="always")["index"]["generation"] == 1
+
+
+def test_a_model_that_takes_its_time_is_not_waited_for(root: Path, tmp_path: Path) -> None:
+    model = str(tiny_models.contextual(tmp_path / "model"))
+    app.build_index(str(root), jobs=1, model=model)
+    generation = app.status(str(root))["generation"]
+    (root / "a.py").write_text(SOURCE + "#\n")
+
+    def found(refresh: str | None) -> dict[str, Any]:
+        with app.open_session(str(root), model, refresh=refresh) as session:
+            return envelope(session.search(SearchRequest("second", "bm25")))
+
+    assert found(None)["index"]["generation"] == generation and found(None)["results"][0]["stale"]
+    assert found("always")["index"]["generation"] == generation + 1
+
+
+def test_searches_at_once_refresh_once(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE + "\n\ndef purge(): pass\n")
+    command = [sys.executable, "-m", "lci_py", "search", "purge", "--mode", "bm25", "--json"]
+    env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    many = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, env=env) for _ in range(4)]
+    answers = [(process.communicate(timeout=60)[0], process.returncode) for process in many]
+    assert app.status(str(root))["generation"] == 2
+    for out, code in answers:
+        found = json.loads(out)
+        assert (code, found["index"]["generation"]) in [(0, 2), (1, 1)]
+        assert (found["index"]["generation"] == 2) == (found["index"]["stale_files"] == 0)
+
+
+def test_the_flag_beats_the_environment_beats_the_file(root: Path, lci: Callable[..., Ran]) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    (root / ".lci.toml").write_text('refresh = "never"\n')
+
+    def generation(*flags: str, **env: str) -> int:
+        return lci("search", "second", "--mode", "bm25", "--json", *flags, cwd=root, **env).json()["index"][
+            "generation"
+        ]
+
+    assert generation() == generation("--refresh", "never", LCI_REFRESH="auto") == 1
+    assert generation(LCI_REFRESH="auto") == 2
+    ran = lci("search", "x", "--refresh", "sometimes", cwd=root)
+    assert ran.code == 2 and "auto, never, always" in ran.err
 
 
 # --- what a refresh makes of it -----------------------------------------------------------------------------------

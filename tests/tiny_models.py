@@ -55,11 +55,11 @@ def contextual(
     folder: Path, *, inputs: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids"), seed: int = 0,
     output: str = "last_hidden_state", quantized: bool = False, at: str = "model.onnx",
     shape: tuple[Any, ...] = ("batch", "sequence"), special: bool = True, cut: int | None = None,
-    kind: int = TensorProto.INT64, **settings: dict[str, Any],
+    kind: int = TensorProto.INT64, pooled: bool = False, **settings: dict[str, Any],
 ) -> Path:  # fmt: skip
     """A transformer's inputs and outputs over nothing but a table; `settings` are JSON files beside it."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = np.nan_to_num(table(seed), nan=50.0) if quantized else table(seed)
+    rows = np.nan_to_num(table(seed), nan=50.0) if quantized or pooled else table(seed)
     nodes = [helper.make_node("Gather", ["table", "input_ids"], ["states"])]
     if quantized:
         nodes += [
@@ -67,7 +67,9 @@ def contextual(
             helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["coarse"]),
         ]
     states = "coarse" if quantized else "states"
-    if output == "sentence_embedding":  # the first token's, doubled
+    if pooled:  # the sum over the text
+        nodes.append(helper.make_node("ReduceSum", [states, "second"], [output], keepdims=0))
+    elif output == "sentence_embedding":  # the first token's, doubled
         nodes += [
             helper.make_node("Gather", [states, "first"], ["picked"], axis=1),
             helper.make_node("Add", ["picked", "picked"], [output]),
@@ -75,7 +77,9 @@ def contextual(
     else:
         nodes.append(helper.make_node("Identity", [states], [output]))
     dims = ["batch", DIMENSION] if output == "sentence_embedding" else ["batch", "sequence", DIMENSION]
-    weights = {"table": rows, **({"first": np.array(0, np.int64)} if output == "sentence_embedding" else {})}
+    weights = {"table": rows, "first": np.array(0, np.int64), "second": np.array([1], np.int64)}
+    used = {name for node in nodes for name in node.input}
+    weights = {name: value for name, value in weights.items() if name in used}
     _save(
         folder / at,
         nodes,

@@ -26,8 +26,8 @@ _SCAN = 1 << 20
 class ContextualEncoder:
     """A loaded transformer.
 
-    A text's vector does not depend on the texts beside it nor on `threads`: padding is masked, and a model that scales
-    its activations by batch (dynamic quantization), or has no mask, gets no padding and batches of one or one length.
+    A text's vector does not depend on the texts beside it nor on `threads`, not by a bit: padding is masked, a model
+    without a mask gets texts of one length together, and a model that looks beyond its own row gets one text at a time.
     """
 
     reads_text = True
@@ -76,7 +76,8 @@ class ContextualEncoder:
             with something that is not a number.
         """
         if self._one_by_one is None:
-            self._one_by_one = self._scales_by_batch()
+            # A sum over a text's tokens inside the graph is added up in an order that depends on the batch.
+            self._one_by_one = not self._tokens or self._scales_by_batch()
         out = np.zeros((len(texts), self.dimension), np.float32)
         rows = [row for row, text in enumerate(texts) if text.strip()]
         if rows:

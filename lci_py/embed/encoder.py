@@ -1,12 +1,17 @@
-"""Text to vectors: a static token table in ONNX, run by onnxruntime on bags of WordPiece tokens.
+"""Text to vectors: a static token table in ONNX, applied to bags of WordPiece tokens.
 
 A text is embedded as the weighted sum of its tokens' rows, scaled to unit length; word order does not matter, so a
-chunk travels as a bag and is never put together again. Source of the model: docs/model.md.
+chunk travels as a bag and is never put together again. The built-in model's table is read straight from its file, and
+needs neither onnxruntime nor, for nearly all words, tokenizers. Source of the model: docs/model.md.
+
+A bag's vector is the same to the last bit whichever bags are embedded with it: an index that grew by many refreshes
+must answer as one that was made at once.
 """
 
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "[UNK]"
 _LONGEST = 100  # characters of a part; a longer one is unknown
-_CELLS = 16_384  # tokens of one batch, padding included: larger ones fall out of the processor's cache
+_BAGS = 256  # bags that are summed side by side: more would fall out of the processor's cache
 MAX_TOKENS = 512  # distinct tokens of one text; further ones are left out
 
 
@@ -55,6 +60,15 @@ def word_pieces(part: str, vocabulary: dict[str, int]) -> list[int]:
     return ids or [vocabulary[_UNKNOWN]]
 
 
+def _is_plain(part: str) -> bool:
+    """Whether the tokenizer would leave the part whole and as it is before it looks for tokens."""
+    if part.isascii():
+        return part.isalnum() and part == part.lower()
+    # Letters or digits, not both kinds nor others: what else counts as a word's character is not agreed on.
+    letters = part.isalpha() or part.isdecimal()
+    return letters and part == part.lower() and unicodedata.is_normalized("NFKC", part)
+
+
 class Encoder:
     """A model of bags: inputs `ids` and `w`, both [batch, tokens], and perhaps `question`, a truth value.
 
@@ -66,6 +80,7 @@ class Encoder:
     def __init__(self, folder: Path | ModelFolder = MODEL_DIR, *, threads: int = 1) -> None:
         self.folder = folder if isinstance(folder, ModelFolder) else ModelFolder(folder)
         self.threads = threads
+        self._arrays: dict[str, NDArray[Any]] = {}
 
     @property
     def sha256(self) -> str:
@@ -104,16 +119,15 @@ class Encoder:
 
     def pieces(self, texts: list[str]) -> list[list[int]]:
         """Token ids of each text (identifier parts, usually)."""
+        if not self.folder.builtin:
+            return self._tokenized(texts)
+        # Loading the tokenizer takes longer than all the rest of a query, and it is no faster with many texts.
+        hard = [text for text in texts if not _is_plain(text)]
+        others = iter(self._tokenized(hard) if hard else [])
+        return [word_pieces(text, self._vocabulary) if _is_plain(text) else next(others) for text in texts]
+
+    def _tokenized(self, texts: list[str]) -> list[list[int]]:
         return [item.ids for item in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
-
-    def _few_pieces(self, parts: list[str]) -> list[list[int]]:
-        """The same as `pieces`, for the few words of a question: loading the tokenizer takes longer than all the rest.
-
-        What is not plain ASCII, and every model but the built-in one, goes through the tokenizer all the same.
-        """
-        if not self.folder.builtin or not all(part.isascii() and part.isalnum() for part in parts):
-            return self.pieces(parts)
-        return [word_pieces(part, self._vocabulary) for part in parts]
 
     @cached_property
     def _vocabulary(self) -> dict[str, int]:
@@ -143,45 +157,26 @@ class Encoder:
         Returns:
             [n, dimension], rows of unit length; an empty bag is a row of zeros.
         """
+        if self._table:
+            return self._unit(self._sums(indptr, ids, self._sided_weights(ids, weights) if question else weights))
         import numpy as np
 
-        lengths = np.minimum(np.diff(indptr), MAX_TOKENS)
+        starts = indptr[:-1].tolist()
+        lengths = np.minimum(np.diff(indptr), MAX_TOKENS).tolist()
         out = np.zeros((len(lengths), self.dimension), np.float32)
-        order = np.argsort(lengths, kind="stable")
-        order = order[lengths[order] > 0]
         side = {"question": np.array(question)} if self._sided else {}
-        start = 0
-        while start < len(order):
-            stop = self._batch_end(lengths, order, start)
-            rows = order[start:stop]
-            width = int(lengths[rows[-1]])
-            columns = np.arange(width)
-            used = columns < lengths[rows][:, None]
-            positions = np.where(used, indptr[rows][:, None] + columns, 0)
-            batch_ids = np.where(used, ids[positions], 0).astype(np.int64)
-            batch_weights = np.where(used, weights[positions], 0).astype(np.float32)
-            with refusing(self.folder.onnx, "it failed on a batch of tokens"):
-                out[rows] = self._session.run(None, {"ids": batch_ids, "w": batch_weights, **side})[0]
-            start = stop
+        # One by one: onnxruntime chooses the order in which it adds up by the sizes of a batch.
+        for row, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+            if length:
+                own = slice(start, start + length)
+                feed = {"ids": ids[None, own].astype(np.int64), "w": weights[None, own].astype(np.float32), **side}
+                with refusing(self.folder.onnx, "it failed on a bag of tokens"):
+                    out[row] = self._session.run(None, feed)[0]
         np.nan_to_num(out, copy=False)
         return out
 
-    @staticmethod
-    def _batch_end(lengths: NDArray[np.int64], order: NDArray[np.int64], start: int) -> int:
-        # Sorted by length, so the last row sets the width: grow while the padded batch fits.
-        stop = start + max(1, _CELLS // int(lengths[order[start]]))
-        while (
-            stop - start > 1
-            and (min(stop, len(order)) - start) * int(lengths[order[min(stop, len(order)) - 1]]) > _CELLS
-        ):
-            stop = start + max(1, (stop - start) * 3 // 4)
-        return min(stop, len(order))
-
     def encode_text(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
         """Embed a question: [dimension], zeros if it has no known token.
-
-        The same vector as `encode_bags` gives, but read straight from the table in the ONNX file: starting
-        onnxruntime and the tokenizer takes longer than everything else in a query (docs/adr/0004-query-start-up.md).
 
         Args:
             text: The text.
@@ -191,13 +186,8 @@ class Encoder:
         import numpy as np
 
         ids, weights = self.question_tokens(text, known)
-        if not self._table:
-            pointers = np.array([0, len(ids)], np.int64)
-            return np.asarray(self.encode_bags(pointers, ids, weights, question=True)[0])
-        rows = self._rows(ids)
-        vector = self._sided_weights(ids, weights) @ rows
-        norm = float(np.linalg.norm(vector))
-        return np.asarray(vector / np.float32(norm) if norm > 0 else vector, np.float32)
+        pointers = np.array([0, len(ids)], np.int64)
+        return np.asarray(self.encode_bags(pointers, ids, weights, question=True)[0])
 
     def question_tokens(
         self, text: str, known: Callable[[str], list[int] | None] | None = None
@@ -215,7 +205,7 @@ class Encoder:
                 else:
                     counts.update(ids)
         if unknown:
-            counts.update(piece for ids in self._few_pieces(unknown) for piece in ids)
+            counts.update(piece for ids in self.pieces(unknown) for piece in ids)
         kept = sorted(counts)[:MAX_TOKENS]  # the ones that `encode_bags` keeps of an index's bags, which are sorted
         return np.array(kept, np.int64), tf_weight(np.array([counts[piece] for piece in kept], np.float32))
 
@@ -233,23 +223,72 @@ class Encoder:
     def _array(self, name: str, kind: Any, *more: int) -> NDArray[Any]:
         import numpy as np
 
-        shape = (int(self._table["rows"]), *more)
-        return np.memmap(self.folder.onnx, kind, "r", int(self._table[f"{name}_offset"]), shape)
+        found = self._arrays.get(name)
+        if found is None:
+            shape = (int(self._table["rows"]), *more)
+            mapped = np.memmap(self.folder.onnx, kind, "r", int(self._table[f"{name}_offset"]), shape)
+            found = self._arrays[name] = np.asarray(mapped)
+        return found
 
-    def _codes(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        import numpy as np
-
+    def _checked(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         # They come from an index.
         if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < int(self._table["rows"]):
             raise DamagedIndexError("the tokens shard names a token that the model does not have")
-        return np.asarray(self._array("codes", np.int8, self.dimension)[ids].astype(np.float32))
+        return ids
+
+    def _codes(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Rows of the table, each up to its scale: [len(ids), dimension]."""
+        import numpy as np
+
+        return np.asarray(self._array("codes", np.int8, self.dimension)[self._checked(ids)].astype(np.float32))
+
+    def _scales(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        import numpy as np
+
+        return np.asarray(self._array("scales", np.float16)[self._checked(ids)].astype(np.float32))
 
     def _rows(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """The table's rows: [len(ids), dimension]."""
+        return self._codes(ids) * self._scales(ids)[:, None]
+
+    def _sums(
+        self, indptr: NDArray[np.int64], ids: NDArray[np.int64], weights: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """The weighted sum of each bag's rows: [n, dimension].
+
+        Bags are summed side by side, token by token: every number is a product and a sum of its own, so its rounding
+        depends on nothing else. A product of matrices adds up in an order that depends on the sizes.
+        """
         import numpy as np
 
-        codes = self._codes(ids)
-        return np.asarray(codes * self._array("scales", np.float16)[ids].astype(np.float32)[:, None])
+        codes = self._array("codes", np.int8, self.dimension)
+        scaled = weights * self._scales(ids)
+        lengths = np.minimum(np.diff(indptr), MAX_TOKENS)
+        order = np.argsort(-lengths, kind="stable")[: int(np.count_nonzero(lengths))]
+        out = np.zeros((len(lengths), self.dimension), np.float32)
+        space = np.empty((_BAGS, self.dimension), np.float32)
+        for start in range(0, len(order), _BAGS):
+            bags = order[start : start + _BAGS]
+            first = indptr[bags]
+            total = np.zeros((len(bags), self.dimension), np.float32)
+            # The longest come first: so many have a token number 0, number 1, ...
+            having = np.searchsorted(-lengths[bags], -np.arange(int(lengths[bags[0]])))
+            for token, count in enumerate(having.tolist()):
+                place = first[:count] + token
+                product = space[:count]
+                product[:] = codes[ids[place]]
+                product *= scaled[place, None]
+                total[:count] += product
+            out[bags] = total
+        return out
+
+    @staticmethod
+    def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        import numpy as np
+
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        lengths[lengths == 0] = 1
+        return np.asarray(vectors / lengths[:, None], np.float32)
 
     def _sided_weights(self, ids: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Weights of a question's tokens: what they weigh in code, times what the model learned for questions."""
@@ -257,7 +296,7 @@ class Encoder:
 
         if "ratios_offset" not in self._table:
             return weights
-        return np.asarray(weights * self._array("ratios", np.float16)[ids].astype(np.float32))
+        return np.asarray(weights * self._array("ratios", np.float16)[self._checked(ids)].astype(np.float32))
 
     def token_directions(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Vectors of single tokens, of unit length: [len(ids), dimension].

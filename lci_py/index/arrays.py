@@ -14,6 +14,7 @@ import json
 import mmap
 import os
 import stat
+from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,19 +32,13 @@ _MAX_HEADER = 1 << 20
 _TYPES = {"u1": ("B", 1), "u2": ("H", 2), "i4": ("i", 4), "i8": ("q", 8), "f4": ("f", 4)}
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | bytes]) -> None:
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | array[int] | bytes]) -> None:
     """Write a new file; the arrays' types are those of `_TYPES`, and bytes are an array of u1.
 
     Raises:
         OSError: It cannot be written.
     """
-    parts = []
-    for name, values in arrays.items():
-        kind = "u1" if isinstance(values, bytes) else values.dtype.str[1:]
-        if kind not in _TYPES:
-            raise TypeError(f"{name} is an array of {kind}")
-        data: bytes = values if isinstance(values, bytes) else values.astype(f"<{kind}", copy=False).tobytes()
-        parts.append((name, kind, data))
+    parts = [(name, *_plain(name, values)) for name, values in arrays.items()]
     header = _header(parts)
     with path.open("wb") as file:
         file.write(MAGIC + len(header).to_bytes(8, "little") + header)
@@ -52,7 +47,25 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | bytes]) -> None
             file.write(data)
 
 
-def _header(parts: list[tuple[str, str, bytes]]) -> bytes:
+def _plain(name: str, values: NDArray[Any] | array[int] | bytes) -> tuple[str, memoryview]:
+    """The type's name, and the bytes without a copy of them."""
+    if isinstance(values, bytes):
+        return "u1", memoryview(values)
+    if isinstance(values, array):
+        kind = next(kind for kind, (code, _) in _TYPES.items() if code == values.typecode)
+        return kind, _bytes(memoryview(values))
+    kind = values.dtype.str[1:]
+    if kind not in _TYPES or values.ndim != 1:
+        raise TypeError(f"{name} is an array of {kind} of {values.ndim} dimensions")
+    plain = values.astype(f"<{kind}", copy=False)
+    return kind, _bytes((plain if plain.flags.c_contiguous else plain.copy()).data)
+
+
+def _bytes(view: memoryview) -> memoryview:
+    return view.cast("B") if len(view) else memoryview(b"")
+
+
+def _header(parts: list[tuple[str, str, memoryview]]) -> bytes:
     # Offsets count from the end of the header, rounded up: so they do not depend on its length.
     table = {}
     offset = 0
@@ -73,7 +86,7 @@ class Arrays:
     def __init__(self, path: Path) -> None:
         self.name = path.name
         try:
-            self._data = _mapped(path)
+            self._data = mapped(path)
             self._table = self._read_table()
         except (OSError, ValueError, RecursionError) as error:
             raise DamagedIndexError(f"{path.name}: {error}") from error
@@ -114,7 +127,8 @@ class Arrays:
         if kind not in kinds:
             raise DamagedIndexError(f"{self.name}: {name} is {kind or 'missing'}")
         code, size = _TYPES[kind]
-        return self._data[offset : offset + count * size].cast(code)
+        found: memoryview = self._data[offset : offset + count * size].cast(code)  # type: ignore[call-overload]
+        return found
 
     def array(self, name: str, *kinds: str) -> NDArray[Any]:
         """The same as a numpy array: mapped, read-only."""
@@ -124,7 +138,13 @@ class Arrays:
         return np.frombuffer(view, f"<{self._table[name][0]}") if len(view) else np.zeros(0, self._table[name][0])
 
 
-def _mapped(path: Path) -> memoryview:
+def mapped(path: Path) -> memoryview:
+    """A file of at least a header's length, mapped for reading.
+
+    Raises:
+        OSError: It cannot be opened.
+        ValueError: It is no regular file, or too short.
+    """
     # Not a link, nor a FIFO that would block: an index that came with a clone may hold anything.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)

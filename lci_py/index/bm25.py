@@ -267,7 +267,7 @@ class LexicalIndex:
 
     def _in_public_order(self, kind: str, parts: list[NDArray[Any]]) -> NDArray[Any]:
         if self._numbering.identity:
-            return parts[0]
+            return parts[0] if parts else np.zeros(0, np.int32)  # there is one segment, or none
         if kind not in self._slots:
             self._slots[kind] = self._numbering.slots_array(kind)
         return np.concatenate(parts)[self._slots[kind]]

@@ -1,334 +1,413 @@
-"""One pass over the repository builds all shards: walk, parse in worker processes, number, write, commit."""
+"""`lci index`: look at the tree, do what has changed since the last run, publish the next generation."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder, open_encoder
-from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
-from lci_py.index import store
-from lci_py.index.manifest import BUILT_AT, FORMAT, Manifest, check_root, read_manifest, root_setting, verify
-from lci_py.index.rows import Rows, number
+from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
+from lci_py.index.compare import TICK_NS, UNSETTLED, Change, compare, settled_mtime
+from lci_py.index.files import FileTable
+from lci_py.index.manifest import (
+    BUILT_AT,
+    FORMAT,
+    JOURNAL,
+    SHARD_NAME,
+    STAGING,
+    Manifest,
+    check_root,
+    read_manifest,
+    root_setting,
+    shard_state,
+    verify,
+)
+from lci_py.index.numbering import COUNTED
+from lci_py.index.tally import ranked, reasons
+from lci_py.index.trust import cache_secret
 from lci_py.source.git import head
-from lci_py.source.walk import WalkOptions, WalkResult, walk
-from lci_py.source.worker import FileRecord, process_batch, start_worker, unparsed
-from lci_py.types import BuildSummary, FileEntry, Skip
+from lci_py.source.limits import DEFAULTS, Limits
+from lci_py.source.walk import UNPARSED, WalkOptions, WalkResult, walk
+from lci_py.types import BuildSummary, Skip
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from lci_py.embed.contextual import ContextualEncoder
+    from lci_py.embed.encoder import Encoder
+    from lci_py.index.generation import Made
 
 Progress = Callable[[str, int, int], None]
-Work = Callable[[list[FileEntry]], list[FileRecord]]
-#: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
-POOL_THRESHOLD = 300_000
-_FORKS = sys.platform == "linux"
-#: Without a batch done for so long, a parser hangs. A batch takes well under a second.
-STALL_SECONDS = 60.0
-_BATCH_BYTES = 150_000
-_BATCH_FILES = 64
-_UNPARSED = ("parser_crash", "parser_timeout")
+_NAMED = 100  # files in the manifest's list of those of which only a part is known
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
     walk: WalkOptions
     jobs: int
-    full: bool = False
+    full: bool = False  # believe nothing that is there
     model: Path | None = None  # None: the one in the package
+    files: tuple[str, ...] | None = None  # look at nothing but these paths
+    wait: float = 0.0  # seconds, for another writer
+    defer_dense: bool = False  # leave the embedding to a later run
+    segment_chunks: int = 50_000
+    limits: Limits = DEFAULTS
+    watched: tuple[str, ...] = ()  # files below the root that these options come from
+    only_refresh: bool = False  # raise rather than build anew
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """The repository as this run found it."""
+
+    root: Path
+    index_dir: Path
+    walked: WalkResult
+    walked_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The generation that is there, and what has changed since."""
+
+    manifest: Manifest
+    table: FileTable
+    change: Change | None  # None: nothing
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
-    """Index `root` into `index_dir`, unless the index there is up to date.
+    """Index `root` into `index_dir`, or bring the index there up to date.
 
     Raises:
         BadPathError: `root` cannot be read.
         BadModelError: The model cannot be used.
         IndexWriteError: The index cannot be written; an index that was there is untouched.
+        ShardVersionError: It is of a newer format, and not to be rebuilt in full.
     """
     started = time.perf_counter()
     report = progress or (lambda _stage, _done, _total: None)
     model = ModelFolder(options.model)
+    _make_folder(root, index_dir)
     report("walk", 0, 0)
-    walked = _without(index_dir, root, walk(root, options.walk))
-    previous = _previous(index_dir)
-    if previous is not None:
-        check_root(previous, root, index_dir)
-        model.recall(previous.model)
-    stat_digest = _stat_digest(walked.files, walked.skipped, options, model.sha256)
-    current = previous is not None and previous.files_digest == stat_digest
-    if previous is not None and current and not options.full and _intact(index_dir, previous):
-        return _summary(root, _as_of_now(root, index_dir, previous, model), index_dir, started, changed=False)
-    encoder = open_encoder(model, threads=max(1, options.jobs))
-    with store.staging(index_dir) as folder:
-        previous = _previous(index_dir)  # again, under the lock: another writer may have published a generation
-        work = partial(process_batch, str(root), texts=encoder.reads_text)
-        records, skipped = _records(work, walked.files, options.jobs, report)
-        skipped = sorted([*walked.skipped, *skipped], key=lambda skip: (skip.path, skip.reason))
-        rows = number(records)
-        from lci_py.index.shards import write_shards  # while the workers parsed, it was `_warm_up` that imported
+    noted: list[str] = []
+    previous = _previous(index_dir, options)
+    tree, before = _look(root, index_dir, previous, options, model, noted)
+    if before is not None and _current(before, tree, options):
+        manifest = _as_of_now(tree, before.manifest, options, model)
+        return _summary(tree, manifest, started, changed=False)
+    from lci_py.index import store  # where there is nothing to do, importing it takes as long as the rest
 
-        shards, edges = write_shards(folder, rows, skipped, encoder, report)
-        commit, branch = head(root)
-        manifest = Manifest(
-            format=FORMAT,
-            generation=previous.generation + 1 if previous else 1,
-            built_at=datetime.now(timezone.utc).strftime(BUILT_AT),
-            commit=commit,
-            branch=branch,
-            program=f"lci-py {__version__}",
-            model={"name": encoder.name, "sha256": encoder.sha256, "dimension": encoder.dimension, **model.record()},
-            settings={"max_file_bytes": options.walk.max_file_bytes, "include": list(options.walk.include),
-                      "exclude": list(options.walk.exclude), "hidden": options.walk.hidden,
-                      "root": root_setting(root, index_dir)},
-            files_digest=stat_digest,
-            counts=_counts(rows, skipped, edges),
-        )  # fmt: skip
-        report("commit", 0, 0)
-        manifest = store.commit(index_dir, folder, shards, manifest)
-    return _summary(root, manifest, index_dir, started, changed=True)
-
-
-def _as_of_now(root: Path, index_dir: Path, manifest: Manifest, model: ModelFolder) -> Manifest:
-    """The manifest of an index that is up to date, with the commit and branch of now: a commit changes no file."""
-    commit, branch = head(root)
-    newer = replace(manifest, commit=commit, branch=branch, model={**manifest.model, **model.record()})
-    if newer == manifest:
-        return manifest
-    try:
-        with store.staging(index_dir) as folder:
-            return store.commit(index_dir, folder, {}, newer)
-    except IndexWriteError:
-        return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
-
-
-def _previous(index_dir: Path) -> Manifest | None:
-    try:
-        return read_manifest(index_dir)
-    except IndexError_:
-        return None  # nothing there, or nothing of use: this run replaces it
-
-
-def _intact(index_dir: Path, manifest: Manifest) -> bool:
-    try:
-        for shard in manifest.shards.values():
-            verify(index_dir, shard)
-    except DamagedIndexError:
-        return False
-    return True
-
-
-def _without(index_dir: Path, root: Path, walked: WalkResult) -> WalkResult:
-    """The walk, without an index folder elsewhere in the tree: each run would find the files of the run before."""
-    try:
-        prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"
-    except ValueError:
-        return walked
-    return WalkResult(
-        tuple(entry for entry in walked.files if not entry.path.startswith(prefix)),
-        tuple(skip for skip in walked.skipped if not skip.path.startswith(prefix)),
+    with store.staging(index_dir, options.wait) as folder:
+        latest = _previous(index_dir, options)
+        if latest != previous:
+            # Under the lock: another writer has published a generation, maybe with files that were not there before.
+            noted.clear()
+            tree, before = _look(root, index_dir, latest, options, model, noted)
+            if before is not None and _current(before, tree, options):
+                return _summary(tree, before.manifest, started, changed=False)
+        try:
+            manifest, made = _publish(tree, before, latest, options, model, folder, report)
+        except DamagedIndexError as error:
+            if before is None or options.only_refresh:
+                raise
+            noted.append(f"{error.message}; rebuilt from nothing")
+            (folder / "anew").mkdir()
+            manifest, made = _publish(tree, None, latest, options, model, folder / "anew", report)
+    summary = _summary(tree, manifest, started, changed=True)
+    return replace(
+        summary,
+        warnings=(*noted, *summary.warnings),
+        parsed_files=made.parsed_files,
+        reused_files=made.reused_files,
+        removed_files=made.removed_files,
+        embedded_chunks=made.embedded_chunks,
     )
 
 
-def _stat_digest(files: tuple[FileEntry, ...], skipped: tuple[Skip, ...], options: BuildOptions, model: str) -> str:
-    """What the index was made from, as far as `stat` tells, with the program and the model's hash."""
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(repr((FORMAT, __version__, options.walk, model)).encode("utf-8", "backslashreplace"))
-    for entry in files:
-        line = f"{entry.path}\0{entry.size}\0{entry.mtime_ns}\n"
-        digest.update(line.encode("utf-8", "surrogateescape"))
-    for skip in skipped:
-        digest.update(f"{skip.path}\0{skip.reason}\n".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
+def _make_folder(root: Path, index_dir: Path) -> None:
+    """Make the index folder before the walk: later on, it would change a folder that has been looked at."""
+    if root.is_dir() and not index_dir.is_dir():
+        with suppress(OSError):  # the writer's lock will say why
+            index_dir.mkdir(parents=True)
+            time.sleep(TICK_NS / 1e9)
 
 
-# --- parsing ------------------------------------------------------------------------------------------------------
+def _look(
+    root: Path,
+    index_dir: Path,
+    previous: Manifest | None,
+    options: BuildOptions,
+    model: ModelFolder,
+    noted: list[str],
+) -> tuple[_Tree, _Before | None]:
+    """The repository of now, and what to start from."""
+    walked_ns = time.time_ns()
+    tree = _Tree(root, index_dir, walk_around(index_dir, root, options.walk), walked_ns)
+    if previous is not None:
+        check_root(previous, root, index_dir)
+        model.recall(previous.model)
+    before = None if options.full else _before(previous, tree, options, model, noted)
+    if before is None and options.only_refresh:
+        raise IndexWriteError("the index has to be built anew", hint="run `lci index`")
+    return tree, before
 
 
-def _batches(files: tuple[FileEntry, ...]) -> Iterator[list[FileEntry]]:
-    batch: list[FileEntry] = []
-    size = 0
-    for entry in files:
-        batch.append(entry)
-        size += entry.size
-        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _records(
-    work: Work, files: tuple[FileEntry, ...], jobs: int, report: Progress
-) -> tuple[list[FileRecord], list[Skip]]:
-    """Extract every file; (records sorted by path, what their content ruled out)."""
-    done = 0
-    records: list[FileRecord] = []
-    with closing(_processed(work, files, jobs)) as batches:  # an interrupt must end the pool, not wait for it
-        for batch in batches:
-            records.extend(batch)
-            done += len(batch)
-            report("parse", done, len(files))
-    records.sort(key=lambda record: record.path)
-    skipped = [Skip(record.path, record.skip) for record in records if record.skip]
-    return [record for record in records if not record.skip], skipped
-
-
-def _processed(work: Work, files: tuple[FileEntry, ...], jobs: int) -> Generator[list[FileRecord], None, None]:
-    """Parse in other processes, even a small repository: a grammar's crash would end this one."""
-    batches = _batches(files)
-    small = not _FORKS and sum(entry.size for entry in files) < POOL_THRESHOLD
-    if jobs <= 1 or small or not files:
-        for batch in batches:
-            yield work(batch)
-        return
-    lost: list[list[FileEntry]] = []
-    while True:
-        with _pool(jobs) as pool:
-            yield from _pooled(pool, work, batches, 4 * jobs, lost)
-        if not lost:
-            return
-        while lost:
-            yield from _alone(work, lost.pop())
-
-
-def _pooled(
-    pool: ProcessPoolExecutor, work: Work, batches: Iterator[list[FileEntry]], ahead: int, lost: list[list[FileEntry]]
-) -> Iterator[list[FileRecord]]:
-    """Results as they come, until a process dies: what it and its neighbours were at goes to `lost`."""
-    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
-
-    pending: dict[Future[list[FileRecord]], list[FileEntry]] = {}
-    while True:
-        while not lost and len(pending) < ahead and (batch := next(batches, None)):
-            try:
-                pending[pool.submit(work, batch)] = batch
-            except BrokenExecutor:
-                lost.append(batch)
-        _warm_up()
-        if not pending:
-            return
-        done, _ = wait(pending, STALL_SECONDS, FIRST_COMPLETED)
-        if not done:
-            _kill(pool)
-        for future in done:
-            batch = pending.pop(future)
-            try:
-                yield future.result()
-            except BrokenExecutor:
-                lost.append(batch)
-
-
-def _alone(work: Work, batch: list[FileEntry]) -> Iterator[list[FileRecord]]:
-    """A file that kills its process (a grammar's crash) or never ends is skipped and named; its neighbours are kept."""
-    from concurrent.futures import BrokenExecutor, TimeoutError
-
-    with _pool(1) as pool:
-        try:
-            yield pool.submit(work, batch).result(STALL_SECONDS)
-            return
-        except BrokenExecutor:
-            reason = "parser_crash"
-        except TimeoutError:
-            reason = "parser_timeout"
-            _kill(pool)
-    if len(batch) == 1:
-        yield [unparsed(batch[0], reason)]
-        return
-    for entry in batch:
-        yield from _alone(work, [entry])
-
-
-@contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    # fork starts in milliseconds and is safe here: a worker touches nothing that another thread could hold.
-    method = "fork" if _FORKS else None
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
+def _before(
+    previous: Manifest | None, tree: _Tree, options: BuildOptions, model: ModelFolder, noted: list[str]
+) -> _Before | None:
+    """What to start from; None if the index there, if any, is of no use. What a user should hear of it is noted."""
+    settings = previous.settings if previous is not None else {}
+    if previous is None or previous.program != _program() or previous.model.get("sha256") != model.sha256:
+        return None
+    if any(settings.get(name) != value for name, value in _lasting(options).items()):
+        return None
     try:
-        yield pool
-    except BaseException:
-        _kill(pool)
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+        for _, shard in previous.all_shards():
+            verify(tree.index_dir, shard)
+        table = FileTable(tree.index_dir / previous.shards["files"].name)
+        if table.matches(tree.walked.files):
+            return _Before(previous, table, None)
+        change = compare(str(tree.root), table.known(), tree.walked.files, tree.walked_ns, options.files)
+    except (DamagedIndexError, KeyError) as error:
+        noted.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")
+        return None
+    return _Before(previous, table, change)
 
 
-def _kill(pool: ProcessPoolExecutor) -> None:
-    for process in list((pool._processes or {}).values()):  # kill_workers() is public since Python 3.14 only
-        process.kill()
+def _change(before: _Before) -> Change:
+    return before.change if before.change is not None else Change(same=before.table.known())
+
+
+def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
+    """Whether there is nothing to do."""
+    if before.change or (before.manifest.counts["pending_chunks"] and not options.defer_dense):
+        return False
+    return options.files is not None or before.table.skipped() == list(tree.walked.skipped)
+
+
+def _watched(tree: _Tree, options: BuildOptions) -> list[tuple[str, int]]:
+    """What decides which files there are, with its mtime_ns; -1 if it is not there."""
+    settings = [(name, _mtime(tree.root / name)) for name in options.watched]
+    return [*tree.walked.folders, *tree.walked.rules, *settings]
+
+
+def _to_remember(tree: _Tree, before: _Before | None, options: BuildOptions) -> list[tuple[str, int]]:
+    """The same for the index to keep."""
+    watched = _watched(tree, options)
+    if options.files is None or before is None:
+        return [(name, settled_mtime(mtime_ns, tree.walked_ns)) for name, mtime_ns in watched]
+    # Not all that is new has been indexed: what was noticed is still to be noticed.
+    stored = dict(before.table.folders())
+    return [(name, stored.get(name, UNSETTLED)) for name, _ in watched]
+
+
+def _publish(
+    tree: _Tree,
+    before: _Before | None,
+    latest: Manifest | None,
+    options: BuildOptions,
+    model: ModelFolder,
+    folder: Path,
+    report: Progress,
+) -> tuple[Manifest, Made]:
+    from lci_py.index import store
+    from lci_py.index.generation import Linking, Maker, Setting
+    from lci_py.index.work import Workplace
+
+    encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
+    setting = Setting(
+        place=Workplace(
+            str(tree.root),
+            tree.index_dir,
+            cache_secret(),
+            texts=not model.builtin and encoder().reads_text,
+            use_cache=not options.full,
+            limits=options.limits,
+        ),
+        folder=folder,
+        jobs=options.jobs,
+        walked=tree.walked,
+        walked_ns=tree.walked_ns,
+        watched=_to_remember(tree, before, options),
+        encoder=None if options.defer_dense else encoder,
+        report=report,
+        warm_up=_warm_up,
+        segment_chunks=options.segment_chunks,
+    )
+    generation = latest.generation + 1 if latest else 1
+    linking = Linking()
+    with Maker(setting, generation, linking.add if before is None else None) as maker:
+        made = maker.anew() if before is None else maker.after(before.manifest, before.table, _change(before))
+        from lci_py.index.shared import write_shared
+
+        shared, edges = write_shared(setting, made, (before.manifest, before.table) if before else None, linking.linker)
+        commit, branch = head(tree.root)
+        manifest = Manifest(
+            format=FORMAT,
+            generation=generation,
+            built_at=datetime.now(timezone.utc).strftime(BUILT_AT),
+            commit=commit,
+            branch=branch,
+            program=_program(),
+            model={**(before.manifest.model if before else _model(encoder())), **model.record()},
+            settings={**_lasting(options), "max_file_bytes": options.walk.max_file_bytes,
+                      "include": list(options.walk.include), "exclude": list(options.walk.exclude),
+                      "hidden": options.walk.hidden, "root": root_setting(tree.root, tree.index_dir)},
+            counts=_counts(made, tree, edges),
+        )  # fmt: skip
+        report("commit", 0, 0)
+        manifest = store.commit(tree.index_dir, [part.segment for part in made.parts], shared, manifest)
+        maker.collect()
+    return manifest, made
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return -1
+
+
+def _program() -> str:
+    return f"lci-py {__version__}"
+
+
+def _lasting(options: BuildOptions) -> dict[str, Any]:
+    """The settings that every record was made with: others mean that all are made anew."""
+    return {**asdict(options.limits), "segment_chunks": options.segment_chunks}
+
+
+def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
+    return {
+        "name": encoder.name,
+        "sha256": encoder.sha256,
+        "dimension": encoder.dimension,
+        "reads_text": encoder.reads_text,
+    }
 
 
 def _warm_up() -> None:
     """Import what the writing needs while the workers parse."""
-    import faiss  # noqa: F401
-    import tokenizers  # noqa: F401
-
-    from lci_py.embed.folder import import_onnxruntime
-
-    import_onnxruntime()
+    import lci_py.index.shards
+    import lci_py.index.shared  # noqa: F401
 
 
-def _counts(rows: Rows, skipped: list[Skip], edges: dict[str, int]) -> dict[str, object]:
+def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: ModelFolder) -> Manifest:
+    """The manifest of an index that is up to date, with the commit and branch of now: a commit changes no file."""
+    commit, branch = head(tree.root)
+    newer = replace(manifest, commit=commit, branch=branch, model={**manifest.model, **model.record()})
+    copied = any(
+        shard_state(tree.index_dir / shard.name) != (shard.bytes, shard.mtime_ns, shard.ctime_ns)
+        for _, shard in manifest.all_shards()
+    )
+    if newer == manifest and not copied and not _has_debris(tree.index_dir, manifest):
+        return manifest
+    from lci_py.index import store
+    from lci_py.index.cache import Cache
+
+    try:
+        with store.staging(tree.index_dir):
+            if _previous(tree.index_dir, options) != manifest:
+                return manifest  # another writer has published a generation since
+            if newer == manifest and not copied:
+                store.collect(tree.index_dir, manifest)
+                Cache(tree.index_dir, cache_secret(), write=True).close()  # takes its journal back
+                return manifest
+            return store.commit(tree.index_dir, manifest.segments, manifest.shards, newer)
+    except IndexWriteError:
+        return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
+
+
+def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
+    """Whether a run that was killed left something, or a reader held what is no longer needed."""
+    named = {shard.name for _, shard in manifest.all_shards()}
+    return any(
+        name.startswith(STAGING) or name == JOURNAL or (name not in named and SHARD_NAME.fullmatch(name))
+        for name in os.listdir(index_dir)
+    )
+
+
+def _previous(index_dir: Path, options: BuildOptions) -> Manifest | None:
+    try:
+        return read_manifest(index_dir)
+    except IndexError_ as error:
+        if isinstance(error, ShardVersionError) and error.newer and not options.full:
+            raise  # not this program's to replace
+        return None  # nothing there, or nothing of use: this run replaces it
+
+
+def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult:
+    """The walk, without an index folder elsewhere in the tree: each run would find the files of the run before."""
+    walked = walk(root, options)
+    try:
+        prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"
+    except ValueError:
+        return walked
+    return replace(
+        walked,
+        files=tuple(entry for entry in walked.files if not entry.path.startswith(prefix)),
+        skipped=tuple(skip for skip in walked.skipped if not skip.path.startswith(prefix)),
+        folders=tuple(item for item in walked.folders if not f"{item[0]}/".startswith(prefix)),
+        rules=tuple(item for item in walked.rules if not item[0].startswith(prefix)),
+    )
+
+
+def _counts(made: Made, tree: _Tree, edges: dict[str, int]) -> dict[str, object]:
+    living = [item for item in made.known if item.slot >= 0]
+    skipped = [*tree.walked.skipped, *(Skip(item.path, item.reason) for item in made.known if item.slot < 0)]
+    alive = {kind: sum(part.living_rows(kind) for part in made.parts) for kind in COUNTED[1:]}
+    pending = sum(part.living_chunks for part in made.parts if "dense" not in part.segment.shards)
     return {
-        "files": len(rows.records),
-        "files_by_language": _ranked(Counter(record.extract.language for record in rows.records)),
-        "symbols": len(rows.symbols),
-        "symbols_by_kind": _ranked(Counter(symbol.kind for symbol in rows.symbols)),
-        "units": len(rows.units),
-        "chunks": len(rows.chunk_unit),
+        "files": len(living),
+        **alive,
+        "pending_chunks": pending,
+        "files_by_language": ranked(made.tally.languages),
+        "symbols_by_kind": ranked(made.tally.kinds),
         "edges_by_kind": edges,
-        "skipped_by_reason": _ranked(Counter(skip.reason for skip in skipped)),
-        "unparsed": [skip.path for skip in skipped if skip.reason in _UNPARSED][:5],
-        "bytes_read": sum(record.size for record in rows.records),
-        "files_with_errors": sum(record.extract.has_errors for record in rows.records),
+        "skipped_by_reason": reasons(skip.reason for skip in skipped),
+        "limited_by_reason": reasons(item.reason for item in living if item.reason),
+        "limited": [{"path": item.path, "reason": item.reason} for item in living if item.reason][:_NAMED],
+        "unparsed": [item.path for item in living if item.reason in UNPARSED][:5],
+        "bytes_read": sum(item.size for item in living),
+        "files_with_errors": made.tally.errors,
     }
 
 
-def _ranked(counter: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _summary(root: Path, manifest: Manifest, index_dir: Path, started: float, *, changed: bool) -> BuildSummary:
+def _summary(tree: _Tree, manifest: Manifest, started: float, *, changed: bool) -> BuildSummary:
     counts = manifest.counts
     return BuildSummary(
-        root=str(root),
+        root=str(tree.root),
         generation=manifest.generation,
         changed=changed,
         files=counts["files"],
-        files_by_language=_ranked(Counter(counts["files_by_language"])),
-        symbols_by_kind=_ranked(Counter(counts["symbols_by_kind"])),
+        files_by_language=ranked(Counter(counts["files_by_language"])),
+        symbols_by_kind=ranked(Counter(counts["symbols_by_kind"])),
         chunks=counts["chunks"],
         edges_by_kind=counts["edges_by_kind"],
-        skipped_by_reason=_ranked(Counter(counts["skipped_by_reason"])),
+        skipped_by_reason=ranked(Counter(counts["skipped_by_reason"])),
         seconds=time.perf_counter() - started,
         bytes_read=counts["bytes_read"],
-        bytes_on_disk=sum(shard.bytes for shard in manifest.shards.values()),
+        bytes_on_disk=sum(shard.bytes for _, shard in manifest.all_shards()),
         warnings=_warnings(manifest),
+        limited_by_reason=ranked(Counter(counts["limited_by_reason"])),
     )
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """Files that the index lacks because a parser failed: never a matter of course."""
-    names = manifest.counts.get("unparsed", [])
+    """Files that are only text to the index because a parser failed: never a matter of course."""
+    names = manifest.counts["unparsed"]
     if not names:
         return ()
-    count = sum(manifest.counts["skipped_by_reason"].get(reason, 0) for reason in _UNPARSED)
+    count = sum(manifest.counts["limited_by_reason"].get(reason, 0) for reason in UNPARSED)
     more = f" and {count - len(names)} more" if count > len(names) else ""
-    return (f"could not parse {', '.join(names)}{more}: not in the index, please report it",)
+    return (f"could not parse {', '.join(names)}{more}: searched as text only, please report it",)
 
 
 def default_jobs() -> int:

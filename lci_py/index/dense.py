@@ -1,7 +1,8 @@
-"""The dense shard: a faiss index over chunk vectors, whose ids are units (definitions or blocks).
+"""The dense shards: a faiss index per segment over chunk vectors, whose ids are units (definitions or blocks).
 
 Inner product with every vector: exact, and 16 ms at 200,000 chunks (docs/index-format.md). An approximate index is not
-worth its recall below that size.
+worth its recall below that size. faiss finds the candidates; their cosines are computed anew in one way, so that
+neither a score nor an order depends on the segment that a chunk is in, nor on how faiss rounds.
 """
 
 from __future__ import annotations
@@ -9,78 +10,111 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lci_py.errors import DamagedIndexError
-from lci_py.index.strings import StringTable, load_array, sorted_order, write_strings
+from lci_py.index.vectors import VectorFile, write_dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
+    from lci_py.index.numbering import Numbering
 
-def write_dense(path: Path, vectors: NDArray[np.float32], units: NDArray[np.int64]) -> None:
-    """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`."""
-    import faiss
-
-    index = faiss.IndexIDMap(faiss.IndexFlatIP(vectors.shape[1]))
-    if len(vectors):
-        index.add_with_ids(vectors, units)
-    faiss.write_index(index, str(path))
+__all__ = ["DenseIndex", "write_dense"]
 
 
-def write_tokens(folder: Path, parts: Sequence[str], pieces: Sequence[Sequence[int]]) -> None:
-    """Write the token ids of every identifier part of the repository: a query's words are mostly among them, and
-    looking them up is faster than starting the tokenizer."""
-    import numpy as np
+class _Segment:
+    """One segment's vectors, with public numbers."""
 
-    order = sorted_order(parts)
-    write_strings(folder, "parts", [parts[i] for i in order])
-    pointers = np.zeros(len(order) + 1, np.int64)
-    np.cumsum([len(pieces[i]) for i in order], out=pointers[1:])
-    np.save(folder / "pointers.npy", pointers, allow_pickle=False)
-    np.save(folder / "pieces.npy", np.array([p for i in order for p in pieces[i]], np.int32), allow_pickle=False)
+    def __init__(self, path: Path, numbering: Numbering, number: int, dimension: int) -> None:
+        counts = numbering.counts[number]
+        self.file = VectorFile(path, dimension=dimension, rows=counts["chunks"], units=counts["units"])
+        public = numbering.public_array("units", number)
+        self.chunks = numbering.public_array("chunks", number)
+        #: Public unit of every row, -1 if it is dead.
+        self.units: NDArray[Any] = self.file.units if public is None else public[self.file.units]
+        self.alive = None if public is None or (self.units >= 0).all() else self.units >= 0
+        self._faiss: Any = None
+        self._whole: Any = None
+        self._index: Any = None
 
-
-class TokenTable:
-    """Reader of the token ids."""
-
-    def __init__(self, folder: Path) -> None:
-        import numpy as np
-
-        try:
-            self._parts = StringTable(folder, "parts")
-            self._pointers: Any = load_array(folder / "pointers.npy", np.int64)
-            self._pieces: Any = load_array(folder / "pieces.npy", np.int32)
-        except (OSError, ValueError) as error:
-            raise DamagedIndexError(f"{folder.name}: {error}") from error
-        if len(self._pointers) != len(self._parts) + 1 or int(self._pointers[-1]) != len(self._pieces):
-            raise DamagedIndexError(f"{folder.name}: its arrays do not fit together")
-
-    def find(self, part: str) -> list[int] | None:
-        """Token ids of a part, None if the repository does not have it."""
-        index = self._parts.find(part)
-        if index < 0:
-            return None
-        return [int(piece) for piece in self._pieces[int(self._pointers[index]) : int(self._pointers[index + 1])]]
-
-
-class DenseIndex:
-    """Reader of the shard."""
-
-    def __init__(self, path: Path, *, units: int, dimension: int) -> None:
+    def _open(self) -> None:
         import faiss
 
         faiss.omp_set_num_threads(1)  # starting threads costs more than they save on one query
+        # Mapped where faiss can do it: reading takes ten times as long as searching.
+        flags = getattr(faiss, "IO_FLAG_MMAP_IFC", faiss.IO_FLAG_MMAP)
         try:
-            self._index: Any = faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
-        except RuntimeError as error:
-            raise DamagedIndexError(f"{path.name}: faiss cannot read it") from error
-        if self._index.d != dimension:
-            raise DamagedIndexError(f"{path.name}: {self._index.d} dimensions, the manifest says {dimension}")
-        self._faiss: Any = faiss
-        self._units = units
-        self._ids: NDArray[np.int64] | None = None
+            self._whole = faiss.read_index(str(self.file.path), flags)
+            self._index = faiss.downcast_index(self._whole.index)  # its ids are rows
+        except (RuntimeError, AttributeError) as error:
+            raise DamagedIndexError(f"{self.file.path.name}: faiss cannot read it") from error
+        self._faiss = faiss
+
+    def nearest(
+        self, query: NDArray[np.float32], wanted: int, mask: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.int64], float]:
+        """Rows of (nearly) the largest inner products, and the bound that the others' stay below: -inf if there are
+        no others."""
+        if not self.file.rows:
+            return np.zeros(0, np.int64), -np.inf
+        if self._index is None:
+            self._open()
+        params = None
+        if mask is not None:
+            bitmap = np.packbits(mask, bitorder="little")
+            selector = self._faiss.IDSelectorBitmap(bitmap)
+            params = self._faiss.SearchParameters(sel=selector)
+        scores, rows = self._index.search(query[None, :], wanted, params=params)
+        found = rows[0] >= 0
+        others = bool(found.all()) and wanted < self.file.rows
+        # Both round: by no more than a unit in the last place of 1 per product and sum.
+        bound = float(scores[0].min()) + 2 * self.file.dimension * 2.0**-24 if others else -np.inf
+        return rows[0][found], bound
+
+
+class _Probe:
+    """How far one segment has been searched for one query."""
+
+    def __init__(
+        self, segment: _Segment, query: NDArray[np.float32], wanted: int, allowed: NDArray[np.bool_] | None
+    ) -> None:
+        self._segment, self._query = segment, query
+        # A dead row's number is -1: the last of the mask.
+        self._mask = segment.alive if allowed is None else allowed[segment.units]
+        self._wanted = min(segment.file.rows, wanted)
+        self._search()
+
+    def _search(self) -> None:
+        rows, self.bound = self._segment.nearest(self._query, self._wanted, self._mask)
+        self.units = self._segment.units[rows]
+        self.cosines = self._segment.file.cosines(self._query, rows)
+
+    def more(self) -> None:
+        self._wanted = min(self._segment.file.rows, 4 * self._wanted)
+        self._search()
+
+
+class DenseIndex:
+    """Reader of the shards of all segments, in public numbers."""
+
+    def __init__(self, paths: Sequence[Path], numbering: Numbering, dimension: int) -> None:
+        """
+        Args:
+            paths: The shard of every segment.
+            numbering: Of the segments.
+            dimension: Of the vectors.
+        Raises:
+            DamagedIndexError: A shard is not what was written, or does not belong to the numbering.
+        """
+        if len(paths) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(paths)} dense shards of {len(numbering.counts)} segments")
+        self._segments = [_Segment(path, numbering, i, dimension) for i, path in enumerate(paths)]
+        self._units = numbering.total("units")
+        self._rows = sum(segment.file.rows for segment in self._segments)
+        self.chunks = numbering.total("chunks")
 
     def search(
         self, query: NDArray[np.float32], limit: int, allowed: NDArray[np.bool_] | None = None
@@ -92,55 +126,47 @@ class DenseIndex:
             limit: Units wanted; all of them if larger than the corpus.
             allowed: [units] mask; others are left out before ranking, not after.
         Returns:
-            (units, cosines): best first, ties by unit number. Every unit whose cosine equals the last one's is
-            included, so that the head does not depend on `limit`.
+            (units, cosines) of at most `limit` units: best first, ties by unit number.
         """
-        import numpy as np
-
-        total = int(self._index.ntotal)
-        params = None
         if allowed is not None:
-            bitmap = np.packbits(allowed, bitorder="little")
-            selector = self._faiss.IDSelectorBitmap(bitmap)
-            params = self._faiss.SearchParameters(sel=selector)
-        wanted = min(total, 2 * limit + 16)
+            allowed = np.append(allowed, False)
+        probes = [
+            # A segment's share and some more: it is asked again if it turns out to have the best.
+            _Probe(segment, query, (2 * limit + 16) * segment.file.rows // self._rows + 64, allowed)
+            for segment in self._segments
+            if segment.file.rows
+        ]
         while True:
-            scores, ids = self._index.search(query[None, :], max(wanted, 1), params=params)
-            found = ids[0] >= 0
-            units, cosines = ids[0][found], scores[0][found]
-            if len(units) and int(units.max()) >= self._units:
-                raise DamagedIndexError("the dense shard names a unit that does not exist")
+            units = np.concatenate([np.zeros(0, np.int64), *(probe.units for probe in probes)])
+            cosines = np.concatenate([np.zeros(0, np.float32), *(probe.cosines for probe in probes)])
             order = np.lexsort((units, -cosines))
             units, cosines = units[order], cosines[order]
             _, first = np.unique(units, return_index=True)
             first.sort()
-            # faiss cuts ties at `wanted` arbitrarily: what ties with its last hit is certain only if more follow.
-            complete = not found.all() or wanted >= total
-            certain = first if complete else first[cosines[first] > cosines[-1]]
-            if complete or len(certain) >= limit:
-                return units[certain], cosines[certain]
-            wanted = min(total, wanted * 4)
+            units, cosines = units[first][:limit], cosines[first][:limit]
+            # What a segment has not named may be as close as the bound: a better or an equal one must not be missed.
+            worst = float(cosines[-1]) if len(units) == limit and limit else -np.inf
+            short = [probe for probe in probes if probe.bound >= worst and probe.bound > -np.inf]
+            if not short or not limit:
+                return units, cosines
+            for probe in short:
+                probe.more()
 
     def chunks_of(
         self, query: NDArray[np.float32], units: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """Every chunk of the units: (chunk numbers, positions in `units`, cosines). `units` ascend."""
-        import numpy as np
-
-        total, dimension = int(self._index.ntotal), int(self._index.d)
-        if total == 0 or len(units) == 0:
-            none = np.zeros(0, np.int64)
-            return none, none, np.zeros(0, np.float32)
-        if self._ids is None:
-            self._ids = self._faiss.vector_to_array(self._index.id_map)
-        flat = self._faiss.downcast_index(self._index.index)
-        vectors = self._faiss.rev_swig_ptr(flat.get_xb(), total * dimension).reshape(total, dimension)
-        place = np.searchsorted(units, self._ids)
-        place[place == len(units)] = 0
-        rows = np.flatnonzero(units[place] == self._ids)
-        # Not `@`: BLAS adds up in another order for the last rows of a block, and equal chunks must tie.
-        return rows, place[rows], np.einsum("ij,j->i", vectors[rows], query)
-
-    @property
-    def chunks(self) -> int:
-        return int(self._index.ntotal)
+        """Every chunk of the units: (chunk numbers, positions in `units`, cosines), chunks ascending."""
+        position = np.full(self._units + 1, -1, np.int64)  # the last is that of dead rows
+        position[units] = np.arange(len(units))
+        chunks, places, cosines = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+        for segment in self._segments:
+            place = position[segment.units]
+            rows = np.flatnonzero(place >= 0)
+            chunks.append(rows if segment.chunks is None else segment.chunks[rows].astype(np.int64))
+            places.append(place[rows])
+            cosines.append(segment.file.cosines(query, rows))
+        found, place, cosine = np.concatenate(chunks), np.concatenate(places), np.concatenate(cosines)
+        if len(found) and int(found.min()) < 0:
+            raise DamagedIndexError("the numbering has a living unit with a dead chunk")
+        order = np.argsort(found, kind="stable")
+        return found[order], place[order], cosine[order]

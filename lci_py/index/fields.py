@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.embed.encoder import tf_weight
-from lci_py.index.bags import Sparse, Vocabulary, chunk_bags, csr, list_bags
+from lci_py.index.bags import Sparse, Vocabulary, chunk_bags, list_bags
 from lci_py.source.words import WORD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.embed.contextual import ContextualEncoder
-    from lci_py.embed.encoder import Encoder
     from lci_py.index.rows import Rows
     from lci_py.types import Symbol
 
@@ -27,10 +22,6 @@ PATH_FOLDERS = 3
 EMBEDDED_FOLDERS = 2
 #: How often the path's and the header's words count in the embedded text, beside the code's.
 EMBEDDED_PATH, EMBEDDED_HEADER = 2, 3
-#: Chunks embedded at a time.
-EMBED_SLICE = 8192
-#: The same for a model that reads text, which takes seconds for so many.
-TEXT_SLICE = 256
 #: What a word of a definition's name, and of the scope around it, count in the field `names`, in fifths: 1 and 0.4.
 NAME_COUNT, SCOPE_COUNT = 5, 2
 #: What a word of the file's own name counts in the field `paths`, where one of a folder counts 1.
@@ -125,62 +116,3 @@ def _spread(bags: Sparse, owner: NDArray[np.int32]) -> Sparse:
     np.cumsum(np.bincount(owner, minlength=len(indptr) - 1), out=indptr[1:])
     flipped = Sparse(bags.column, bags.row, bags.value).expand(indptr, order)
     return Sparse(flipped.column, flipped.row, flipped.value)
-
-
-@dataclass(slots=True)
-class Embedded:
-    """What embedding yields: the dense shard's vectors, and the tokens it looks at a second time."""
-
-    vectors: NDArray[np.float32]  # [chunks, dimension]
-    pieces: list[list[int]]  # token ids of each part of the vocabulary
-    pointers: NDArray[np.int64]  # [chunks + 1] where each chunk's distinct tokens start in `ids`
-    ids: NDArray[np.int32]
-
-
-def embed(text: TextFields, encoder: Encoder) -> Embedded:
-    """Embed every chunk's bag of words."""
-    vocabulary = text.vocabulary
-    part_list = list(vocabulary.part_ids)
-    part_ptr, part_ids = csr(vocabulary.word_parts)
-    part_pieces = encoder.pieces(part_list) if part_list else []
-    piece_ptr, piece_ids = csr(part_pieces)
-    n_pieces = int(piece_ids.max()) + 1 if len(piece_ids) else 1
-    vectors = np.zeros((text.n_chunks, encoder.dimension), np.float32)
-    pointers = np.zeros(text.n_chunks + 1, np.int64)
-    tokens: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
-    # In slices, because words expand to several tokens each: memory is bounded by the slice, not the repository.
-    for start in range(0, text.n_chunks, EMBED_SLICE):
-        stop = min(start + EMBED_SLICE, text.n_chunks)
-        own = np.flatnonzero((text.embedded.row >= start) & (text.embedded.row < stop))
-        words = Sparse(text.embedded.row[own] - np.int32(start), text.embedded.column[own], text.embedded.value[own])
-        summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces)
-        indptr = np.zeros(stop - start + 1, np.int64)
-        np.cumsum(np.bincount(summed.row, minlength=stop - start), out=indptr[1:])
-        weights = tf_weight(summed.value)
-        vectors[start:stop] = encoder.encode_bags(indptr, summed.column.astype(np.int64), weights)
-        pointers[start + 1 : stop + 1] = pointers[start] + indptr[1:]
-        tokens.append(summed.column)
-    return Embedded(vectors, part_pieces, pointers, np.concatenate(tokens))
-
-
-def chunk_texts(rows: Rows) -> Iterator[str]:
-    """What a model that reads text gets of each chunk: its path, the kind and name of its definition, its code."""
-    number = 0
-    for record in rows.records:
-        for chunk in record.extract.chunks:
-            unit = rows.units[rows.chunk_unit[number]]
-            symbol = rows.symbols[unit.symbol] if unit.symbol >= 0 else None
-            yield "\n".join(filter(None, (path_text(record.path), header_text(symbol), chunk.text)))
-            number += 1
-
-
-def embed_texts(rows: Rows, encoder: ContextualEncoder, report: Callable[[str, int, int], None]) -> NDArray[np.float32]:
-    """Vectors of all chunks: [chunks, dimension], in slices so that tokens are held of a few only."""
-    total = len(rows.chunk_unit)
-    vectors = np.zeros((total, encoder.dimension), np.float32)
-    texts = chunk_texts(rows)
-    for start in range(0, total, TEXT_SLICE):
-        report("embed", start, total)
-        some = list(islice(texts, TEXT_SLICE))
-        vectors[start : start + len(some)] = encoder.encode_chunks(some)
-    return vectors

@@ -1,7 +1,7 @@
-"""The graph shard: call, import and inheritance edges as arrays.
+"""The graph shard: call, import and inheritance edges as arrays in one file.
 
-Nodes are symbols, numbered as in the symbolic shard, then files: file f is node `n_symbols + f`. A call outside every
-definition comes from its file's node; imports join file nodes. Edges are stored twice, sorted by source and by target.
+Nodes are symbols, by their public numbers, then files: file f is node `n_symbols + f`. A call outside every definition
+comes from its file's node; imports join file nodes. Edges are sorted by source, and `incoming` sorts them by target.
 """
 
 from __future__ import annotations
@@ -12,99 +12,132 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.strings import load_array
+from lci_py.index.arrays import Arrays, write_arrays
+from lci_py.index.links import EDGE_KINDS, STORED, Links
+from lci_py.index.resolve import CALLS, IMPORTS, INHERITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.rows import Rows
-
-CALLS, IMPORTS, INHERITS = 0, 1, 2
-EDGE_KINDS = ("calls", "imports", "inherits")
+__all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "GraphIndex", "read_links", "write_graph"]
 
 
-def resolve_edges(rows: Rows) -> tuple[list[tuple[int, int, int, int]], list[list[int]]]:
-    """All edges (source, target, kind, line), sorted and distinct; per file the target of each import (-1: none)."""
-    from lci_py.index.resolve import CallResolver, ImportResolver
+def write_graph(path: Path, links: Links) -> None:
+    """Write the shard, a new file: the arrays of `Links` and, for queries, three more.
 
-    imports = ImportResolver(rows)
-    targets = [[imports.targets(file, item) for item in r.extract.imports] for file, r in enumerate(rows.records)]
-    calls = CallResolver(rows, targets)
-    n_symbols = len(rows.symbols)
-    edges: dict[tuple[int, int, int], int] = {}  # -> first line
-    for file, record in enumerate(rows.records):
-        base = rows.first_symbol[file]
-        for item, found in zip(record.extract.imports, targets[file], strict=True):
-            for target in found:
-                if target != file:
-                    edges.setdefault((n_symbols + file, n_symbols + target, IMPORTS), item.line)
-        for call in record.extract.calls:
-            target = calls.resolve(file, call)
-            if target >= 0:
-                source = base + call.caller if call.caller >= 0 else n_symbols + file
-                edges.setdefault((source, target, CALLS), call.line)
-        for ancestor in record.extract.bases:
-            target = calls.resolve_base(base + ancestor.symbol, ancestor.name)
-            if target >= 0:
-                edges.setdefault((base + ancestor.symbol, target, INHERITS), rows.symbols[base + ancestor.symbol].line)
-    return (
-        sorted((source, target, kind, line) for (source, target, kind), line in edges.items()),
-        [[found[0] if found else -1 for found in per_file] for per_file in targets],
+    `incoming` (int32 [E]) are the edges sorted by target, then source; `out_ptr` and `in_ptr` (int32 [S + F + 1]) say
+    where a node's edges start, in all and in `incoming`.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    nodes = links.n_symbols + links.n_files
+    write_arrays(
+        path,
+        {
+            **{name: getattr(links, name) for name in STORED},
+            "out_ptr": _pointers(links.source, nodes),
+            "incoming": _stable_order(links.target),
+            "in_ptr": _pointers(links.target, nodes),
+        },
     )
 
 
-def write_graph(folder: Path, edges: list[tuple[int, int, int, int]], n_symbols: int, n_files: int) -> None:
-    """Write the shard: int32 arrays `source target line`, uint8 `kind`, sorted by source; `incoming` (edge numbers
-    sorted by target); int64 `out_ptr`, `in_ptr` (where a node's edges start) and `sizes` (symbols, files)."""
-    array = np.array(edges, np.int32).reshape(-1, 4)
-    nodes = n_symbols + n_files
-    arrays = {
-        "sizes": np.array([n_symbols, n_files], np.int64),
-        "source": array[:, 0],
-        "target": array[:, 1],
-        "kind": array[:, 2].astype(np.uint8),
-        "line": array[:, 3],
-        "out_ptr": _pointers(array[:, 0], nodes),
-        "incoming": np.lexsort((array[:, 0], array[:, 1])).astype(np.int32),
-        "in_ptr": _pointers(array[:, 1], nodes),
-    }
-    for name, values in arrays.items():
-        np.save(folder / f"{name}.npy", np.ascontiguousarray(values), allow_pickle=False)
-
-
-def _pointers(nodes: NDArray[np.int32], n: int) -> NDArray[np.int64]:
-    pointers = np.zeros(n + 1, np.int64)
+def _pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
+    pointers = np.zeros(n + 1, np.int32)
     np.cumsum(np.bincount(nodes, minlength=n), out=pointers[1:])
     return pointers
 
 
+def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
+    """Stable argsort of numbers that are not negative, by halves: numpy has a radix sort for 16 bits only."""
+    low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable")
+    high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
+    return low[high].astype(np.int32)
+
+
 class GraphIndex:
-    """Reader of the shard."""
+    """Reader of the shard.
 
-    def __init__(self, folder: Path) -> None:
-        def load(name: str, dtype: type[np.generic]) -> Any:
-            return load_array(folder / f"{name}.npy", dtype)
+    Raises:
+        DamagedIndexError: It is damaged; a query checks what it looks at.
+    """
 
-        try:
-            self.n_symbols, self.n_files = (int(n) for n in load("sizes", np.int64))
-            self.source, self.target, self.line = (load(name, np.int32) for name in ("source", "target", "line"))
-            self.kind = load("kind", np.uint8)
-            self.out_ptr, self.in_ptr = load("out_ptr", np.int64), load("in_ptr", np.int64)
-            self.incoming = load("incoming", np.int32)
-        except (OSError, ValueError) as error:
-            raise DamagedIndexError(f"{folder.name}: {error}") from error
+    def __init__(self, path: Path) -> None:
+        self._name = path.name
+        arrays = Arrays(path)
+        self.first_symbol = arrays.array("first_symbol", "i4")
+        self.source, self.target, self.line = (arrays.array(name, "i4") for name in ("source", "target", "line"))
+        self.kind = arrays.array("kind", "u1")
+        self.incoming = arrays.array("incoming", "i4")
+        self.out_ptr, self.in_ptr = arrays.array("out_ptr", "i4"), arrays.array("in_ptr", "i4")
+        self._check(len(self.first_symbol) > 0)
+        self.n_files = len(self.first_symbol) - 1
+        self.n_symbols = int(self.first_symbol[-1])
         nodes = self.n_symbols + self.n_files
-        if len(self.out_ptr) != nodes + 1 or len(self.in_ptr) != nodes + 1 or len(self.incoming) != len(self.source):
-            raise DamagedIndexError(f"{folder.name}: its arrays do not fit together")
+        edges = len(self.source)
+        self._check(self.n_symbols >= 0 and len(self.out_ptr) == len(self.in_ptr) == nodes + 1)
+        self._check(len(self.target) == len(self.line) == len(self.kind) == len(self.incoming) == edges)
 
     def out(self, node: int, kind: int) -> NDArray[np.int32]:
         """Targets of a node's edges of one kind, ascending."""
-        span = slice(int(self.out_ptr[node]), int(self.out_ptr[node + 1]))
-        found: NDArray[np.int32] = self.target[span][self.kind[span] == kind]
-        return found
+        span = self._span(self.out_ptr, node)
+        return self._nodes(self.target[span][self.kind[span] == kind])
 
     def into(self, node: int, kind: int) -> NDArray[np.int32]:
         """Sources of the edges of one kind into a node, ascending."""
-        edges = self.incoming[int(self.in_ptr[node]) : int(self.in_ptr[node + 1])]
-        found: NDArray[np.int32] = self.source[edges[self.kind[edges] == kind]]
-        return found
+        edges = self.incoming[self._span(self.in_ptr, node)]
+        self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
+        return self._nodes(self.source[edges[self.kind[edges] == kind]])
+
+    def _span(self, pointers: NDArray[Any], node: int) -> slice:
+        self._check(0 <= node < len(pointers) - 1)
+        start, stop = int(pointers[node]), int(pointers[node + 1])
+        self._check(0 <= start <= stop <= len(self.source))
+        return slice(start, stop)
+
+    def _nodes(self, found: NDArray[Any]) -> NDArray[np.int32]:
+        nodes: NDArray[np.int32] = found
+        self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < len(self.out_ptr) - 1)
+        return nodes
+
+    def _check(self, holds: bool) -> None:
+        if not holds:
+            raise DamagedIndexError(f"{self._name}: its arrays do not fit together")
+
+
+def read_links(path: Path) -> Links:
+    """The whole graph, checked from end to end: what a refresh starts from.
+
+    Raises:
+        DamagedIndexError: It is not what `write_graph` writes.
+    """
+    arrays = Arrays(path)
+    stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items()}
+    links = Links(**stored)
+    edges = len(links.source)
+    nodes = links.n_symbols + links.n_files if len(links.first_symbol) else -1
+    if (
+        nodes < 0
+        or not _points(links.first_symbol, None)
+        or not _points(links.key_start, len(links.keys))
+        or len(links.key_start) != len(links.first_symbol)
+        or not len(links.target) == len(links.line) == len(links.kind) == edges
+        or not all(_within(column, 0, nodes) for column in (links.source, links.target))
+        or not _within(links.kind, 0, len(EDGE_KINDS))
+        or len(links.site_key) != len(links.site_count)
+        or (links.site_key[1:] <= links.site_key[:-1]).any()
+        or not _within(links.site_count, 1, 1 << 31)
+    ):
+        raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
+    return links
+
+
+def _points(pointers: NDArray[Any], end: int | None) -> bool:
+    """Whether these are pointers: from 0, never descending, up to `end`."""
+    fits = len(pointers) > 0 and int(pointers[0]) == 0 and not (pointers[1:] < pointers[:-1]).any()
+    return fits and (end is None or int(pointers[-1]) == end)
+
+
+def _within(values: NDArray[Any], low: int, stop: int) -> bool:
+    return not len(values) or (low <= int(values.min()) and int(values.max()) < stop)

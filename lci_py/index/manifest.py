@@ -11,7 +11,6 @@ import json
 import os
 import re
 import stat
-import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,28 +22,48 @@ from lci_py.errors import (
     NoIndexError,
     ShardMissingError,
     ShardVersionError,
+    UntrustedIndexError,
     WrongRootError,
 )
+from lci_py.index.numbering import COUNTED
+from lci_py.index.trust import is_sealed, seal
 
 #: Version history stands in docs/index-format.md.
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
+#: The same as an expression, because importing the parser of such a format takes as long as reading the manifest.
+_BUILT_AT = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
 _MAX_BYTES = 4_000_000
 #: A shard's name: its role, the head of its digest, and a suffix.
 SHARD_NAME = re.compile(r"([a-z][a-z0-9]*)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
-_TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason")
-_NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read")
+#: What the cache leaves when its writer is killed.
+JOURNAL = "cache.sqlite-journal"
+#: How the names of staging folders begin.
+STAGING = "tmp-"
+_TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason", "limited_by_reason")
+_NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read", "pending_chunks", "files_with_errors")
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard on disk: a file, or a folder of files."""
+    """One file on disk."""
 
     name: str
     bytes: int
-    sha: str  # digest over names, sizes and contents
-    mtime_ns: int  # of the newest of its files: one that is unchanged since it was written needs no check of its digest
+    sha: str  # digest of the content
+    # What is unchanged since it was written needs no check of its digest. Whoever writes to a file may set its
+    # modification time back, but not the time of that.
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Some of the repository's files, with the shards of these. It is never changed; its dead rows are counted too."""
+
+    counts: dict[str, int]  # of `numbering.COUNTED`
+    shards: dict[str, Shard]  # symbols, bm25, and unless the embedding waits: dense, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +76,47 @@ class Manifest:
     program: str
     model: dict[str, Any]  # name, sha256, dimension
     settings: dict[str, Any]
-    files_digest: str  # of every indexed file's path, size and modification time, and the skipped ones
-    counts: dict[str, Any] = field(default_factory=dict)
-    shards: dict[str, Shard] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)  # of what is alive
+    segments: tuple[Segment, ...] = ()
+    shards: dict[str, Shard] = field(default_factory=dict)  # of all segments together: graph, files
+
+    def all_shards(self) -> list[tuple[str, Shard]]:
+        """Every shard with its role."""
+        tables = [*(segment.shards for segment in self.segments), self.shards]
+        return [item for table in tables for item in table.items()]
 
     def dumps(self) -> str:
+        """The manifest as it is written: with its seal, and a digest over both.
+
+        Raises:
+            TrustKeyError: The key of the seal cannot be made or used.
+        """
         data = asdict(self)
+        data["seal"] = seal(_canonical(data))
         return json.dumps({**data, "digest": _own_digest(data)}, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
+def _canonical(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
 def _own_digest(data: dict[str, Any]) -> str:
-    """Digest of a manifest's values: a flipped byte in a count would otherwise be believed."""
-    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+    """Digest of a manifest's values and its seal. It tells damage (a flipped byte) from an index of somebody else."""
+    return hashlib.blake2b(_canonical(data), digest_size=16).hexdigest()
 
 
-def read_manifest(index_dir: Path) -> Manifest:
+def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
     """What the manifest of a folder says. Whether its shards are there is for `open_index` to find out.
 
+    Args:
+        index_dir: The index folder.
+        trust: Believe it whoever wrote it.
     Raises:
         NoIndexError: There is none.
         ShardVersionError: It is in a format this build does not read.
         DamagedIndexError: It is not a manifest.
+        UntrustedIndexError: It is one, and this user on this machine did not write it.
+        TrustKeyError: The key of the seal cannot be used.
     """
     path = index_dir / MANIFEST
     try:
@@ -93,13 +131,21 @@ def read_manifest(index_dir: Path) -> Manifest:
         raise ShardVersionError(str(path), found=data.get("format"), readable=FORMAT)
     if data.pop("digest", None) != _own_digest(data):
         raise DamagedIndexError(f"{MANIFEST} does not match its own checksum")
+    found = data.pop("seal", None)
+    if not trust and not is_sealed(_canonical(data), found):
+        raise UntrustedIndexError(str(index_dir))
     try:
-        shards = {role: Shard(**shard) for role, shard in data.pop("shards").items()}
-        manifest = Manifest(**data, shards=shards)
+        shards = _shards(data.pop("shards"))
+        segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
+        manifest = Manifest(**data, segments=segments, shards=shards)
         _check(manifest)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise DamagedIndexError(f"{MANIFEST} has unexpected content ({error})") from error
     return manifest
+
+
+def _shards(data: dict[str, Any]) -> dict[str, Shard]:
+    return {role: Shard(**shard) for role, shard in data.items()}
 
 
 def _read(path: Path) -> str:
@@ -116,25 +162,30 @@ def _read(path: Path) -> str:
 
 def _check(manifest: Manifest) -> None:
     """Raise ValueError (or what a wrong type raises) unless every value is of the kind that readers rely on."""
-    counts, model, shards = manifest.counts, manifest.model, manifest.shards
-    texts = [manifest.program, manifest.files_digest, manifest.commit or "", manifest.branch or ""]
-    texts += [manifest.settings.get("root", ""), *counts.get("unparsed", ())]
-    numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model.get("dimension", 0)]
-    for role, shard in shards.items():
-        numbers += [shard.bytes, shard.mtime_ns]
+    counts, model = manifest.counts, manifest.model
+    texts = [manifest.program, manifest.commit or "", manifest.branch or ""]
+    texts += [manifest.settings.get("root", ""), *counts["unparsed"]]
+    numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model["dimension"]]
+    for role, shard in manifest.all_shards():
+        numbers += [shard.bytes, shard.mtime_ns, shard.ctime_ns]
         match = SHARD_NAME.fullmatch(shard.name)
         if match is None or match[1] != role or not isinstance(shard.sha, str):
             raise ValueError(f"a shard is called {shard.name!r}")
+    for segment in manifest.segments:
+        rows = [segment.counts[kind] for kind in COUNTED]
+        numbers += rows
+        # Arrays over all rows are made before a shard is read: each of them is a row of this one.
+        if "bm25" not in segment.shards or max(rows) > segment.shards["symbols"].bytes:
+            raise ValueError("a segment lacks a shard, or has more rows than that has bytes")
     for name in _TABLES:
         numbers += counts[name].values()
+    texts += [item[key] for item in counts["limited"] for key in ("path", "reason")]
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("a number is not one")
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a text is not one")
-    time.strptime(manifest.built_at, BUILT_AT)
-    # Arrays over all units and files are made before a shard is read: each of them is a row of this one.
-    if "symbols" in shards and max(counts["units"], counts["files"]) > shards["symbols"].bytes:
-        raise ValueError("more units or files than the shard has bytes")
+    if _BUILT_AT.fullmatch(manifest.built_at) is None:
+        raise ValueError("built_at is no time")
 
 
 # --- shards -------------------------------------------------------------------------------------------------------
@@ -143,13 +194,13 @@ def _check(manifest: Manifest) -> None:
 class OpenIndex:
     """A manifest whose shards stay while this is open: a writer removes only what nobody holds."""
 
-    def __init__(self, index_dir: Path) -> None:
+    def __init__(self, index_dir: Path, *, trust: bool = False) -> None:
         self.index_dir = index_dir
         self._held: list[int] = []
-        self.manifest = read_manifest(index_dir)
+        self.manifest = read_manifest(index_dir, trust=trust)
         while not self._hold_all():
             # A writer may have published a newer index, and removed these shards, since the manifest was read.
-            newer = read_manifest(index_dir)
+            newer = read_manifest(index_dir, trust=trust)
             if newer == self.manifest:
                 break  # it is really incomplete, which concerns only those who need what is missing
             self.close()
@@ -160,30 +211,32 @@ class OpenIndex:
             os.close(self._held.pop())
 
     def _hold_all(self) -> bool:
-        paths = [self.index_dir / shard.name for shard in self.manifest.shards.values()]
+        paths = [self.index_dir / shard.name for _, shard in self.manifest.all_shards()]
         self._held += [handle for path in paths if (handle := hold(path, exclusive=False)) is not None]
         return all(os.path.lexists(path) for path in paths)  # looked at under the locks
 
-    def verified(self, role: str) -> Path:
-        """Path of a shard that holds what was written.
+    def verified(self, role: str, segment: int | None = None) -> Path:
+        """Path of a shard that holds what was written; `segment` is None for one of all segments together.
 
         Raises:
             ShardMissingError: It is not there.
             DamagedIndexError: It holds something else.
         """
-        shard = self.manifest.shards.get(role)
+        part = self.manifest if segment is None else self.manifest.segments[segment]
+        shard = part.shards.get(role)
         if shard is None or not os.path.lexists(self.index_dir / shard.name):
             raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
         verify(self.index_dir, shard)
         return self.index_dir / shard.name
 
-    def problems(self) -> list[str]:
-        """What is wrong with the shards, from reading all of them; nothing, usually."""
+    def problems(self, *, thoroughly: bool) -> list[str]:
+        """What is wrong with the shards: by `stat`, or from reading all of them; nothing, usually."""
         found = []
-        for role, shard in self.manifest.shards.items():
+        for role, shard in self.manifest.all_shards():
             try:
-                self.verified(role)
-                verify(self.index_dir, shard, thoroughly=True)
+                if not os.path.lexists(self.index_dir / shard.name):
+                    raise ShardMissingError(f"the index has no {role} shard")
+                verify(self.index_dir, shard, thoroughly=thoroughly)
             except IndexError_ as error:
                 found.append(error.message)
         return found
@@ -235,56 +288,42 @@ def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
         DamagedIndexError: It is not what was written.
     """
     path = index_dir / shard.name
-    if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns):
+    if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns, shard.ctime_ns):
         return
     try:
-        found = shard_digest(path)
-    except OSError as error:
-        raise DamagedIndexError(f"{shard.name} cannot be read ({error.strerror or error})") from error
+        found = shard_digest(path, most=shard.bytes)
+    except (OSError, ValueError) as error:
+        raise DamagedIndexError(f"{shard.name} cannot be read ({getattr(error, 'strerror', '') or error})") from error
     if found != shard.sha:
         raise DamagedIndexError(f"{shard.name} does not match its checksum")
 
 
-def _files(path: Path) -> list[tuple[str, os.stat_result]]:
-    """The files of a shard, with their names inside it, sorted. A link is no part of a shard.
+def shard_state(path: Path) -> tuple[int, int, int]:
+    """(size, modification time, change time) of a shard; -1 each if it is not there, or not a regular file."""
+    with suppress(OSError):
+        info = os.lstat(path)
+        if stat.S_ISREG(info.st_mode):
+            return info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    return -1, -1, -1
+
+
+def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> str:
+    """Digest of a shard's content; with `sync`, it is flushed to the disk on the way.
 
     Raises:
-        OSError: If something is missing, unreadable, or not a file.
+        OSError: It cannot be read.
+        ValueError: It is not a regular file, or larger than `most` bytes.
     """
-    info = os.lstat(path)
-    if stat.S_ISREG(info.st_mode):
-        return [(".", info)]
-    found = []
-    pending = [("", path)]
-    while pending:
-        prefix, folder = pending.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append((f"{prefix}{entry.name}/", Path(entry.path)))
-                else:
-                    found.append((prefix + entry.name, entry.stat(follow_symlinks=False)))
-    if not all(stat.S_ISREG(info.st_mode) for _, info in found):
-        raise OSError(f"{path.name} holds something that is not a file")
-    return sorted(found, key=lambda item: item[0])
-
-
-def shard_state(path: Path) -> tuple[int, int]:
-    """(size, newest modification time) of a shard; (-1, -1) if it is not there, or not made of files."""
-    with suppress(OSError):
-        infos = [info for _, info in _files(path)]
-        return sum(info.st_size for info in infos), max((info.st_mtime_ns for info in infos), default=0)
-    return -1, -1
-
-
-def shard_digest(path: Path, *, sync: bool = False) -> str:
-    """Digest of a shard's content; with `sync`, its files are flushed to the disk on the way."""
     digest = hashlib.blake2b(digest_size=16)
-    for name, info in _files(path):
-        with open(path / name if name != "." else path, "rb") as handle:
-            if sync:
-                os.fsync(handle.fileno())
-            digest.update(f"{name}\0{info.st_size}\0".encode())
-            while block := handle.read(1 << 20):
-                digest.update(block)
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
+        info = os.fstat(handle.fileno())
+        if not stat.S_ISREG(info.st_mode):
+            raise ValueError("not a regular file")
+        if most is not None and info.st_size > most:
+            raise ValueError("larger than it was")
+        if sync:
+            os.fsync(handle.fileno())
+        while block := handle.read(1 << 20):
+            digest.update(block)
     return digest.hexdigest()

@@ -113,31 +113,37 @@ class Numbering:
 
 
 def number_slots(
-    paths: Sequence[Sequence[str | None]], owners: Mapping[str, Sequence[NDArray[Any]]]
+    paths: Sequence[Sequence[str | None]], sizes: Mapping[str, Sequence[NDArray[Any]]]
 ) -> dict[str, NDArray[Any]]:
     """The arrays of a numbering.
 
     Args:
         paths: Per segment and file: its path, None if it is dead.
-        owners: For each of `COUNTED` but files, per segment: the file of every row, ascending.
+        sizes: For each of `COUNTED` but files, per segment: how many rows each file has, [files].
     Returns:
         `KIND_public` and `KIND_slot`, as `Numbering` reads them.
     """
     import numpy as np
 
     flat = [path for segment in paths for path in segment]
-    live = sorted((path, slot) for slot, path in enumerate(flat) if path is not None)
-    file_slot = np.array([slot for _, slot in live], np.int32)
-    file_public = np.full(len(flat), -1, np.int32)
-    file_public[file_slot] = np.arange(len(live), dtype=np.int32)
-    found = {"files_public": file_public, "files_slot": file_slot}
-    for kind, per_segment in owners.items():
-        first_file = np.cumsum([0, *(len(segment) for segment in paths)])
-        owner = np.concatenate([rows.astype(np.int64) + first_file[i] for i, rows in enumerate(per_segment)])
-        public = np.full(len(owner), -1, np.int32)
-        alive = np.flatnonzero(file_public[owner] >= 0)
-        # Stable: within a file, rows keep the order that they have in their segment.
-        slots = alive[np.argsort(file_public[owner[alive]], kind="stable")].astype(np.int32)
-        public[slots] = np.arange(len(slots), dtype=np.int32)
-        found[f"{kind}_public"], found[f"{kind}_slot"] = public, slots
+    live = np.array(
+        [slot for _, slot in sorted((path, i) for i, path in enumerate(flat) if path is not None)], np.int64
+    )
+    found = _both(live, len(flat), "files")
+    for kind, per_segment in sizes.items():
+        counts = np.concatenate([np.zeros(0, np.int64), *per_segment]).astype(np.int64)
+        first = np.cumsum(counts) - counts
+        # The rows of the living files, file after file: a running number, shifted at the start of each file.
+        own = counts[live]
+        ends = np.cumsum(own)
+        slots = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first[live] - (ends - own), own)
+        found |= _both(slots, int(counts.sum()), kind)
     return found
+
+
+def _both(slots: NDArray[Any], total: int, kind: str) -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    public = np.full(total, -1, np.int32)
+    public[slots] = np.arange(len(slots), dtype=np.int32)
+    return {f"{kind}_public": public, f"{kind}_slot": slots.astype(np.int32)}

@@ -1,71 +1,70 @@
-"""Write all shards of a build into its staging folder."""
+"""Write all shards of a segment."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lci_py.embed.encoder import Encoder
-from lci_py.index import fields
+from lci_py.index import embedding, fields
 from lci_py.index.bags import csr
 from lci_py.index.bm25 import write_lexical
-from lci_py.index.dense import write_dense, write_tokens
-from lci_py.index.graph import EDGE_KINDS, resolve_edges, write_graph
-from lci_py.index.late import write_token_bags
+from lci_py.index.late import write_tokens
 from lci_py.index.symbolic import write_symbolic
+from lci_py.index.vectors import write_dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lci_py.embed.contextual import ContextualEncoder
+    from lci_py.index.embedding import Reuse, VectorCache
     from lci_py.index.rows import Rows
-    from lci_py.types import Skip
 
     Progress = Callable[[str, int, int], None]
-    Shards = dict[str, tuple[Path, str]]
 
 
-def write_shards(
-    folder: Path, rows: Rows, skipped: list[Skip], encoder: Encoder | ContextualEncoder, report: Progress
-) -> tuple[Shards, dict[str, int]]:
-    """The shards (role -> path, suffix of its final name), and how many edges there are of each kind."""
-    report("graph", 0, 0)
-    edges, targets = resolve_edges(rows)
-    (folder / "graph").mkdir()
-    write_graph(folder / "graph", edges, len(rows.symbols), len(rows.records))
+def write_segment(
+    folder: Path,
+    rows: Rows,
+    encoder: Encoder | ContextualEncoder | None,
+    report: Progress,
+    reuse: Reuse,
+    cache: VectorCache | None,
+) -> dict[str, Path]:
+    """Write the shards of a segment.
+
+    Args:
+        folder: Where to.
+        rows: What is in it.
+        encoder: Embeds the chunks; without one, the shards that need it are left out.
+        report: Told the stages.
+        reuse: Chunks that older segments have.
+        cache: Vectors of a model that reads text.
+    Returns:
+        Role -> path.
+    """
     report("symbols", 0, 0)
-    write_symbolic(folder / "symbols.sqlite", rows, targets, skipped)
-    shards = {
-        "graph": (folder / "graph", ""),
-        "symbols": (folder / "symbols.sqlite", ".sqlite"),
-        "bm25": (folder / "bm25.arrays", ".arrays"),
-        "dense": (folder / "dense.faiss", ".faiss"),
-    }
-    _write_text_shards(shards, folder, rows, encoder, report)
-    kinds = Counter(EDGE_KINDS[edge[2]] for edge in edges)
-    return shards, dict(sorted(kinds.items()))
-
-
-def _write_text_shards(
-    shards: Shards, folder: Path, rows: Rows, encoder: Encoder | ContextualEncoder, report: Progress
-) -> None:
+    shards = {"symbols": folder / "symbols.sqlite", "bm25": folder / "bm25.arrays"}
+    write_symbolic(shards["symbols"], rows)
     report("bm25", 0, 0)
     text = fields.text_fields(rows)
     vocabulary = text.vocabulary
     terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
-    write_lexical(folder / "bm25.arrays", terms, word_terms, text.lexical, text.maps, text.n_files)
+    write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)
     text.lexical.clear()  # as large as everything that the embedding needs
+    if encoder is None:
+        return shards
     report("embed", 0, len(rows.chunk_unit))
+    units = np.array(rows.chunk_unit, np.int64)
+    shards["dense"] = folder / "dense.faiss"
     if isinstance(encoder, Encoder):
-        embedded = fields.embed(text, encoder)
-        vectors = embedded.vectors
-        (folder / "tokens").mkdir()
-        write_tokens(folder / "tokens", list(text.vocabulary.part_ids), embedded.pieces)
-        write_token_bags(folder / "tokens", embedded.pointers, embedded.ids)
-        shards["tokens"] = (folder / "tokens", "")
+        whole = reuse.chunks == len(units) > 0
+        embedded = embedding.copied(reuse, encoder.dimension) if whole else embedding.embed(text, encoder, reuse)
+        write_dense(shards["dense"], embedded.vectors, units)
+        shards["tokens"] = folder / "tokens.arrays"
+        write_tokens(shards["tokens"], embedded.parts, embedded.pieces, embedded.pointers, embedded.ids)
     else:
-        vectors = fields.embed_texts(rows, encoder, report)
-    write_dense(folder / "dense.faiss", vectors, np.array(rows.chunk_unit, np.int64))
+        write_dense(shards["dense"], embedding.embed_texts(rows, encoder, report, cache), units)
+    return shards

@@ -5,33 +5,51 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lci_py.errors import IndexWriteError
-from lci_py.index.manifest import MANIFEST, SHARD_NAME, Manifest, Shard, hold, shard_digest, shard_state
+from lci_py.errors import IndexError_, IndexWriteError
+from lci_py.index.lock import writer
+from lci_py.index.manifest import (
+    MANIFEST,
+    SHARD_NAME,
+    STAGING,
+    Manifest,
+    Segment,
+    Shard,
+    hold,
+    read_manifest,
+    shard_digest,
+    shard_state,
+    verify,
+)
 
-_IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
-_LOCK = "write.lock"
+IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
+#: What holds work of earlier runs, keyed by content; believed only beside a manifest that is sealed.
+_CACHE = re.compile(r"cache([.-].*)?")
+_SUFFIXES = {"symbols": ".sqlite", "dense": ".faiss"}
 
 
 @contextlib.contextmanager
-def staging(index_dir: Path) -> Iterator[Path]:
+def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
     """A fresh folder inside the index folder to write shards into, under the writer's lock.
 
+    Args:
+        index_dir: The index folder; made if it is not there.
+        wait: Seconds to wait for another writer.
     Raises:
         IndexWriteError: The folder cannot be written, the disk is full, or another process is writing.
     """
     try:
-        index_dir.mkdir(parents=True, exist_ok=True)
-        with _locked(index_dir):
+        with writer(index_dir, wait):
             _write_ignore(index_dir / ".gitignore")
-            for debris in index_dir.glob("tmp-*"):
-                _remove(debris)
-            folder = index_dir / f"tmp-{os.getpid()}"
+            for debris in index_dir.glob(f"{STAGING}*"):
+                remove(debris)
+            folder = staging_folder(index_dir)
             try:
                 folder.mkdir()
                 with _as_os_error():
@@ -46,11 +64,16 @@ def staging(index_dir: Path) -> Iterator[Path]:
         ) from error
 
 
+def staging_folder(index_dir: Path) -> Path:
+    """Where this process writes before it commits."""
+    return index_dir / f"{STAGING}{os.getpid()}"
+
+
 def _write_ignore(path: Path) -> None:
     # A full disk leaves an empty one; a link came with a clone, and writing would follow it.
     if path.is_symlink() or not path.exists() or not path.stat().st_size:
         path.unlink(missing_ok=True)
-        path.write_text(_IGNORE)
+        path.write_text(IGNORE)
 
 
 @contextlib.contextmanager
@@ -66,52 +89,42 @@ def _as_os_error() -> Iterator[None]:
         raise OSError(f"faiss cannot write its file ({' '.join(str(error).split())[-80:]})") from error
 
 
-@contextlib.contextmanager
-def _locked(index_dir: Path) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - not on this platform; the manifest is still replaced atomically
-        yield
-        return
-    # O_NOFOLLOW: a lock that came with a clone may be a link to any file, which `truncate` would empty.
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(index_dir / _LOCK, flags, 0o666)
-    with open(descriptor, "r+", encoding="utf-8") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            handle.seek(0)
-            holder = handle.read(20).strip() or "unknown"
-            raise IndexWriteError(
-                f"another `lci index` (process {holder}) is writing {index_dir}",
-                hint="wait for it to finish, then run the command again",
-            ) from None
-        handle.truncate(0)
-        handle.write(str(os.getpid()))
-        handle.flush()
-        yield
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A segment that is not published yet: its counts, and role to path in the staging folder."""
+
+    counts: dict[str, int]
+    shards: dict[str, Path]
 
 
-def commit(index_dir: Path, folder: Path, shards: dict[str, tuple[Path, str]], manifest: Manifest) -> Manifest:
-    """Publish shards written into the staging folder.
+def commit(
+    index_dir: Path, segments: Sequence[Segment | Draft], shared: Mapping[str, Shard | Path], manifest: Manifest
+) -> Manifest:
+    """Publish a generation.
 
     Args:
         index_dir: The index folder.
-        folder: The staging folder.
-        shards: Role to (path in the staging folder, suffix of its final name).
-        manifest: Everything but the new shards; those that it names already stay.
+        segments: Those that stay, and those that were written into the staging folder.
+        shared: The shards of all segments together, by role: as they are, or in the staging folder.
+        manifest: Everything else.
     Returns:
         The manifest as written.
+    Raises:
+        DamagedIndexError: A shard that is to stay is not what was written.
     """
-    named = dict(manifest.shards)
-    for role, (path, suffix) in sorted(shards.items()):
-        digest = shard_digest(path, sync=True)
-        final = index_dir / f"{role}-{digest[:16]}{suffix}"
-        _place(path, final, digest)
-        size, mtime_ns = shard_state(final)
-        named[role] = Shard(final.name, size, digest, mtime_ns)
-    manifest = replace(manifest, shards=named)
-    temporary = folder / MANIFEST
+
+    def published(shards: Mapping[str, Shard | Path]) -> dict[str, Shard]:
+        return {
+            role: _place(index_dir, role, shard) if isinstance(shard, Path) else _as_is(index_dir, shard)
+            for role, shard in sorted(shards.items())
+        }
+
+    manifest = replace(
+        manifest,
+        segments=tuple(Segment(item.counts, published(item.shards)) for item in segments),
+        shards=published(shared),
+    )
+    temporary = staging_folder(index_dir) / MANIFEST
     with temporary.open("w", encoding="utf-8") as handle:
         handle.write(manifest.dumps())
         handle.flush()
@@ -119,21 +132,29 @@ def commit(index_dir: Path, folder: Path, shards: dict[str, tuple[Path, str]], m
     _sync_folder(index_dir)  # the shards' names before the name that leads to them
     os.replace(temporary, index_dir / MANIFEST)
     _sync_folder(index_dir)
-    _collect(index_dir, {shard.name for shard in named.values()})
+    collect(index_dir, manifest)
     return manifest
 
 
-def _place(path: Path, final: Path, digest: str) -> None:
+def _place(index_dir: Path, role: str, path: Path) -> Shard:
     """Move a shard to its final name, unless the same content is there. What is there may be damaged."""
-    if path.is_dir():
-        for folder in (path, *path.rglob("*/")):
-            _sync_folder(folder)
+    digest = shard_digest(path, sync=True)
+    final = index_dir / f"{role}-{digest[:16]}{_SUFFIXES.get(role, '.arrays')}"
+    same = False
     if os.path.lexists(final):
-        with contextlib.suppress(OSError):
-            if shard_digest(final) == digest:
-                return
-        os.replace(final, path.with_name(f"damaged-{final.name}"))  # a folder cannot be replaced in one step
-    os.replace(path, final)
+        with contextlib.suppress(OSError, ValueError):
+            same = shard_digest(final) == digest
+        if not same:
+            remove(final)
+    if not same:
+        os.replace(path, final)
+    return Shard(final.name, final.stat().st_size, digest, *shard_state(final)[1:])
+
+
+def _as_is(index_dir: Path, shard: Shard) -> Shard:
+    """A shard that stays, with the times of now: one that was copied here would be read whole by every query."""
+    verify(index_dir, shard)
+    return replace(shard, mtime_ns=(state := shard_state(index_dir / shard.name))[1], ctime_ns=state[2])
 
 
 def _sync_folder(folder: Path) -> None:
@@ -145,8 +166,10 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _collect(index_dir: Path, keep: set[str]) -> None:
-    """Remove the shards of older generations, save those that a reader has open: a later run takes them."""
+def collect(index_dir: Path, manifest: Manifest) -> None:
+    """Remove the shards of older generations, save those that a reader has open: a later run takes them. For who has
+    the writer's lock."""
+    keep = {shard.name for _, shard in manifest.all_shards()}
     for item in index_dir.iterdir():
         if item.name in keep or not SHARD_NAME.fullmatch(item.name):
             continue
@@ -154,12 +177,37 @@ def _collect(index_dir: Path, keep: set[str]) -> None:
             handle = hold(item, exclusive=True)
         except BlockingIOError:
             continue
-        _remove(item)
+        remove(item)
         if handle is not None:
             os.close(handle)
 
 
-def _remove(item: Path) -> None:
+def is_cache(name: str) -> bool:
+    """Whether a name in the index folder is one of the cache's."""
+    return _CACHE.fullmatch(name) is not None
+
+
+def adopt(index_dir: Path, wait: float = 0.0) -> bool:
+    """Seal an index that somebody else made, if each of its shards is what its manifest says.
+
+    Returns:
+        False if there is none, or it is damaged.
+    Raises:
+        IndexWriteError: As in `staging`.
+    """
+    with staging(index_dir, wait):
+        try:
+            found = read_manifest(index_dir, trust=True)
+            for _, shard in found.all_shards():
+                verify(index_dir, shard, thoroughly=True)
+        except IndexError_:
+            return False
+        commit(index_dir, found.segments, found.shards, found)
+    return True
+
+
+def remove(item: Path) -> None:
+    """Remove a file, a link or a folder; what cannot be removed stays."""
     if item.is_dir() and not item.is_symlink():
         shutil.rmtree(item, ignore_errors=True)
     else:

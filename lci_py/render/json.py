@@ -57,13 +57,18 @@ def _score(value: float) -> float:
 
 
 def _index(info: IndexInfo) -> dict[str, Any]:
-    return {
+    found: dict[str, Any] = {
         "generation": info.generation,
         "built_at": info.built_at,
         "commit": info.commit,
         "branch": info.branch,
         "stale_files": info.stale_files,
     }
+    if info.unchecked_files:
+        found["unchecked_files"] = info.unchecked_files
+    if info.stale_files:
+        found["hint"] = "run `lci index`"
+    return found
 
 
 def _link(link: GraphLink) -> dict[str, Any]:
@@ -180,6 +185,6 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip]) -> dict[str, Any
     }
 
 
-def status_object(status: Mapping[str, Any]) -> dict[str, Any]:
-    """`lci status --json`."""
-    return {"schema_version": SCHEMA_VERSION, **rounded(status)}
+def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
+    """`lci status --json`, `lci clean --json`, `lci hook --json`."""
+    return {"schema_version": SCHEMA_VERSION, **rounded(found)}

@@ -16,11 +16,13 @@ from lci_py.render.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lci_py.types import BuildSummary, FileEntry, Skip
 
 _LABEL = 10
+#: Segments shown; one refresh may add one.
+_SEGMENTS = 6
 
 
 def _row(label: str, text: str, style: Style) -> str:
@@ -37,9 +39,9 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> 
     if not built.changed:
         file.write(f"up to date (generation {built.generation})\n")
     else:
-        reused = f", {built.reused_files:,} unchanged" if built.reused_files else ""
-        what = f"{plural(built.files, 'file')} in {built.seconds:.1f} s (generation {built.generation}{reused})"
+        what = f"{plural(built.files, 'file')} in {built.seconds:.1f} s (generation {built.generation})"
         file.write(f"indexed {style(what, 'bold')}\n")
+        file.write(_row("refresh", _refresh(built, signs), style))
         file.write(_row("files", counts(built.files_by_language.items(), signs), style))
         file.write(_row("symbols", counts(built.symbols_by_kind.items(), signs), style))
         file.write(_row("chunks", f"{built.chunks:,}", style))
@@ -48,6 +50,17 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> 
         file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", style))
     for warning in built.warnings:
         file.write(style(f"{signs.warn} {visible_line(warning)}", "warn") + "\n")
+
+
+def _refresh(built: BuildSummary, signs: Signs) -> str:
+    """What a refresh did, "" for a build from nothing."""
+    if not built.reused_files and not built.removed_files:
+        return ""
+    parts = [f"{built.parsed_files:,} parsed", f"{built.reused_files:,} reused"]
+    if built.removed_files:
+        parts.append(f"{built.removed_files:,} removed")
+    parts.append(f"{plural(built.embedded_chunks, 'chunk')} embedded")
+    return f" {signs.dot} ".join(parts)
 
 
 def render_dry_run(files: list[FileEntry], skipped: list[Skip], *, file: IO[str]) -> None:
@@ -79,7 +92,7 @@ def _age(seconds: float) -> str:
     return "just now"
 
 
-def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = False) -> None:
+def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = False, verbose: bool = False) -> None:
     """`lci status`. A key that is missing or null has no row: an unborn branch has no commit."""
     style, signs = Style(color), _signs(file)
     get = status.get
@@ -99,13 +112,45 @@ def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = Fal
     file.write(_row("files", f"{get('files', 0):,}  {by_language}".rstrip(), style))
     by_kind = counts((get("symbols_by_kind") or {}).items(), signs)
     file.write(_row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip(), style))
-    file.write(_row("chunks", f"{get('chunks', 0):,}", style))
+    pending = f", {get('pending_chunks'):,} not embedded yet" if get("pending_chunks") else ""
+    file.write(_row("chunks", f"{get('chunks', 0):,}{pending}", style))
     file.write(_row("edges", counts((get("edges_by_kind") or {}).items(), signs), style))
-    shards = f" {signs.dot} ".join(f"{visible_line(s['name'])} {size(s['bytes'])}" for s in get("shards") or ())
-    file.write(_row("shards", shards, style))
+    file.writelines(_segments(status, style, signs, len(get("segments") or ()) if verbose else _SEGMENTS))
     file.write(_row("on disk", size(get("bytes_on_disk") or 0), style))
     file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), style))
+    if verbose:
+        file.writelines(_skipped(status, signs))
+    for problem in get("problems") or ():
+        file.write(style(f"{signs.warn} {visible_line(str(problem))}", "warn") + "\n")
+    for warning in get("warnings") or ():
+        file.write(style(f"{signs.warn} {visible_line(str(warning))}", "warn") + "\n")
     _stale(status, file, style, signs)
+
+
+def _segments(status: Mapping[str, Any], style: Style, signs: Signs, most: int) -> Iterator[str]:
+    """The shards, by segment if there are several."""
+
+    def named(shards: Sequence[Mapping[str, Any]]) -> str:
+        return f" {signs.dot} ".join(f"{visible_line(str(s['name']))} {size(s['bytes'])}" for s in shards)
+
+    segments = status.get("segments") or ()
+    if len(segments) < 2:
+        yield _row("shards", named(status.get("shards") or ()), style)
+        return
+    yield _row("segments", f"{len(segments):,}", style)
+    for number, segment in enumerate(segments[:most], 1):
+        what = f"{plural(segment['files'], 'file')}, {plural(segment['chunks'], 'chunk')}, {size(segment['bytes'])}"
+        yield f"    {number}  {what}: {named(segment['shards'])}\n"
+    if len(segments) > most:
+        yield f"    {signs.ellipsis} and {len(segments) - most:,} more\n"
+
+
+def _skipped(status: Mapping[str, Any], signs: Signs) -> Iterator[str]:
+    total = status.get("skipped_by_reason") or {}
+    for reason, paths in (status.get("skipped_paths") or {}).items():
+        yield from (f"    {visible_line(reason)}: {visible_line(str(path))}\n" for path in paths)
+        if total.get(reason, 0) > len(paths):
+            yield f"    {visible_line(reason)}: {signs.ellipsis} and {total[reason] - len(paths):,} more\n"
 
 
 def _stale(status: Mapping[str, Any], file: IO[str], style: Style, signs: Signs) -> None:
@@ -117,3 +162,23 @@ def _stale(status: Mapping[str, Any], file: IO[str], style: Style, signs: Signs)
     file.writelines(f"    {visible_line(str(path))}\n" for path in paths)
     if stale > len(paths) > 0:
         file.write(f"    {signs.ellipsis} and {stale - len(paths):,} more\n")
+
+
+def render_cleaned(cleaned: Mapping[str, Any], *, file: IO[str]) -> None:
+    """`lci clean`."""
+    folder = visible_line(str(cleaned["index_dir"]))
+    file.write(f"{folder}: {size(cleaned['freed_bytes'])} freed\n")
+    for name in cleaned["kept"]:
+        file.write(f"  kept {visible_line(str(name))}\n")
+
+
+def render_hooks(found: Mapping[str, Any], *, file: IO[str], color: bool = False) -> None:
+    """`lci hook`."""
+    style, signs = Style(color), _signs(file)
+    file.write(f"hooks in {style(visible_line(str(found['folder'])), 'path')}\n")
+    for hook in found["hooks"]:
+        detail = f": {visible_line(hook['detail'])}" if hook["detail"] else ""
+        changed = "" if hook["name"] not in found["changed"] else " (changed)"
+        file.write(f"  {hook['name']:<14}{hook['state']}{changed}{detail}\n")
+    for warning in found["warnings"]:
+        file.write(style(f"{signs.warn} {visible_line(str(warning))}", "warn") + "\n")

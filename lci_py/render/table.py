@@ -190,7 +190,7 @@ def _footer(answer: Answer, signs: Signs) -> str:
     intent = visible_line(str((answer.plan or {}).get("intent", "")))
     parts = [head, f"{answer.mode} ({intent})" if intent else answer.mode]
     if answer.index.stale_files:
-        parts.append(f"{plural(answer.index.stale_files, 'file')} changed since `lci index`")
+        parts.append(f"{plural(answer.index.stale_files, 'file')} changed since: run `lci index`")
     return f" {signs.dot} ".join(parts)
 
 

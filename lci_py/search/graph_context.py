@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from lci_py.types import GraphContext, GraphLink
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from lci_py.index.symbols import Row
     from lci_py.search.session import Session
 
 #: Neighbours listed per relation: a utility with 500 callers must not flood the answer.
 SHOWN = 5
 
 
-def contexts(session: Session, rows: Sequence[sqlite3.Row]) -> dict[int, GraphContext]:
+def contexts(session: Session, rows: Sequence[Row]) -> dict[int, GraphContext]:
     """The graph context of each result, by unit number."""
     from lci_py.index.graph import CALLS, IMPORTS
 
@@ -51,7 +51,7 @@ def _links(session: Session, nodes: set[int], n_symbols: int) -> dict[int, Graph
     links = {node: GraphLink(row["id"], row["symbol"], row["file"], row["line"]) for node, row in symbols.items()}
     files = [node - n_symbols for node in nodes if node >= n_symbols]
     if files:
-        sql = f"SELECT id, path, sha FROM files WHERE id IN ({','.join(map(str, files))})"
-        for row in session.symbols.execute(sql):
-            links[n_symbols + row["id"]] = GraphLink(f"file:{row['path']}", None, row["path"], 1)
+        paths = session.symbols.paths()
+        for file in files:
+            links[n_symbols + file] = GraphLink(f"file:{paths[file]}", None, paths[file], 1)
     return links

@@ -58,7 +58,7 @@ def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> dict[
     """Unit to the first line of it that holds the phrase."""
     found: dict[int, int] = {}
     needle = phrase.encode("utf-8", "surrogatepass")
-    paths = {row["id"]: row["path"] for row in session.symbols.execute("SELECT id, path FROM files")}
+    paths = session.symbols.paths()
     for file in files:
         # Not by way of `lines`, which keeps what it reads: a phrase of common words is looked up in every file.
         data = session.reader.read(paths[file])
@@ -66,14 +66,10 @@ def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> dict[
             continue
         hits = [number for number, line in enumerate(data.split(b"\n"), 1) if needle in line]
         if hits:
-            chunks = session.symbols.execute(
-                "SELECT c.unit, c.line, c.end_line FROM chunks c JOIN units u ON u.id = c.unit WHERE u.file = ?", [file]
-            )
+            chunks = session.symbols.chunks_of_file(file)
             for number in hits:
                 # A type's chunk spans its methods: the line belongs to the narrowest chunk around it.
-                around = [
-                    (c["end_line"] - c["line"], c["unit"]) for c in chunks if c["line"] <= number <= c["end_line"]
-                ]
+                around = [(last - first, unit) for unit, first, last in chunks if first <= number <= last]
                 if around:
                     found.setdefault(min(around)[1], number)
     return found

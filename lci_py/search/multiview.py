@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.errors import IndexError_
+from lci_py.errors import IndexError_, ShardMissingError
 from lci_py.search.fusion import Fused, fuse, scaled
 from lci_py.source.words import STOPWORDS, WORD, parts, stem
 from lci_py.types import VIEWS, Degradation, Hit
@@ -119,7 +119,8 @@ def _in_parallel(run: Callable[[View], list[Hit]]) -> dict[View, list[Hit] | Bas
 
 
 def _degradation(view: View, error: IndexError_, answering: list[View]) -> Degradation:
-    mode = error.code if error.code in ("shard_missing", "model_mismatch") else "error"
+    missing = isinstance(error, ShardMissingError)  # also one that is still to be made
+    mode = "shard_missing" if missing else error.code if error.code == "model_mismatch" else "error"
     impact = "medium" if view == "symbolic" else "high"
     return Degradation(view, mode, "+".join(answering), impact, error.message)
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.search import graph_context
-from lci_py.source.digest import digest, lines_digest
+from lci_py.source.digest import lines_digest
 from lci_py.types import VIEWS, Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from lci_py.index.symbols import Row
     from lci_py.search.multiview import Outcome
     from lci_py.search.plan import Plan
     from lci_py.search.session import Session
@@ -26,18 +26,15 @@ _MAX_READ = 64_000_000
 
 
 class SourceReader:
-    """Lines of the working tree, each shown file read once per query, and whether it is still what was indexed."""
+    """Lines of the working tree, each shown file read once per query."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._base = str(root)
         self._files: dict[str, list[bytes] | None] = {}
-        self._stale: dict[tuple[str, str], bool] = {}
 
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""
         self._files.clear()
-        self._stale.clear()
 
     def lines(self, path: str) -> list[bytes] | None:
         """The file's lines without line breaks, None if it cannot be read (or is no longer a regular file)."""
@@ -65,35 +62,12 @@ class SourceReader:
         except (OSError, ValueError, RuntimeError):  # the last one: a loop of links, before Python 3.13
             return None
 
-    def changed(self, row: sqlite3.Row) -> bool:
-        """Whether the file differs from what was indexed: by stat first, then by content."""
-        key = (row["file"], row["sha"])
-        found = self._stale.get(key)
-        if found is None:
-            found = self._stale[key] = self._changed(row["file"], row["size"], row["mtime_ns"], row["sha"])
-        return found
-
-    def _changed(self, path: str, size: int, mtime_ns: int, sha: str) -> bool:
-        try:
-            # A string, not a Path: this runs for every indexed file of every query.
-            status = os.lstat(os.path.join(self._base, path))
-        except (OSError, ValueError):
-            return True
-        if not stat.S_ISREG(status.st_mode):
-            return True
-        if status.st_size == size and status.st_mtime_ns == mtime_ns:
-            return False
-        # Size and time are those of the walk, the content may be of a moment later: only the content decides. Not by
-        # way of `lines`: after a checkout every file is read here, and they need not all stay in memory.
-        data = self.read(path)
-        return data is None or digest(data) != sha
-
 
 def result(
-    session: Session, row: sqlite3.Row, request: SearchRequest, view: View, score: float, at: int | None = None
+    session: Session, row: Row, request: SearchRequest, view: View, score: float, at: int | None = None
 ) -> Result:
     """One result from its row. The snippet starts at the line `at`, if the first lines would not reach it."""
-    stale = session.reader.changed(row)
+    stale = session.freshness.changed(row["file"])
     wanted = session.snippet if request.snippet is None else request.snippet
     start = at if at is not None and not row["line"] <= at < row["line"] + wanted else row["line"]
     snippet = _snippet(session, row, start, wanted, stale=stale)
@@ -115,7 +89,7 @@ def result(
     )
 
 
-def _snippet(session: Session, row: sqlite3.Row, start: int, wanted: int, *, stale: bool) -> str:
+def _snippet(session: Session, row: Row, start: int, wanted: int, *, stale: bool) -> str:
     if wanted <= 0:
         return ""
     lines = session.reader.lines(row["file"])
@@ -125,25 +99,21 @@ def _snippet(session: Session, row: sqlite3.Row, start: int, wanted: int, *, sta
     return "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown)
 
 
-def _unmoved(session: Session, row: sqlite3.Row, lines: list[bytes]) -> bool:
+def _unmoved(session: Session, row: Row, lines: list[bytes]) -> bool:
     """Whether the unit's lines still hold what was indexed, though the file has changed elsewhere."""
     if row["unit"] is None:
         return False
-    chunks = session.symbols.execute("SELECT line, end_line, digest FROM chunks WHERE unit = ?", [row["unit"]])
-    return bool(chunks) and all(lines_digest(lines, c["line"], c["end_line"]) == c["digest"] for c in chunks)
-
-
-def stale_files(session: Session) -> list[str]:
-    """Indexed files that are gone or hold something else by now. A file only touched is not stale."""
-    rows = session.symbols.execute("SELECT path AS file, size, mtime_ns, sha FROM files ORDER BY id")
-    return [row["file"] for row in rows if session.reader.changed(row)]
+    chunks = session.symbols.chunk_digests(row["unit"])
+    return bool(chunks) and all(lines_digest(lines, first, last) == sha for first, last, sha in chunks)
 
 
 def answer(session: Session, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:
     """The envelope around results."""
     manifest = session.manifest
-    stale = len(stale_files(session))
-    info = IndexInfo(manifest.generation, manifest.built_at, manifest.commit, manifest.branch, stale)
+    swept = session.freshness.sweep()
+    info = IndexInfo(
+        manifest.generation, manifest.built_at, manifest.commit, manifest.branch, len(swept.stale), swept.unchecked
+    )
     return Answer(
         query=request.query,
         mode=request.mode,

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from lci_py.embed.protocol import TextEncoder
     from lci_py.index.bm25 import LexicalIndex, Term
-    from lci_py.index.dense import DenseIndex, TokenTable
-    from lci_py.index.late import TokenBags
-    from lci_py.index.symbolic import SymbolicIndex
+    from lci_py.index.dense import DenseIndex
+    from lci_py.index.late import TokenBags, TokenTable
+    from lci_py.index.symbols import SymbolicIndex
     from lci_py.search.query import TextQuery
 
 #: Weights of the fields in the bm25 mode's score, a plain sum of BM25 scores.
@@ -116,7 +116,7 @@ class DenseRetriever:
         head_scores = self._scores(query, head)
         self._pool = (query.text, head, head_scores)
         order = np.lexsort((head, -head_scores))
-        # Nobody behind the pool is closer than anybody in it, but faiss and numpy round in different places.
+        # Nobody behind the pool is closer than anybody in it, but only there a cosine that rounds to above 1 is cut.
         tail = np.minimum(scores[LATE_POOL:], head_scores.min(initial=1))
         return np.concatenate((head[order], units[LATE_POOL:])), np.concatenate((head_scores[order], tail))
 

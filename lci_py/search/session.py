@@ -7,33 +7,49 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import NoIndexError, UsageError, unknown_value
+from lci_py.errors import DensePendingError, NoIndexError, UsageError, unknown_value
 from lci_py.index.manifest import Manifest, OpenIndex, check_root
-from lci_py.index.symbolic import SymbolicIndex, name_glob
+from lci_py.index.numbering import Numbering
+from lci_py.index.symbols import SymbolicIndex
 from lci_py.search import present
 from lci_py.search.query import read_fields, read_symbolic, read_text
 from lci_py.types import BLOCK_KIND, KINDS, Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
     from lci_py.embed.folder import ModelFolder
     from lci_py.embed.protocol import TextEncoder
     from lci_py.index.bm25 import LexicalIndex
+    from lci_py.index.files import FileTable
     from lci_py.index.graph import GraphIndex
+    from lci_py.search.freshness import Freshness
     from lci_py.search.multiview import UnitTable, Views
+    from lci_py.source.walk import WalkResult
     from lci_py.types import Hit
 
 
 class Session:
     """Reads one generation of an index, whatever a writer does meanwhile. Use it as a context manager."""
 
-    def __init__(self, root: Path, index_dir: Path, *, snippet: int, limit: int, model: Path | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        index_dir: Path,
+        *,
+        snippet: int,
+        limit: int,
+        model: Path | None = None,
+        trust: bool = False,
+        walk: Callable[[], WalkResult],
+    ) -> None:
         self.root = root
         self.index_dir = index_dir
         try:
-            self._index = OpenIndex(index_dir)
+            self._index = OpenIndex(index_dir, trust=trust)
         except NoIndexError:
             raise NoIndexError(str(root)) from None  # the folder that the user knows, wherever the index would be
         self.manifest: Manifest = self._index.manifest
@@ -42,6 +58,7 @@ class Session:
         self.limit = limit
         self.model = model
         self.reader = present.SourceReader(root)
+        self._walk = walk  # what an index run would list
 
     def __enter__(self) -> Session:
         return self
@@ -54,7 +71,7 @@ class Session:
     # --- shards -------------------------------------------------------------------------------------------------
 
     def shard(self, role: str) -> Path:
-        """Path of a shard.
+        """Path of a shard of all segments together.
 
         Raises:
             ShardMissingError: The index has none for the role.
@@ -62,21 +79,39 @@ class Session:
         """
         return self._index.verified(role)
 
-    def problems(self) -> list[str]:
-        """What is wrong with the shards; nothing, usually. Reads all of them."""
-        return self._index.problems()
+    def shards(self, role: str) -> list[Path]:
+        """Paths of the shards of all segments. Raises what `shard` raises."""
+        return [self._index.verified(role, segment) for segment in range(len(self.manifest.segments))]
+
+    def problems(self, *, thoroughly: bool) -> list[str]:
+        """What is wrong with the shards; nothing, usually. If `thoroughly`, reads all of them."""
+        return self._index.problems(thoroughly=thoroughly)
+
+    @cached_property
+    def files(self) -> FileTable:
+        from lci_py.index.files import FileTable
+
+        return FileTable(self.shard("files"))
+
+    @cached_property
+    def numbering(self) -> Numbering:
+        return Numbering([segment.counts for segment in self.manifest.segments], self.files.maps())
+
+    @cached_property
+    def freshness(self) -> Freshness:
+        from lci_py.search.freshness import Freshness
+
+        return Freshness(self.root, self.files, self.reader.read, self._walk)
 
     @cached_property
     def symbols(self) -> SymbolicIndex:
-        return SymbolicIndex(self.shard("symbols"))
+        return SymbolicIndex(self.shards("symbols"), self.numbering)
 
     @cached_property
     def lexical(self) -> LexicalIndex:
         from lci_py.index.bm25 import LexicalIndex
-        from lci_py.index.numbering import COUNTED, Numbering
 
-        numbering = Numbering([{kind: int(self.manifest.counts[kind]) for kind in COUNTED}])
-        return LexicalIndex([self.shard("bm25")], numbering)
+        return LexicalIndex(self.shards("bm25"), self.numbering)
 
     @cached_property
     def graph(self) -> GraphIndex:
@@ -115,20 +150,20 @@ class Session:
     @cached_property
     def dense(self) -> Any:
         from lci_py.embed.encoder import Encoder
-        from lci_py.index.dense import DenseIndex, TokenTable
-        from lci_py.index.late import TokenBags
+        from lci_py.index.dense import DenseIndex
+        from lci_py.index.late import TokenBags, TokenTable
         from lci_py.search.retriever import DenseRetriever
 
-        index = DenseIndex(
-            self.shard("dense"), units=self.n_units, dimension=int(self.manifest.model.get("dimension", 0))
-        )
+        if pending := self.manifest.counts["pending_chunks"]:
+            raise DensePendingError(pending)
+        index = DenseIndex(self.shards("dense"), self.numbering, int(self.manifest.model.get("dimension", 0)))
         encoder = self.encoder
         # Only an index of a model of bags has the tokens of its words.
         if not isinstance(encoder, Encoder):
             return DenseRetriever(index, encoder, None, None, self.n_units)
-        folder = self.shard("tokens")
-        bags = TokenBags(folder, chunks=index.chunks) if encoder.late else None
-        return DenseRetriever(index, encoder, TokenTable(folder), bags, self.n_units)
+        tokens = self.shards("tokens")
+        bags = TokenBags(tokens, self.numbering) if encoder.late else None
+        return DenseRetriever(index, encoder, TokenTable(tokens), bags, self.n_units)
 
     @cached_property
     def bm25(self) -> Any:
@@ -144,7 +179,7 @@ class Session:
 
     @property
     def n_units(self) -> int:
-        return int(self.manifest.counts["units"])
+        return self.numbering.total("units")
 
     @cached_property
     def unit_table(self) -> UnitTable:
@@ -152,13 +187,13 @@ class Session:
 
         from lci_py.search.multiview import UnitTable
 
-        rows = self.symbols.execute("SELECT path, test, language FROM files ORDER BY id")
-        test = np.array([row["test"] for row in rows], np.bool_)
-        text = np.array([row["language"] in ("text", "markdown") for row in rows], np.bool_)
-        units = self.symbols.execute("SELECT file, symbol IS NULL FROM units ORDER BY id")
-        file = np.array([row[0] for row in units], np.int32)
-        block = np.array([row[1] for row in units], np.bool_)
-        return UnitTable(file, test[file], block, text[file], [row["path"] for row in rows])
+        rows = self.symbols.per_file("path, test, language")
+        test = np.array([is_test for _, is_test, _ in rows], np.bool_)
+        text = np.array([language in ("text", "markdown") for _, _, language in rows], np.bool_)
+        units = self.symbols.per_unit()
+        file = np.array([file for file, _ in units], np.int32)
+        block = np.array([is_block for _, is_block in units], np.bool_)
+        return UnitTable(file, test[file], block, text[file], [path for path, _, _ in rows])
 
     def _check(self, filters: Filters) -> None:
         """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".
@@ -186,6 +221,7 @@ class Session:
         """Answer one query in the mode it names."""
         started = time.perf_counter()
         self.reader.forget()
+        self.freshness.forget()
         self._check(request.filters)
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
@@ -202,31 +238,15 @@ class Session:
         from dataclasses import replace
 
         self.reader.forget()
+        self.freshness.forget()
         self._check(filters)
-        rows = self._definition_rows(name, filters)
+        rows = self.symbols.definitions(name, filters)
         request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
         results = [
             replace(present.result(self, row, request, "symbolic", 1.0), doc=_first_sentence(row["doc"]))
             for row in rows[:limit]
         ]
         return present.answer(self, request, results, len(rows))
-
-    def _definition_rows(self, name: str, filters: Filters) -> list[Any]:
-        from lci_py.index.symbolic import RESULT_COLUMNS
-
-        where, args = self.symbols.where(filters)
-        matches, more = _named(name)
-        args += more
-        file, _, rest = name.partition("::")
-        if file and rest:  # `store.py::commit`, unless it is a scope as C++ and Rust write it
-            named, more = _named(rest)
-            matches = f"({matches} OR {named} AND (f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?))"
-            args += [*more, file, file, file]
-        return self.symbols.execute(
-            f"SELECT {RESULT_COLUMNS} FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN units u ON u.id = s.unit "
-            f"LEFT JOIN symbols p ON p.id = s.parent WHERE {where} AND {matches} ORDER BY f.test, f.id, s.line, s.id",
-            args,
-        )
 
     def _symbolic(self, request: SearchRequest) -> Answer:
         filters = read_symbolic(request.query, request.filters)
@@ -303,16 +323,6 @@ class Session:
         chosen = plan(query, filters)
         outcome = multiview.search(query, chosen, self.views, self.unit_table, allowed)
         return present.multiview_answer(self, request, chosen, outcome, places)
-
-
-def _named(name: str) -> tuple[str, list[str]]:
-    """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
-    plain = name.replace("::", ".").replace("#", ".")
-    sql = "s.name IN (?, ?) OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?"
-    args = [name, plain, plain, plain, plain]
-    if any(c in name for c in "*?["):
-        sql, args = f"{sql} OR s.name GLOB ?", [*args, name_glob(name, strict=False)]
-    return f"({sql})", args
 
 
 def _first_sentence(doc: str | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from lci_py.source.languages import LanguageSpec
+    from lci_py.source.languages import Matches
 
 SPACE = re.compile(r"\s+")
 COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
@@ -37,7 +37,7 @@ class Entity:
 class Captured:
     """The query matches of one file, sorted by role."""
 
-    def __init__(self, spec: LanguageSpec, root: Node, source: bytes) -> None:
+    def __init__(self, matches: Matches, source: bytes) -> None:
         self.source = source
         self.entities: list[Entity] = []
         self.calls: list[dict[str, list[Node]]] = []
@@ -51,7 +51,7 @@ class Captured:
         self.package = ""
         best: dict[int, tuple[int, Entity]] = {}
         shapes: dict[tuple[str, ...], tuple[str, str]] = {}
-        for pattern, captures in spec.cursor.matches(root):
+        for pattern, captures in matches:
             names = tuple(captures)
             shape = shapes.get(names)
             if shape is None:

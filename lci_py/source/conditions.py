@@ -188,8 +188,7 @@ def _go(path: str, source: bytes) -> list[str]:
     if build := _GO_BUILD.search(text):
         found.append(_go_expression(build.group(1)))
     else:
-        # A +build line counts only above a blank line: one right above the package clause documents the package.
-        # `a,b c` is `(a && b) || c`.
+        # Only above a blank line: one right above the package clause is its doc. `a,b c` is `(a && b) || c`.
         for line in _GO_PLUS.findall(text[: text.rfind("\n\n") + 1]):
             found.append(_clip(_any([option.replace(",", " && ") for option in line.split()])))
     return found
@@ -287,12 +286,15 @@ def _rust(source: bytes, nodes: list[Node]) -> list[Range]:
     header = _RUST_HEADER.match(source)
     inner = _COMMENTS.sub(b"", header.group()).decode("utf-8", "replace") if header else ""
     ranges = [Range(0, len(source), condition) for condition in _cfg(inner)]
+    # From the last to the first: what an attribute covers, those before it cover as well.
+    items: dict[int, Node | None] = {}
+    for node in sorted(nodes, key=lambda node: node.start_byte, reverse=True):
+        following = node.next_named_sibling if node.type == "attribute_item" else None
+        while following is not None and following.type in _RUST_BETWEEN and following.id not in items:
+            following = following.next_named_sibling
+        items[node.id] = items.get(following.id, following) if following is not None else None
     for node in nodes:
-        covered: Node | None = node if node.type == "attribute_item" else None
-        while covered is not None and covered.type in _RUST_BETWEEN:
-            covered = covered.next_named_sibling
-        if node.type == "inner_attribute_item":
-            covered = node.parent
+        covered = node.parent if node.type == "inner_attribute_item" else items[node.id]
         if covered is not None:
             ranges.extend(Range(covered.start_byte, covered.end_byte, condition) for condition in _cfg(_text(node)))
     return ranges
@@ -307,8 +309,7 @@ def _cfg(attributes: str) -> list[str]:
 
 def _predicate(text: str) -> str:
     """`all(a, not(b))` is `a && !b`. What does not parse stays as it is written."""
-    # A stack instead of recursion: the depth of the brackets is in the hands of the file.
-    stack: list[tuple[str, list[str]]] = [("all", [])]
+    stack: list[tuple[str, list[str]]] = [("all", [])]  # no recursion: the file decides how deep its brackets go
     before = ""
     for token in _RUST_TOKEN.findall(text):
         operands = stack[-1][1]
@@ -347,8 +348,7 @@ def _text(node: Node | None) -> str:
 
 
 def _python(nodes: list[Node]) -> list[Range]:
-    # What stands in a function decides at run time, not which definition a build or platform gets. A block in
-    # another one is reached from that one, whatever the query captures of it.
+    # What stands in a function decides at run time, not what a build gets. An inner block is reached from its outer.
     pending = [node for node in nodes if node.type in _PYTHON_BLOCKS and _at_definition_level(node)]
     ranges = []
     while pending:

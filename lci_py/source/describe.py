@@ -39,11 +39,11 @@ def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
         if captured.source[line_start : node.start_byte].strip() not in (b"", b"#") or _is_code(rest):
             break  # a trailing comment belongs to the code before it, an attribute to what follows on its line
         if text is None:
-            attributes.insert(0, node)
+            attributes.append(node)
         else:
-            comments.insert(0, text)
+            comments.append(text)
         row = first
-    return row, comments, attributes
+    return row, comments[::-1], attributes[::-1]
 
 
 def _is_code(rest: bytes) -> bool:

@@ -14,7 +14,8 @@ from lci_py.source import conditions
 from lci_py.source.captures import COLON, SPACE, Captured, Entity
 from lci_py.source.chunk import chunk_symbols, chunk_text
 from lci_py.source.describe import clean_doc, exported, prefix, signature
-from lci_py.source.languages import TEXT, LanguageSpec, load_languages
+from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
+from lci_py.source.limits import DEFAULTS, Limits, graver
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _DROPPED_IN_FUNCTIONS = frozenset({"variable", "constant", "field", "property"})
 _DOTS = re.compile(r"\\|::")
 
 
-def extract(path: str, source: bytes, language: str) -> Extract:
+def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) -> Extract:
     """Everything the index needs to know about one file.
 
     A file with syntax errors yields what parses. `text` files yield chunks only.
@@ -35,14 +36,24 @@ def extract(path: str, source: bytes, language: str) -> Extract:
         path: Relative to the root; some build conditions are in file names.
         source: The file's bytes; invalid UTF-8 is replaced in names and chunks.
         language: A name from grammars/, or `text`.
+        limits: What the file may cost.
+    Raises:
+        OutOfTime: The parser took too long; `extract_text` still gives the chunks.
     """
     if language == TEXT:
-        return Extract(TEXT, "", chunks=chunk_text(source))
+        return extract_text(source, TEXT, limits)
     spec = load_languages()[language]
-    tree = spec.parser.parse(spec.blanked(_valid(source)))
-    captured = Captured(spec, tree.root_node, source)
-    symbols, nodes = _symbols(spec, captured, path)
+    tree = spec.parse(_valid(source), limits)
+    captured = Captured(spec.matches(tree.root_node, limits), source)
+    symbols, nodes, limit = _symbols(spec, captured, path, limits.max_file_symbols)
+    if not limit and is_deep(tree, limits.max_nesting):
+        limit = "too_deep"
     finder = _Finder(captured.entities)
+    chunks = chunk_symbols(symbols, nodes, tree.root_node, source)
+    if len(chunks) > limits.max_file_chunks:
+        chunks = chunk_text(source)  # fewer, since all but the last are full
+    if len(chunks) > limits.max_file_chunks:
+        limit = graver("too_many_chunks", limit)
     return Extract(
         language=language,
         package=captured.package,
@@ -50,9 +61,18 @@ def extract(path: str, source: bytes, language: str) -> Extract:
         calls=tuple(_calls(captured, finder, symbols)),
         imports=tuple(_imports(captured)),
         bases=tuple(_bases(captured, finder, symbols)),
-        chunks=chunk_symbols(symbols, nodes, tree.root_node, source),
+        chunks=chunks[: limits.max_file_chunks],
         has_errors=tree.root_node.has_error,
+        limit=limit,
     )
+
+
+def extract_text(source: bytes, language: str, limits: Limits, limit: str = "") -> Extract:
+    """A file as lines of text: no grammar is asked, because of `limit` if there is one."""
+    chunks = chunk_text(source)
+    if len(chunks) > limits.max_file_chunks:
+        limit = graver("too_many_chunks", limit)
+    return Extract(language, "", chunks=chunks[: limits.max_file_chunks], limit=limit)
 
 
 def _valid(source: bytes) -> bytes:
@@ -137,7 +157,10 @@ def _nest(entities: list[Entity], *, flat: bool = False) -> None:
         stack.append(index)
 
 
-def _symbols(spec: LanguageSpec, captured: Captured, path: str) -> tuple[list[Symbol], list[Node]]:
+def _symbols(
+    spec: LanguageSpec, captured: Captured, path: str, most: int
+) -> tuple[list[Symbol], list[Node], str]:  # fmt: skip
+    """The first `most` symbols, the node of each, and "too_many_symbols" if there are more."""
     entities = captured.entities
     _nest(entities, flat=spec.flat)
     if spec.clauses:
@@ -157,6 +180,8 @@ def _symbols(spec: LanguageSpec, captured: Captured, path: str) -> tuple[list[Sy
         kind = _kind(spec, entities, entity)
         if not kind:
             continue
+        if len(symbols) == most:
+            return symbols, nodes, "too_many_symbols"
         parent, scope = _scope(captured, entity, symbols, by_name)
         entity.symbol = len(symbols)
         entity.kind = kind
@@ -164,7 +189,7 @@ def _symbols(spec: LanguageSpec, captured: Captured, path: str) -> tuple[list[Sy
             by_name.setdefault(entity.name, entity.symbol)
         symbols.append(_symbol(spec, captured, entity, kind, parent, scope, docs.get(index), tags, symbols))
         nodes.append(entity.node)
-    return symbols, nodes
+    return symbols, nodes, ""
 
 
 def _kind(spec: LanguageSpec, entities: list[Entity], entity: Entity) -> str:
@@ -267,9 +292,16 @@ def _calls(captured: Captured, finder: _Finder, symbols: list[Symbol]) -> list[C
         receiver = captures.get("receiver")
         if at in defined or (at in calls and not receiver) or captured.is_uncalled(at):
             continue  # where a name is defined it is not called; of two matches the one with a receiver counts
-        owner = SPACE.sub("", captured.text(receiver[0])) if receiver else ""
-        calls[at] = Call(captured.text(node), owner[:80], node.start_point[0] + 1, finder.caller(at, symbols))
+        owner = _head(captured, receiver[0]) if receiver else ""
+        calls[at] = Call(captured.text(node), owner, node.start_point[0] + 1, finder.caller(at, symbols))
     return list(calls.values())
+
+
+def _head(captured: Captured, receiver: Node) -> str:
+    """The first 80 characters of a receiver, without blanks: in a chain of calls each holds all that come before."""
+    start = receiver.start_byte
+    text = captured.source[start : min(receiver.end_byte, start + 1000)].decode("utf-8", "replace")
+    return "".join(text.split())[:80]
 
 
 def _imports(captured: Captured) -> list[Import]:

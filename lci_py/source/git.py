@@ -19,7 +19,11 @@ from lci_py.errors import BadGlobError
 
 _SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 _SMALL = 64 * 1024
+_MAX_GIT_INDEX = 512 * 1024 * 1024
 _MAX_SYMREFS = 5  # git's own limit
+# Of an ignore file's lines with wildcards, each of which costs some 50 µs to compile. The largest in use have a tenth.
+_MAX_LINE = 1000  # characters of one
+_MAX_GLOBS = 32_000  # characters of all
 _BRANCH = "refs/heads/"
 _POSIX_CLASSES = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F",
@@ -76,7 +80,7 @@ def head(root: Path) -> tuple[str | None, str | None]:
 
 
 def global_excludes(root: Path) -> str:
-    """The path of git's global ignore file as seen from `root`; nothing need be there. The one use of a subprocess."""
+    """The path of git's global ignore file as seen from `root`; nothing need be there."""
     import subprocess
 
     command = ["git", "config", "--type=path", "--null", "--get", "core.excludesFile"]
@@ -88,6 +92,35 @@ def global_excludes(root: Path) -> str:
         pass  # without git, its default place still counts
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(config, "git", "ignore")
+
+
+def is_tracked(folder: Path) -> bool:
+    """Whether git tracks a file below `folder`, which may be gone. False where git is not installed.
+
+    Asking git takes longer than a refresh may, so git's own index is searched for the folder's name first.
+    """
+    top = git_root(folder.parent)
+    dirs = _git_dirs(top) if top else None
+    if top is None or dirs is None:
+        return False
+    try:
+        with open(dirs[0] / "index", "rb") as file:
+            data = file.read(_MAX_GIT_INDEX)
+        name = os.fsencode(folder.resolve().relative_to(top)) + b"/"
+    except (OSError, RuntimeError, ValueError):
+        return False
+    # From version 4 on, a path is stored as its difference from the one before.
+    if data[:4] != b"DIRC" or (data[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and name not in data):
+        return False
+    import subprocess
+
+    # A repository's own fsmonitor would be a program of somebody else's.
+    command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--", os.fsdecode(name)]
+    try:
+        done = subprocess.run(command, cwd=top, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0 and bool(done.stdout)
 
 
 def _git_dirs(root: Path) -> tuple[Path, Path] | None:
@@ -232,13 +265,21 @@ class IgnoreRules:
 def parse_ignore_file(data: bytes) -> IgnoreRules:
     """Cached, since many folders of a repository hold the same few lines."""
     # Not splitlines(): git ends a line at "\n" only. Surrogates stand for the same bytes as in names on disk.
-    return IgnoreRules(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n"))
+    lines = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
+    room, kept = _MAX_GLOBS, []
+    for line in lines:
+        if any(char in "*?[\\" for char in line):
+            room -= len(line)
+            if room < 0 or len(line) > _MAX_LINE:
+                continue  # nobody's ignore file: it would take minutes
+        kept.append(line)
+    return IgnoreRules(kept)
 
 
 def _parse_line(line: str) -> _Pattern | None:
     line = line.removesuffix("\r")
-    while line.endswith(" ") and not line.endswith("\\ "):
-        line = line[:-1]
+    bare = line.rstrip(" ")
+    line = bare + " " if bare != line and bare.endswith("\\") else bare
     negated = line.startswith("!")
     core = line[1:] if negated else line
     folders_only = core.endswith("/")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
+import time
+import warnings
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
@@ -19,17 +21,21 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - 3.10 only
     import tomli as tomllib
 
+from lci_py.source.limits import Limits, OutOfTime
+
 if TYPE_CHECKING:
     from tree_sitter import Language as TreeSitterLanguage
-    from tree_sitter import Parser, QueryCursor
+    from tree_sitter import Node, Parser, QueryCursor, Tree
+
+    Matches = list[tuple[int, dict[str, list[Node]]]]
 
 #: The fallback for every file that no grammar claims.
 TEXT = "text"
 _VISIBLE = re.compile(rb"[^\n]")
 #: Bytes of a file that `detect` looks at, if it looks inside at all.
 HEAD_BYTES = 8192
-#: Depth of the tree below which no match begins.
-MAX_DEPTH = 500
+#: A query cannot go on after a timeout. It has so many times the bound, since its clock is not that of the processor.
+_BUSY = 2
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
 
@@ -102,10 +108,78 @@ class LanguageSpec:
     def cursor(self) -> QueryCursor:
         from tree_sitter import Query, QueryCursor
 
-        cursor = QueryCursor(Query(self.language, self.query_source))
-        # Patterns rooted at a node that nests are quadratic in depth; no code written by people is this deep.
-        cursor.set_max_start_depth(MAX_DEPTH)
-        return cursor
+        return QueryCursor(Query(self.language, self.query_source))
+
+    def parse(self, source: bytes, limits: Limits) -> Tree:
+        """The syntax tree of a file.
+
+        Raises:
+            OutOfTime: It took longer than `limits` allow.
+        """
+        text = self.blanked(source)
+        self._apply(limits)
+        computed = time.thread_time()
+        try:
+            while True:
+                began = time.monotonic()
+                try:
+                    return self.parser.parse(text)
+                except ValueError:
+                    if time.monotonic() - began < limits.max_file_seconds:
+                        raise
+                if time.thread_time() - computed >= limits.max_file_seconds:
+                    raise OutOfTime
+                # The machine is busy. The parser goes on where it stopped.
+        except BaseException:
+            self.parser.reset()  # or it would go on with this source at the next file
+            raise
+
+    def matches(self, root: Node, limits: Limits) -> Matches:
+        """What the combined query finds, down to a depth of `max_nesting`.
+
+        Raises:
+            OutOfTime: It took longer than `limits` allow.
+        """
+        self._apply(limits)
+        began, computed = time.monotonic(), time.thread_time()
+        found: Matches = self.cursor.matches(root)
+        late = time.monotonic() - began >= _BUSY * limits.max_file_seconds
+        if late or time.thread_time() - computed >= limits.max_file_seconds:
+            raise OutOfTime  # the cursor does not say that it is late: it returns what it has by then
+        return found
+
+    def _apply(self, limits: Limits) -> None:
+        wanted = (limits.max_nesting, limits.max_file_seconds)
+        if self.__dict__.get("_applied") == wanted:
+            return
+        # Patterns rooted at a node that nests are quadratic in depth. What begins below this, `is_deep` reports.
+        self.cursor.set_max_start_depth(limits.max_nesting + _stride(limits.max_nesting))
+        with warnings.catch_warnings():
+            # Deprecated in favour of a progress callback, which crashes the process in tree-sitter 0.25.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for timed, factor in ((self.parser, 1), (self.cursor, _BUSY)):
+                timed.timeout_micros = max(1, int(factor * limits.max_file_seconds * 1e6))  # type: ignore[misc]
+        self.__dict__["_applied"] = wanted
+
+
+def is_deep(tree: Tree, depth: int) -> bool:
+    """Whether the tree is deeper than `depth`: yes if by a fifth of it or more, perhaps if by less, else no.
+
+    Nodes below a certain depth come in a row, so a look at one node in so many finds them.
+    """
+    count = tree.root_node.descendant_count
+    if count <= depth:
+        return False
+    cursor = tree.walk()
+    for index in range(0, count, _stride(depth)):
+        cursor.goto_descendant(index)
+        if cursor.depth > depth:
+            return True
+    return False
+
+
+def _stride(depth: int) -> int:
+    return max(1, depth // 5)
 
 
 def _spec(folder: Path) -> LanguageSpec:
@@ -147,6 +221,13 @@ def load_languages() -> dict[str, LanguageSpec]:
     """Every language in grammars/, by name."""
     folders = sorted(path.parent for path in grammars_dir().glob("*/language.toml"))
     return {folder.name: _spec(folder) for folder in folders}
+
+
+def prepare(language: str) -> None:
+    """Load a grammar and compile its query, if that has not been done."""
+    if language != TEXT:
+        spec = load_languages()[language]
+        assert spec.parser and spec.cursor
 
 
 @lru_cache(maxsize=1)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from lci_py.errors import BadPathError
-from lci_py.source.git import IgnoreRules, common_dir, git_root, global_excludes, parse_ignore_file
+from lci_py.source.git import IgnoreRules
+from lci_py.source.layers import IGNORE_FILES, Layer, Layers, folders_towards, layers_inside, outer_layers
+from lci_py.source.names import ALWAYS_SKIPPED
 from lci_py.types import FileEntry, Skip
 
 #: Every reason for leaving something out: those of `walk`, then those of `content_reason`, then of the parse.
@@ -29,15 +31,21 @@ REASONS = (
     "minified",
     "long_lines",
     "generated",
-    "parser_crash",  # the grammar ended its process, or the extraction failed
-    "parser_timeout",
 )
+#: Every reason why only a part of what a file holds is known, gravest first. Its text is searched all the same, but for
+#: "too_many_chunks". A file has one: the gravest.
+LIMIT_REASONS = (
+    "parser_crash",  # the grammar ended its process, or the extraction failed: text only
+    "parser_timeout",  # longer than max_file_seconds: text only
+    "too_many_chunks",  # its end is missing
+    "too_many_symbols",  # the later definitions are missing
+    "too_deep",  # definitions and calls nested deeper than max_nesting are missing
+)
+#: A parser failed, which is never a matter of course.
+UNPARSED = LIMIT_REASONS[:2]
 
-_ALWAYS_SKIPPED = frozenset({".git", ".lci"})
-# Strongest first, as in ripgrep: a kind of file beats a weaker kind whatever the depth of the two.
-_IGNORE_FILES = (".lciignore", ".ignore", ".gitignore")
-_GIT = 2  # the index of .gitignore
-_MAX_IGNORE_BYTES = 1 << 20
+_OPEN_ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_OPEN_FOLDER = _OPEN_ROOT | os.O_NOFOLLOW
 _BINARY = {
     "7z", "a", "avi", "bin", "bmp", "bz2", "class", "dll", "dylib", "eot", "exe", "gif", "gz", "ico", "icns", "jar",
     "jpeg", "jpg", "lib", "mov", "mp3", "mp4", "npy", "npz", "o", "obj", "ogg", "onnx", "otf", "parquet", "pdf",
@@ -56,7 +64,7 @@ _GENERATED_SUFFIXES = (
     "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".pb.go", ".pb.cc", ".pb.h", ".g.dart", ".freezed.dart", ".designer.cs",
 )  # fmt: skip
 _HEAD = 2048
-_LONG_LINE = 20_000
+LONG_LINE = 20_000  # bytes
 # "#" with a letter after it is C's preprocessor, so code. Prologues may stand before the comment.
 _COMMENT = re.compile(rb"\s*(?:(?://|/\*|\(\*|<!--|--|;|%|')[/*!;%<-]*|#(?![a-z])[#!]*)[ \t]*")
 _PROLOGUE = re.compile(rb"\s*(?:$|<\?php\b|<\?xml\b|#!|['\"]use strict['\"])")
@@ -83,10 +91,15 @@ class WalkOptions:
 
 @dataclass(frozen=True, slots=True)
 class WalkResult:
-    """Both sorted by path; a skipped folder is one Skip whose path ends in "/"."""
+    """All sorted by path; a skipped folder is one Skip whose path ends in "/"."""
 
     files: tuple[FileEntry, ...]
     skipped: tuple[Skip, ...]
+    #: (path without a "/" at its end, st_mtime_ns as it was before the listing) of every folder that was listed, "" for
+    #: the root: while these stay the same, nothing was added to, removed from or renamed in any of them.
+    folders: tuple[tuple[str, int], ...] = ()
+    #: The same of the ignore files in them.
+    rules: tuple[tuple[str, int], ...] = ()
 
 
 def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
@@ -113,97 +126,149 @@ def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
         why = getattr(error, "strerror", None) or str(error)
         hint = "give a folder, not a file" if os.path.isfile(root) else "give an existing folder that you may read"
         raise BadPathError(f"cannot walk {root}: {why.lower()}", hint=hint) from error
-    walker = _Walker(options)
+    walker = _Walker(os.path.realpath(root), options)
     # A stack, not recursion: a tree deeper than Python's recursion limit is legal.
-    pending = [_Folder(os.path.join(root, ""), "", _outer_layers(root) if options.use_ignore_files else ())]
+    pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else ())]
     while pending:
         walker.visit(pending.pop(), pending)
-    files = sorted(walker.files, key=lambda file: file.path)
-    return WalkResult(tuple(files), tuple(sorted(walker.skipped, key=lambda skip: (skip.path, skip.reason))))
+    return WalkResult(
+        tuple(sorted(walker.files, key=attrgetter("path"))),
+        tuple(sorted(walker.skipped, key=lambda skip: (skip.path, skip.reason))),
+        tuple(sorted(walker.folders)),
+        tuple(sorted(walker.rules)),
+    )
 
 
 class _Folder(NamedTuple):
     path: str  # on disk, with a trailing separator
     relative: str  # with a trailing "/", "" for the root
-    layers: _Layers
+    layers: Layers
     reason: str | None = None  # why it is left out, if it is walked for `include` only
     included: bool = False
+    inode: int = 0  # as its parent listed it; 0 for the root
 
 
 class _Walker:
-    def __init__(self, options: WalkOptions) -> None:
+    def __init__(self, root: str, options: WalkOptions) -> None:
         self.files: list[FileEntry] = []
         self.skipped: list[Skip] = []
+        self.folders: list[tuple[str, int]] = []
+        self.rules: list[tuple[str, int]] = []
+        self._root = root  # without symlinks
         self._options = options
         self._exclude = IgnoreRules(options.exclude, strict=True)
         self._include = IgnoreRules(options.include, strict=True)
-        self._holds_included = _folders_towards(options.include)
+        self._holds_included = folders_towards(options.include)
+        self._has_globs = bool(self._exclude or self._include)
 
     def visit(self, folder: _Folder, pending: list[_Folder]) -> None:
         """Judge every entry of `folder`; folders to visit are added to `pending`."""
         try:
-            with os.scandir(folder.path) as listing:
-                entries = list(listing)
+            handle = os.open(folder.path, _OPEN_FOLDER if folder.relative else _OPEN_ROOT)
         except OSError as error:
             self.skipped.append(Skip(folder.relative, _os_reason(error)))
             return
-        folder = folder._replace(layers=_with_files_of(folder, {entry.name for entry in entries}))
+        try:
+            info = os.fstat(handle)
+            if folder.inode not in (0, info.st_ino) and not self._is_mounted(folder):
+                self.skipped.append(Skip(folder.relative, "vanished"))
+                return
+            with os.scandir(handle) as listing:
+                entries = list(listing)
+            self.folders.append((folder.relative[:-1], info.st_mtime_ns))
+            names = {entry.name for entry in entries}
+            for name in names.intersection(IGNORE_FILES):
+                rule = os.stat(name, dir_fd=handle, follow_symlinks=False)
+                self.rules.append((folder.relative + name, rule.st_mtime_ns))
+            layers = layers_inside(folder.layers, folder.path, folder.relative, names, handle)
+            self._judge_all(entries, folder._replace(layers=layers), handle, pending)
+        except OSError as error:
+            self.skipped.append(Skip(folder.relative, _os_reason(error)))
+        finally:
+            os.close(handle)
+
+    def _is_mounted(self, folder: _Folder) -> bool:
+        """Whether another inode than the parent listed is a file system mounted there; if not, it was exchanged.
+
+        Under our hands, a folder above may have become a link that leads out of the root.
+        """
+        return os.path.realpath(folder.path) == os.path.join(self._root, folder.relative.rstrip("/"))
+
+    def _judge_all(self, entries: list[os.DirEntry[str]], folder: _Folder, handle: int, pending: list[_Folder]) -> None:
         flat = tuple(layer for kind in folder.layers for layer in kind)
+        relative, hidden = folder.relative, self._options.hidden
+        simple = not self._has_globs and folder.reason is None
         for entry in entries:
-            if entry.name in _ALWAYS_SKIPPED:
+            name = entry.name
+            if name in ALWAYS_SKIPPED:
                 continue
+            path = relative + name
             is_folder = False
             try:
                 is_folder = entry.is_dir(follow_symlinks=False)
-                reason = self._judge(entry, is_folder, folder, flat, pending)
+                if not name.isascii() and _printable(name) != name:
+                    reason: str | None = "not_utf8_path"
+                elif not simple:
+                    reason = self._judge_globs(entry, path, is_folder, folder, flat, pending)
+                elif flat:
+                    reason = _rule(name, path, is_folder, flat, hidden)
+                else:
+                    reason = "hidden" if name[0] == "." and not hidden else None
+                if reason is None:
+                    if not is_folder:
+                        reason = self._take(entry, path, handle)
+                    elif simple:
+                        pending.append(_Folder(f"{folder.path}{name}/", path + "/", folder.layers, inode=entry.inode()))
             except OSError as error:
                 reason = _os_reason(error)
             if reason:
-                self.skipped.append(Skip(_printable(folder.relative + entry.name) + "/" * is_folder, reason))
+                self.skipped.append(Skip(_printable(path) + "/" * is_folder, reason))
 
-    def _judge(
+    def _judge_globs(
         self,
         entry: os.DirEntry[str],
+        path: str,
         is_folder: bool,
         folder: _Folder,
-        flat: tuple[_Layer, ...],
+        flat: tuple[Layer, ...],
         pending: list[_Folder],
     ) -> str | None:
-        """Take the entry, or say why not."""
+        """Why the entry is left out, if `include` and `exclude` are to be asked as well; a folder is taken here."""
         name = entry.name
-        path = folder.relative + name
-        if not name.isascii() and _printable(name) != name:
-            return "not_utf8_path"
         if self._exclude and self._exclude.match(name, path, is_folder):
             return "excluded"
-        reason = folder.reason or self._rule(name, path, is_folder, flat)
+        reason = folder.reason or _rule(name, path, is_folder, flat, self._options.hidden)
         included = folder.included
         if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
             included = verdict
         if reason and not included and not (is_folder and self._holds_included.match(name, path, True)):
             return reason
         if is_folder:
-            pending.append(_Folder(entry.path + "/", path + "/", folder.layers, reason, included))
-            return None
-        if entry.is_symlink():
-            return "symlink"
+            inner = _Folder(f"{folder.path}{name}/", path + "/", folder.layers, reason, included, entry.inode())
+            pending.append(inner)
+        return None
+
+    def _take(self, entry: os.DirEntry[str], path: str, handle: int) -> str | None:
+        """List a file that no rule leaves out, or say why not."""
         info = entry.stat(follow_symlinks=False)
-        if not stat.S_ISREG(info.st_mode):
-            return "special"
+        mode = info.st_mode
+        if not stat.S_ISREG(mode):
+            return "symlink" if stat.S_ISLNK(mode) else "special"
         if info.st_size > self._options.max_file_bytes:
             return "too_large"
         # The usual file is readable for everybody; only another one is worth a system call.
-        if info.st_mode & 0o444 != 0o444 and not os.access(entry.path, os.R_OK):
+        if mode & 0o444 != 0o444 and not os.access(entry.name, os.R_OK, dir_fd=handle):
             return "unreadable"
-        self.files.append(FileEntry(path, info.st_size, info.st_mtime_ns))
+        self.files.append(FileEntry(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns))
         return None
 
-    def _rule(self, name: str, path: str, is_folder: bool, flat: tuple[_Layer, ...]) -> str | None:
-        for layer in flat:
-            verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
-            if verdict is not None:
-                return "ignored" if verdict else None
-        return "hidden" if name[0] == "." and not self._options.hidden else None
+
+def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
+    for layer in flat:
+        verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
+        if verdict is not None:
+            return "ignored" if verdict else None
+    return "hidden" if name[0] == "." and not hidden else None
 
 
 def _os_reason(error: OSError) -> str:
@@ -214,90 +279,14 @@ def _printable(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-# --- ignore files
-
-
-class _Layer(NamedTuple):
-    """An ignore file in force. A path of the walk is, relative to that file, `prefix + path[cut:]`."""
-
-    rules: IgnoreRules
-    prefix: str
-    cut: int
-
-
-# Per kind of ignore file, deepest first; last, git's global excludes. Empty if ignore files are not used.
-_Layers = tuple[tuple[_Layer, ...], ...]
-
-
-def _outer_layers(root: Path) -> _Layers:
-    """The rules in force at `root` that do not come from files in or below it."""
-    resolved = root.resolve()
-    top = git_root(root) or resolved
-    found: list[list[_Layer]] = [[], [], []]
-    for folder in resolved.parents:
-        if folder == top or top in folder.parents:
-            prefix = resolved.relative_to(folder).as_posix() + "/"
-            for kind, name in enumerate(_IGNORE_FILES):
-                found[kind] += _load(os.path.join(folder, name), prefix)
-    prefix = "" if top == resolved else resolved.relative_to(top).as_posix() + "/"
-    found[_GIT] += _load_excludes(top, prefix)
-    return (*map(tuple, found), tuple(_load(global_excludes(root), prefix, follow=True)))
-
-
-def _with_files_of(folder: _Folder, names: set[str]) -> _Layers:
-    layers = folder.layers
-    if not layers or names.isdisjoint((*_IGNORE_FILES, ".git")):
-        return layers
-    cut = len(folder.relative)
-    found = [list(kind) for kind in layers]
-    if ".git" in names and folder.relative:  # a repository of its own: the outer one's files do not reach into it
-        found[_GIT] = _load_excludes(Path(folder.path), "", cut)
-    for kind, name in enumerate(_IGNORE_FILES):
-        if name in names:
-            found[kind][:0] = _load(folder.path + name, "", cut)
-    return tuple(map(tuple, found))
-
-
-def _load(path: str, prefix: str, cut: int = 0, *, follow: bool = False) -> list[_Layer]:
-    """The ignore file at `path`, if it says anything. In the tree, a symlink is not read: it may lead anywhere."""
-    try:
-        if not stat.S_ISREG(os.stat(path, follow_symlinks=follow).st_mode):
-            return []
-        with open(path, "rb") as file:
-            rules = parse_ignore_file(file.read(_MAX_IGNORE_BYTES))
-    except (OSError, ValueError):
-        return []
-    return [_Layer(rules, prefix, cut)] if rules else []
-
-
-def _load_excludes(top: Path, prefix: str, cut: int = 0) -> list[_Layer]:
-    common = common_dir(top)
-    return _load(os.path.join(common, "info", "exclude"), prefix, cut, follow=True) if common else []
-
-
-def _folders_towards(globs: Iterable[str]) -> IgnoreRules:
-    """The folders below which one of `globs` can match."""
-    lines: list[str] = []
-    for glob in globs:
-        segments = glob.removesuffix("/").removeprefix("/").split("/")
-        if glob.startswith("!"):
-            continue
-        if "/" not in glob.removesuffix("/") or segments[0] == "**":
-            return IgnoreRules(["*"])
-        deep = segments.index("**") if "**" in segments else len(segments) - 1
-        lines += ["/" + "/".join(segments[:end]) + "/" for end in range(1, deep + 1)]
-        lines += ["/" + "/".join(segments[:deep]) + "/**/"] if "**" in segments else []
-    return IgnoreRules(lines)
-
-
 # --- content
 
 
-def content_reason(path: str, data: bytes) -> str | None:
+def content_reason(path: str, data: bytes, longest: int = LONG_LINE) -> str | None:
     """Why a file with this path and content is not worth indexing, None if it is.
 
     "binary": a known suffix, a NUL in the first 8 KiB, or UTF-16/32. "minified" (for the web) and "long_lines" (for
-    other text): a line of more than 20,000 bytes; for the web also *.min.* and a mean over 500. "generated": a lock
+    other text): a line of more than `longest` bytes; for the web also *.min.* and a mean over 500. "generated": a lock
     file, a known compiler's suffix, or a marker at the start of a line of the comment that opens the file. A marker
     anywhere else is text about generated code.
     """
@@ -310,18 +299,18 @@ def content_reason(path: str, data: bytes) -> str | None:
     web = suffix in _WEB
     if web and (".min." in name or (len(data) > 5_000 and len(data) > 500 * (data.count(b"\n") + 1))):
         return "minified"
-    if _has_long_line(data):
+    if _has_long_line(data, longest):
         return "minified" if web else "long_lines"
     return "generated" if _opens_with_marker(data[:_HEAD].lower()) else None
 
 
-def _has_long_line(data: bytes) -> bool:
+def _has_long_line(data: bytes, longest: int) -> bool:
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")  # line ends of an old Mac
     start = 0
-    while len(data) - start > _LONG_LINE:
+    while len(data) - start > longest:
         # From the last line end within reach: a hundred steps for 2 MB, whatever its lines.
-        end = data.rfind(b"\n", start, start + _LONG_LINE + 1)
+        end = data.rfind(b"\n", start, start + longest + 1)
         if end < 0:
             return True
         start = end + 1

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
-import stat
 import threading
 import time
 from array import array
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from lci_py.source.digest import digest, lines_digest
-from lci_py.source.extract import extract
-from lci_py.source.languages import HEAD_BYTES, detect
+from lci_py.source.extract import extract, extract_text
+from lci_py.source.languages import HEAD_BYTES, detect, prepare
+from lci_py.source.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
+from lci_py.source.read import read_file
 from lci_py.source.walk import content_reason
 from lci_py.source.words import WORD
 from lci_py.types import Extract, FileEntry
@@ -39,58 +40,67 @@ class FileRecord:
     bags: tuple[tuple[bytes, bytes], ...]
     digests: tuple[bytes, ...]  # of each chunk's own lines, 8 bytes
 
+    @property
+    def limit(self) -> str:
+        """Which of `LIMIT_REASONS` keeps the record from being complete, "" if none."""
+        return self.extract.limit
+
 
 def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     lines = data.split(b"\n")
     return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
 
 
-#: The walk has left out what is larger than the limit; this is for a file that has grown since.
-_MAX_READ = 64_000_000
+#: Whether a grammar that never ends, or takes all memory, may be ended with this process: `start_worker` says so.
+_may_die = False
 
 
-def read_file(path: str) -> bytes | str:
-    """The file's content, or the reason to skip it: since the walk it may have become anything."""
-    # A link must not lead out of the root, and a FIFO must not block.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        handle = os.open(path, flags)
-    except (FileNotFoundError, NotADirectoryError):
-        return "vanished"
-    except OSError as error:
-        return "symlink" if error.errno == errno.ELOOP else "unreadable"
-    try:
-        info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode):
-            return "special"
-        if info.st_size > _MAX_READ:
-            return "too_large"
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(_MAX_READ)
-    except OSError:
-        return "unreadable"
-    finally:
-        os.close(handle)
-
-
-def process_file(root: str, entry: FileEntry, *, texts: bool = False) -> FileRecord:
+def process_file(
+    root: str, entry: FileEntry, *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
+) -> FileRecord:
     """Read, classify, parse, chunk and count one file. One that cannot be used comes back with `skip` set.
 
     Args:
         root: The repository.
         entry: The file, as the walk found it.
         texts: Keep the chunks' texts, for a model that reads them; they are as large as the repository.
+        limits: What the file may cost. One that costs more is kept in part, or as text, with `limit` set.
+        unparsable: Why it is not to be parsed ("parser_crash", "parser_timeout"): it is kept as text.
     """
-    data = read_file(os.path.join(root, entry.path))
+    data = read_file(root, entry.path)
     if isinstance(data, str):
         return unparsed(entry, data)
-    reason = content_reason(entry.path, data)
+    reason = content_reason(entry.path, data, limits.max_line_bytes)
     if reason:
         return unparsed(entry, reason, data)
-    try:
-        found = extract(entry.path, data, detect(entry.path, data[:HEAD_BYTES]))
-    except Exception:  # one file that a grammar or this program trips over must not cost the others their index
-        return unparsed(entry, "parser_crash", data)
+    language = detect(entry.path, data[:HEAD_BYTES])
+    return process_data(entry, data, language, texts=texts, limits=limits, unparsable=unparsable)
+
+
+def process_data(
+    entry: FileEntry,
+    data: bytes,
+    language: str,
+    *,
+    texts: bool = False,
+    limits: Limits = DEFAULTS,
+    unparsable: str = "",
+) -> FileRecord:
+    """Parse, chunk and count a file's content. Arguments as in `process_file`."""
+    if not unparsable:
+        try:
+            prepare(language)  # loading a grammar is no fault of the file's
+            seconds = limits.max_file_seconds
+            with last_resort(seconds, WORKER_BYTES) if _may_die else nullcontext(), time_limit(seconds):
+                return _record(entry, data, extract(entry.path, data, language, limits), texts)
+        except OutOfTime:
+            unparsable = "parser_timeout"
+        except Exception:  # one file that a grammar or this program trips over must not cost the others their index
+            unparsable = "parser_crash"
+    return _record(entry, data, extract_text(data, language, limits, unparsable), texts)
+
+
+def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileRecord:
     words, bags = count_words(chunk.text for chunk in found.chunks)
     return FileRecord(
         path=entry.path,
@@ -124,13 +134,21 @@ def unparsed(entry: FileEntry, reason: str, data: bytes = b"") -> FileRecord:
     )  # fmt: skip
 
 
-def process_batch(root: str, entries: list[FileEntry], *, texts: bool = False) -> list[FileRecord]:
-    return [process_file(root, entry, texts=texts) for entry in entries]
+def process_batch(
+    root: str, entries: list[FileEntry], *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
+) -> list[FileRecord]:
+    return [process_file(root, entry, texts=texts, limits=limits, unparsable=unparsable) for entry in entries]
 
 
 def start_worker() -> None:
-    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it."""
+    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it, nor fill the memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    global _may_die
+    _may_die = True
+    # What a grammar's C code prints as it dies is not for a terminal.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
 
 

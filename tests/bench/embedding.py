@@ -25,6 +25,7 @@ def main(folder: Path) -> None:
     from lci_py.embed.folder import import_onnxruntime
     from lci_py.index import fields
     from lci_py.index.bags import Vocabulary, chunk_bags
+    from lci_py.index.embedding import embed
     from lci_py.index.rows import number
     from lci_py.source.extract import extract
     from lci_py.source.languages import HEAD_BYTES, detect
@@ -58,7 +59,7 @@ def main(folder: Path) -> None:
     embedded = fields.embedded_words(rows, chunk_bags(counted, vocabulary), vocabulary)
     text = fields.TextFields([], {}, {}, vocabulary, embedded, chunks)
     spread = time.perf_counter()
-    vectors = fields.embed(text, Encoder()).vectors
+    vectors = np.asarray(embed(text, Encoder()).vectors)
     stop = time.perf_counter()
     assert np.isfinite(vectors).all()
     print(f"{chunks:,} chunks in {stop - start:.2f} s: {chunks / (stop - start):,.0f} chunks/s")

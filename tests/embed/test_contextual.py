@@ -81,6 +81,14 @@ def test_a_model_that_quantizes_as_it_runs_takes_one_text_at_a_time(tmp_path: Pa
     np.testing.assert_array_equal(encoder.encode_chunks(texts), alone)
 
 
+def test_a_model_that_pools_by_itself_takes_one_text_at_a_time(tmp_path: Path) -> None:
+    """onnxruntime adds up a text's tokens in an order that depends on the batch: the last bit would."""
+    encoder = opened(tiny.contextual(tmp_path, output="sentence_embedding", pooled=True))
+    texts = [" ".join(tiny.WORDS[4 + (i * k) % 14] for k in range(1, 1 + i % 30)) for i in range(1, 90)]
+    alone = [encoder.encode_text(text) for text in texts]
+    np.testing.assert_array_equal(encoder.encode_chunks(texts), alone)
+
+
 def test_batches_are_bounded(encoder: ContextualEncoder) -> None:
     lengths = np.array([0, 3, 512, 40, 40, 100, 1, 0] * 30)
     batches = list(encoder._batches(lengths))

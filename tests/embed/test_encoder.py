@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +15,9 @@ from hypothesis import strategies as st
 
 from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
 from lci_py.errors import BadModelError, DamagedIndexError
-from lci_py.index.dense import DenseIndex, write_dense
+from lci_py.source.words import WORD, parts
+from tests import tiny_models as tiny
+from tests.conftest import PROJECT
 
 WORDS = st.lists(
     st.sampled_from("parse getHTTPResponse pool_size ñandú v2beta x 中文 _private __init__".split()), max_size=12
@@ -23,21 +29,24 @@ def encoder() -> Encoder:
     return Encoder()
 
 
-def through_onnx(encoder: Encoder, words: list[str]) -> np.ndarray:
-    from collections import Counter
+@pytest.fixture(scope="module")
+def onnx(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    """The same model as somebody's own: onnxruntime and tokenizers read it."""
+    folder = shutil.copytree(MODEL_DIR, tmp_path_factory.mktemp("copy") / "model")
+    return Encoder(folder)
 
-    from lci_py.source.words import parts
 
-    counts = Counter(i for ids in encoder.pieces([p for w in words for p in parts(w)]) for i in ids)
+def through_onnx(onnx: Encoder, words: list[str]) -> np.ndarray:
+    counts = Counter(i for ids in onnx.pieces([p for w in words for p in parts(w)]) for i in ids)
     ids = np.array(sorted(counts), np.int64)
     weights = tf_weight(np.array([counts[i] for i in sorted(counts)], np.float32))
-    return encoder.encode_bags(np.array([0, len(ids)], np.int64), ids, weights, question=True)[0]
+    return onnx.encode_bags(np.array([0, len(ids)], np.int64), ids, weights, question=True)[0]
 
 
 @settings(max_examples=40, deadline=None)
 @given(words=WORDS)
-def test_the_query_path_gives_the_models_vector(encoder: Encoder, words: list[str]) -> None:
-    np.testing.assert_allclose(encoder.encode_text(" ".join(words)), through_onnx(encoder, words), atol=2e-6)
+def test_the_query_path_gives_the_models_vector(encoder: Encoder, onnx: Encoder, words: list[str]) -> None:
+    np.testing.assert_allclose(encoder.encode_text(" ".join(words)), through_onnx(onnx, words), atol=2e-6)
 
 
 def test_known_parts_need_no_tokenizer(encoder: Encoder) -> None:
@@ -58,25 +67,33 @@ def test_a_text_without_words_is_a_row_of_zeros(encoder: Encoder, text: str) -> 
     assert not encoder.encode_text(text).any()
 
 
-def test_batches_do_not_change_vectors(encoder: Encoder) -> None:
+@pytest.mark.parametrize("kind", ["built in", "through onnxruntime", "tiny"])
+def test_batches_do_not_change_vectors(encoder: Encoder, onnx: Encoder, tmp_path: Path, kind: str) -> None:
+    """Not by a bit: an index that grew by refreshes answers as one that was made at once."""
+    if kind == "tiny":
+        encoder = Encoder(tiny.bags(tmp_path))
+    elif kind == "through onnxruntime":
+        encoder = onnx
     rng = np.random.default_rng(5)
-    lengths = np.concatenate([rng.integers(0, 300, 200), [0, 1, 2000]])
+    lengths = np.concatenate([rng.integers(0, 300, 400), rng.integers(0, 40, 200), [0, 1, 2000]])
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    ids = rng.integers(1, 32_000, indptr[-1]).astype(np.int64)
+    ids = rng.integers(1, len(tiny.WORDS) if kind == "tiny" else 32_000, indptr[-1]).astype(np.int64)
     weights = rng.uniform(1, 4, len(ids)).astype(np.float32)
     together = encoder.encode_bags(indptr, ids, weights)
-    for row in (0, 7, 77, 200, 201, 202):
-        span = slice(indptr[row], indptr[row + 1])
-        alone = encoder.encode_bags(np.array([0, span.stop - span.start]), ids[span], weights[span])[0]
-        np.testing.assert_allclose(together[row], alone, atol=1e-5)
-    assert not together[200].any()
+    assert together.shape == (603, encoder.dimension) and not together[600].any()
+    np.testing.assert_allclose(np.linalg.norm(together[lengths > 0], axis=1), 1, atol=1e-5)
+    for size in (1, 2, 3, 5, 50, 300):
+        rows = rng.choice(603, size, replace=False)
+        some = np.concatenate([np.arange(indptr[row], indptr[row + 1]) for row in rows])
+        pointers = np.concatenate([[0], np.cumsum(lengths[rows])])
+        assert encoder.encode_bags(pointers, ids[some], weights[some]).tobytes() == together[rows].tobytes()
 
 
-def test_a_text_of_many_tokens_is_cut_where_a_bag_is(encoder: Encoder) -> None:
+def test_a_text_of_many_tokens_is_cut_where_a_bag_is(encoder: Encoder, onnx: Encoder) -> None:
     words = sorted(word for word in encoder._tokenizer.get_vocab() if word.isalpha() and word.islower())[:700]
     pieces = {piece for ids in encoder.pieces(words) for piece in ids}
     assert len(pieces) > MAX_TOKENS
-    np.testing.assert_allclose(encoder.encode_text(" ".join(words)), through_onnx(encoder, words), atol=2e-6)
+    np.testing.assert_allclose(encoder.encode_text(" ".join(words)), through_onnx(onnx, words), atol=2e-6)
 
 
 def test_a_token_that_the_model_lacks_is_a_damaged_index(encoder: Encoder) -> None:
@@ -85,6 +102,8 @@ def test_a_token_that_the_model_lacks_is_a_damaged_index(encoder: Encoder) -> No
             encoder.encode_text("session", lambda part, piece=piece: [5, piece])
         with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
             encoder.token_directions(np.array([5, piece], np.int64))
+        with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
+            encoder.encode_bags(np.array([0, 2]), np.array([5, piece], np.int64), np.ones(2, np.float32))
 
 
 def test_tokens_have_directions_and_weights(encoder: Encoder) -> None:
@@ -110,31 +129,35 @@ def test_a_folder_without_a_model_is_a_typed_error(tmp_path: Path) -> None:
     assert (MODEL_DIR / "model.onnx").is_file()
 
 
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
-def test_dense_search_is_exact_for_every_limit_and_filter(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    n_units = data.draw(st.integers(1, 40))
-    units = np.sort(rng.integers(0, n_units, data.draw(st.integers(0, 120)))).astype(np.int64)
-    # Few distinct vectors, so that ties are common.
-    vectors = rng.choice([-1.0, 0.5, 1.0], (len(units), 4)).astype(np.float32)
-    path = tmp_path_factory.mktemp("dense") / "dense.faiss"
-    write_dense(path, vectors, units) if len(units) else write_dense(path, np.zeros((0, 4), np.float32), units)
-    index = DenseIndex(path, units=n_units, dimension=4)
-    query = np.array([1, 0.5, -0.25, 0.125], np.float32)
-    allowed = rng.random(n_units) < 0.5 if data.draw(st.booleans()) else None
-    best: dict[int, float] = {}
-    for unit, vector in zip(units.tolist(), vectors, strict=True):
-        if allowed is None or allowed[unit]:
-            best[unit] = max(best.get(unit, -9.0), float(vector @ query))
-    wanted = sorted(best.items(), key=lambda item: (-item[1], item[0]))
-    limit = data.draw(st.integers(1, 50))
-    got_units, got_cosines = index.search(query, limit, allowed)
-    assert list(zip(got_units.tolist(), got_cosines.tolist(), strict=True))[:limit] == wanted[:limit]
-    asked = np.array(sorted(best), np.int64)
-    chunks, place, cosines = index.chunks_of(query, asked)
-    assert chunks.tolist() == np.flatnonzero(np.isin(units, asked)).tolist()
-    assert asked[place].tolist() == units[chunks].tolist()
-    np.testing.assert_allclose(cosines, vectors[chunks] @ query, atol=1e-6)
+# --- tokens without the tokenizer -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200)
+@given(text=st.text(max_size=12))
+def test_the_tokens_of_a_part_are_the_tokenizers(encoder: Encoder, text: str) -> None:
+    """Of any text, though only parts of words are asked about."""
+    split = [part for word in WORD.findall(text) for part in parts(word)]
+    assert encoder.pieces([text, *split]) == encoder._tokenized([text, *split])
+
+
+def test_the_tokens_of_every_letter_are_the_tokenizers(encoder: Encoder) -> None:
+    letters = [chr(code) for code in range(128, 0x3000) if chr(code).isalnum()]
+    split = list(dict.fromkeys(part for c in letters for word in (f"ab{c}", f"{c}s") for part in parts(word)))
+    assert len(split) > 7000
+    assert encoder.pieces(split) == encoder._tokenized(split)
+
+
+@pytest.mark.parametrize("text", ["a" * 100, "a" * 101, "Session", "a_b", "a b", "", "ﬁ", "9" * 100])
+def test_what_is_no_part_has_the_tokenizers_tokens(encoder: Encoder, text: str) -> None:
+    assert encoder.pieces([text, "session"]) == encoder._tokenized([text, "session"])
+
+
+def test_embedding_needs_neither_onnxruntime_nor_tokenizers() -> None:
+    code = (
+        "import sys, numpy as np\nfrom lci_py.embed.encoder import Encoder\nencoder = Encoder()\n"
+        "ids = [i for part in ('session', 'größe') for i in encoder.pieces([part])[0]]\n"
+        "bag = np.array(ids, np.int64), np.ones(len(ids), np.float32)\n"
+        "assert encoder.encode_bags(np.array([0, len(ids)]), *bag).any()\n"
+        "assert not {'onnxruntime', 'tokenizers'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=PROJECT)

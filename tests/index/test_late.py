@@ -1,8 +1,9 @@
-"""The tokens of chunks: how well they answer a question's, and what a damaged array is."""
+"""The tokens of chunks: how well they answer a question's, however chunks are spread over segments; the tokens of parts;
+and what a damaged array is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,23 @@ from hypothesis import strategies as st
 
 from lci_py.embed.encoder import Encoder
 from lci_py.errors import DamagedIndexError
-from lci_py.index.late import TokenBags, write_token_bags
+from lci_py.index.arrays import write_arrays
+from lci_py.index.late import Bags, TokenBags, TokenTable, write_tokens
+from lci_py.index.numbering import Numbering
+from tests.index.layout import random_layouts
 
 ROWS = 50
 BAGS = st.lists(st.lists(st.integers(0, ROWS - 1), max_size=9, unique=True), min_size=1, max_size=12)
 
 
+def opened(path: Path, chunks: int) -> TokenBags:
+    return TokenBags([path], Numbering([{"files": 1, "symbols": 0, "units": 1, "chunks": chunks}]))
+
+
 def written(folder: Path, bags: list[list[int]]) -> TokenBags:
     pointers = np.concatenate([[0], np.cumsum([len(bag) for bag in bags])]).astype(np.int64)
-    write_token_bags(folder, pointers, np.array([token for bag in bags for token in bag], np.int32))
-    return TokenBags(folder, chunks=len(bags))
+    write_tokens(folder / "t.arrays", [], [], pointers, np.array([token for bag in bags for token in bag], np.int32))
+    return opened(folder / "t.arrays", len(bags))
 
 
 def directions(seed: int, rows: int = ROWS, dimension: int = 6) -> np.ndarray:
@@ -102,7 +110,7 @@ def test_ids_are_stored_in_two_bytes_where_they_fit(tmp_path: Path, largest: int
     one = np.ones((1, 1), np.float32)
     assert written(tmp_path, [[3, largest], [7]]).coverage(np.array([0]), one, one[0], rows).tolist() == [1]
     assert seen == [3, largest]
-    assert np.load(tmp_path / "bag_ids.npy").dtype.itemsize == size
+    assert Bags(tmp_path / "t.arrays", chunks=2)._ids.dtype.itemsize == size
 
 
 @pytest.mark.parametrize("bags", [[], [[]], [[], []]])
@@ -114,56 +122,138 @@ def test_chunks_without_tokens_are_no_damage(tmp_path: Path, bags: list[list[int
     assert got.tolist() == [0.0] * len(bags)
 
 
-def save(name: str, array: np.ndarray) -> Callable[[Path], None]:
-    return lambda folder: np.save(folder / name, array)
+@settings(max_examples=50)
+@given(seed=st.integers(0, 1 << 20), segments=st.integers(1, 4), dimension=st.sampled_from([6, 192]), data=st.data())
+def test_coverage_does_not_depend_on_the_segments(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, segments: int, dimension: int, data: st.DataObject
+) -> None:
+    """To the last bit: files over 1 to 4 segments beside dead rows, and the same files in one."""
+    rng = np.random.default_rng(seed)
+    one, several = random_layouts(tmp_path_factory.mktemp("late"), rng, segments, 3, ROWS)
+    table = directions(seed, ROWS, dimension)
+    asked, weights = question(seed + 1, data.draw(st.integers(0, 5)), dimension)
+    chunks = rng.integers(0, one.numbering.total("chunks"), data.draw(st.integers(0, 30)))
+    found = [
+        TokenBags(layout.tokens, layout.numbering).coverage(chunks, asked, weights, table.__getitem__)
+        for layout in (one, several)
+    ]
+    assert found[0].tobytes() == found[1].tobytes() and len(found[0]) == len(chunks)
 
 
-def archive(folder: Path) -> None:
-    np.savez(folder / "bag_ids.npz", np.zeros(5, np.uint16))
-    (folder / "bag_ids.npz").rename(folder / "bag_ids.npy")
+def test_no_segment_covers_nothing() -> None:
+    assert not len(TokenBags([], Numbering([])).coverage(np.zeros(0, np.int64), *question(1, 2), directions(2).take))
 
 
-FOUR = np.array([0, 2, 2, 5], np.int64)  # the pointers of three chunks with five tokens
-UNREADABLE: dict[str, Callable[[Path], object]] = {
-    "no pointers": lambda folder: (folder / "bag_pointers.npy").unlink(),
-    "no ids": lambda folder: (folder / "bag_ids.npy").unlink(),
-    "empty file": lambda folder: (folder / "bag_ids.npy").write_bytes(b""),
-    "garbage": lambda folder: (folder / "bag_ids.npy").write_bytes(b"\0" * 300),
-    "cut short": lambda folder: (folder / "bag_ids.npy").write_bytes((folder / "bag_ids.npy").read_bytes()[:-1]),
-    "an archive": archive,
-    "objects": save("bag_ids.npy", np.array([1, None, 2, 3, 4], object)),
-    "another dtype of ids": save("bag_ids.npy", np.arange(5, dtype=np.int64)),
-    "ids that are no numbers": save("bag_ids.npy", np.array(list("abcde"))),
-    "two dimensions": save("bag_ids.npy", np.zeros((5, 1), np.uint16)),
-    "no dimension": save("bag_ids.npy", np.array(5, np.uint16)),
-    "fewer ids": save("bag_ids.npy", np.zeros(4, np.uint16)),
-    "more ids": save("bag_ids.npy", np.zeros(6, np.uint16)),
-    "another dtype of pointers": save("bag_pointers.npy", FOUR.astype(np.float64)),
-    "fewer pointers": save("bag_pointers.npy", FOUR[1:]),
-    "more pointers": save("bag_pointers.npy", np.array([0, 2, 2, 2, 5])),
-    "no pointer at all": save("bag_pointers.npy", FOUR[:0]),
-    "last pointer": save("bag_pointers.npy", np.array([0, 2, 2, 6])),
-}  # fmt: skip
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+PARTS = st.dictionaries(st.text(min_size=1, max_size=4), st.lists(st.integers(0, 40_000), max_size=4), max_size=12)
+
+
+@settings(max_examples=60)
+@given(tables=st.lists(PARTS, min_size=1, max_size=3), others=st.lists(st.text(max_size=4), max_size=8))
+def test_a_part_is_found_in_whichever_segment_has_it(
+    tmp_path_factory: pytest.TempPathFactory, tables: list[dict[str, list[int]]], others: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("parts")
+    paths = [folder / str(i) for i in range(len(tables))]
+    for path, table in zip(paths, tables, strict=True):
+        write_tokens(path, list(table), list(table.values()), np.zeros(1, np.int64), np.zeros(0, np.int32))
+    reader = TokenTable(paths)
+    for part in {*others, *(part for table in tables for part in table)}:
+        assert reader.find(part) == next((table[part] for table in tables if part in table), None)
+    assert reader.items() == {part: ids for table in tables[::-1] for part, ids in table.items()}
+
+
+# --- damage -----------------------------------------------------------------------------------------------------------
+
+
+def sound() -> dict[str, np.ndarray | bytes]:
+    """Two parts with three tokens; three chunks with five."""
+    return {
+        "parts": b"abc",
+        "parts_offsets": np.array([0, 1, 3]),
+        "pointers": np.array([0, 2, 3]),
+        "pieces": np.array([7, 8, 9], np.int32),
+        "bag_pointers": np.array([0, 2, 2, 5]),
+        "bag_ids": np.array([1, 2, 3, 4, 5], np.uint16),
+    }
+
+
+def replaced(folder: Path, **arrays: np.ndarray | bytes | None) -> Path:
+    path = folder / "t.arrays"
+    write_arrays(path, {name: data for name, data in {**sound(), **arrays}.items() if data is not None})
+    return path
+
+
+UNREADABLE: dict[str, dict[str, np.ndarray | bytes | None]] = {
+    "no pointers": {"bag_pointers": None},
+    "no ids": {"bag_ids": None},
+    "another dtype of ids": {"bag_ids": np.arange(5, dtype=np.int64)},
+    "ids that are no numbers": {"bag_ids": b"abcde"},
+    "fewer ids": {"bag_ids": np.zeros(4, np.uint16)},
+    "more ids": {"bag_ids": np.zeros(6, np.uint16)},
+    "another dtype of pointers": {"bag_pointers": np.array([0, 2, 2, 5], np.int32)},
+    "fewer pointers": {"bag_pointers": np.array([2, 2, 5])},
+    "more pointers": {"bag_pointers": np.array([0, 2, 2, 2, 5])},
+    "no pointer at all": {"bag_pointers": np.zeros(0, np.int64)},
+    "last pointer": {"bag_pointers": np.array([0, 2, 2, 6])},
+}
 
 
 @pytest.mark.parametrize("damage", UNREADABLE)
 def test_arrays_that_do_not_fit_are_a_damaged_index(tmp_path: Path, damage: str) -> None:
-    written(tmp_path, [[1, 2], [], [3, 4, 5]])
-    UNREADABLE[damage](tmp_path)
+    opened(replaced(tmp_path), 3)
     with pytest.raises(DamagedIndexError):
-        TokenBags(tmp_path, chunks=3)
+        opened(replaced(tmp_path, **UNREADABLE[damage]), 3)
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 300, None])
+def test_a_file_of_something_else_is_a_damaged_index(tmp_path: Path, data: bytes | None) -> None:
+    path = replaced(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1] if data is None else data)
+    for reader in (lambda: opened(path, 3), lambda: TokenTable([path])):
+        with pytest.raises(DamagedIndexError):
+            reader()
 
 
 FAR = 1 << 63
+UNSOUND_PARTS: dict[str, dict[str, np.ndarray | bytes | None]] = {
+    "no parts": {"parts": None},
+    "no offsets": {"parts_offsets": np.zeros(0, np.int64)},
+    "no pointer": {"pointers": np.zeros(0, np.int64)},
+    "another number of pointers": {"pointers": np.array([0, 3])},
+    "fewer bytes": {"parts": b"ab"},
+    "more tokens": {"pieces": np.zeros(4, np.int32)},
+    "another first offset": {"parts_offsets": np.array([-1, 1, 3])},
+    "an offset too far": {"parts_offsets": np.array([0, 9, 3])},
+    "an offset below zero": {"parts_offsets": np.array([0, -FAR, 3])},
+    "a pointer too far": {"pointers": np.array([0, FAR - 1, 3])},
+    "a pointer below zero": {"pointers": np.array([0, -2, 3])},
+}
+
+
+@pytest.mark.parametrize("damage", UNSOUND_PARTS)
+def test_parts_that_do_not_fit_are_a_damaged_index(tmp_path: Path, damage: str) -> None:
+    table = TokenTable([replaced(tmp_path)])
+    assert (table.find("a"), table.find("bc"), table.find("b")) == ([7, 8], [9], None)
+    path = replaced(tmp_path, **UNSOUND_PARTS[damage])
+    with pytest.raises(DamagedIndexError):
+        TokenTable([path]).items()
+    for part, ids in (("a", [7, 8]), ("bc", [9])):  # what is looked up goes through little of it
+        with contextlib.suppress(DamagedIndexError):
+            assert TokenTable([path]).find(part) in (ids, None)
+
+
+def test_a_part_that_is_no_text_is_a_damaged_index(tmp_path: Path) -> None:
+    with pytest.raises(DamagedIndexError, match="not UTF-8"):
+        TokenTable([replaced(tmp_path, parts=b"\xff\xfe\xfd")]).items()
 
 
 @pytest.mark.parametrize(
     "pointers", [[0, 6, 2, 5], [0, -1, 2, 5], [-3, 2, 2, 5], [0, 4, 3, 5], [1, -FAR, 2, 5], [0, FAR - 1, 2, 5]]
 )
 def test_pointers_out_of_range_are_a_damaged_index(tmp_path: Path, pointers: list[int]) -> None:
-    written(tmp_path, [[1, 2], [], [3, 4, 5]])
-    np.save(tmp_path / "bag_pointers.npy", np.array(pointers, np.int64))
-    reader = TokenBags(tmp_path, chunks=3)
+    reader = opened(replaced(tmp_path, bag_pointers=np.array(pointers, np.int64)), 3)
     with pytest.raises(DamagedIndexError, match="outside their array"):
         reader.coverage(np.arange(3), *question(1, 2), directions(2).__getitem__)
 
@@ -171,11 +261,10 @@ def test_pointers_out_of_range_are_a_damaged_index(tmp_path: Path, pointers: lis
 @pytest.mark.parametrize("ids", [np.array([1, 65_535], np.uint16), np.array([1, -1], np.int32)])
 def test_a_token_that_the_model_lacks_is_a_damaged_index(tmp_path: Path, ids: np.ndarray) -> None:
     encoder = Encoder()
-    np.save(tmp_path / "bag_pointers.npy", np.array([0, 2], np.int64))
-    np.save(tmp_path / "bag_ids.npy", ids)
+    reader = opened(replaced(tmp_path, bag_pointers=np.array([0, 2]), bag_ids=ids), 1)
     asked, counts = encoder.question_tokens("session")
     with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
-        TokenBags(tmp_path, chunks=1).coverage(
+        reader.coverage(
             np.array([0]), encoder.token_directions(asked), encoder.question_weights(asked, counts),
             encoder.token_directions,
         )  # fmt: skip

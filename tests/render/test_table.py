@@ -151,7 +151,7 @@ def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
     assert "degraded: dense (timeout), answered by bm25; impact high: late\n" in text
     assert "numeric-mismatch: 3 is not 5 (a:1)" in text
     assert "cut to 900 tokens: 2 results and 1 snippet dropped\n" in text
-    assert text.endswith("2 files changed since `lci index`\n")
+    assert text.endswith("2 files changed since: run `lci index`\n")
 
 
 def test_explain_plan_and_trace_are_shown() -> None:
@@ -270,6 +270,9 @@ BUILT = BuildSummary(
     bytes_read=1_234_567,
     bytes_on_disk=999,
     reused_files=1400,
+    parsed_files=20,
+    removed_files=3,
+    embedded_chunks=81,
     warnings=("odd \x1b name",),
 )
 
@@ -278,12 +281,20 @@ def test_build_summary() -> None:
     file = io.StringIO()
     summary.render_build(BUILT, file=file)
     text = file.getvalue()
-    assert text.startswith("indexed 1,420 files in 2.3 s (generation 3, 1,400 unchanged)\n")
+    assert text.startswith(
+        "indexed 1,420 files in 2.3 s (generation 3)\n  refresh   20 parsed · 1,400 reused · 3 removed · 81 chunks embedded\n"
+    )
     assert "files     python 1,400 · go 20\n" in text
     assert "+3 more\n" in text
     assert "edges" not in text
     assert "size      1.2 MB read, 999 B on disk\n" in text
     assert text.endswith("⚠ odd \\x1b name\n")
+
+
+def test_a_build_from_nothing_has_no_row_about_a_refresh() -> None:
+    file = io.StringIO()
+    summary.render_build(replace(BUILT, reused_files=0, removed_files=0), file=file)
+    assert "refresh" not in file.getvalue()
 
 
 def test_nothing_changed() -> None:
@@ -323,6 +334,50 @@ def test_status() -> None:
     assert "git       main at abcdef012345\n" in text
     assert "shards    dense 2.0 MB\n" in text
     assert text.endswith("⚠ 3 files changed since; `lci index` refreshes them\n    a.py\n    b.py\n    … and 1 more\n")
+
+
+def test_status_with_segments_and_problems() -> None:
+    segment = {"files": 1, "chunks": 9, "bytes": 5_000, "shards": [{"name": "bm25-1", "bytes": 5_000}]}
+    status = {
+        "root": "/r",
+        "chunks": 90,
+        "pending_chunks": 4,
+        "segments": [{**segment, "files": 12}, *[segment] * 8],
+        "skipped_by_reason": {"binary": 30},
+        "skipped_paths": {"binary": ["a.bin", "b\x1b.bin"]},
+        "problems": ["bm25-1 does not match its checksum"],
+        "warnings": ["open to \x1b all"],
+        "health": "damaged",
+    }
+    file = io.StringIO()
+    summary.render_status(status, file=file)
+    text = file.getvalue()
+    assert "  chunks    90, 4 not embedded yet\n" in text
+    assert "  segments  9\n    1  12 files, 9 chunks, 5.0 kB: bm25-1 5.0 kB\n    2  1 file, " in text
+    assert "… and 3 more\n" in text and text.count("bm25-1 5.0") == 6
+    assert "a.bin" not in text
+    assert text.endswith("⚠ bm25-1 does not match its checksum\n⚠ open to \\x1b all\n")
+    file = io.StringIO()
+    summary.render_status(status, file=file, verbose=True)
+    text = file.getvalue()
+    assert text.count("bm25-1 5.0") == 9
+    assert "    binary: a.bin\n    binary: b\\x1b.bin\n    binary: … and 28 more\n" in text
+
+
+def test_cleaned_and_hooks() -> None:
+    file = io.StringIO()
+    summary.render_cleaned({"index_dir": "/r/.lci", "freed_bytes": 2_000_000, "kept": ["mine\x1b"]}, file=file)
+    assert file.getvalue() == "/r/.lci: 2.0 MB freed\n  kept mine\\x1b\n"
+    file = io.StringIO()
+    hooks = [
+        {"name": "post-commit", "state": "installed", "detail": ""},
+        {"name": "post-merge", "state": "skipped", "detail": "is \x1b odd"},
+    ]
+    found = {"folder": "/r/.git/hooks", "changed": ["post-commit"], "hooks": hooks, "warnings": ["no index"]}
+    summary.render_hooks(found, file=file)
+    assert file.getvalue() == (
+        "hooks in /r/.git/hooks\n  post-commit   installed (changed)\n  post-merge    skipped: is \\x1b odd\n⚠ no index\n"
+    )
 
 
 def test_status_of_a_folder_that_is_no_repository() -> None:

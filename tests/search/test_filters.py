@@ -97,7 +97,8 @@ def test_a_symbolic_query_is_what_sql_says(session: Session) -> None:
         "SELECT f.path, s.line, s.name FROM symbols s JOIN files f ON f.id = s.file "
         "WHERE s.kind = 'struct' AND s.name GLOB '*e*' AND f.language = 'go' ORDER BY f.path, s.line"
     )
-    with closing(sqlite3.connect(session.shard("symbols"))) as database:
+    (shard,) = session.shards("symbols")
+    with closing(sqlite3.connect(shard)) as database:
         rows = database.execute(sql).fetchall()
     assert rows, "the corpus has such structs"
     assert [(r.file, r.line, r.symbol) for r in got.results] == rows

@@ -188,16 +188,16 @@ def test_unreadable(tmp_path: Path) -> None:
 
 def test_unreadable_and_vanished_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, {"gone/x": "", "shut/x": "", "ok": ""})
-    scandir = os.scandir
+    opened = os.open
 
-    def failing(path: str | Path) -> object:
+    def failing(path: str, *rest: int, **options: int) -> int:
         if str(path).endswith("gone/"):
             raise FileNotFoundError(2, "gone")
         if str(path).endswith("shut/"):
             raise PermissionError(13, "shut")
-        return scandir(path)
+        return opened(path, *rest, **options)
 
-    monkeypatch.setattr(os, "scandir", failing)
+    monkeypatch.setattr(os, "open", failing)
     assert paths(tmp_path) == ["ok"]
     assert skipped(tmp_path) == {"gone/": "vanished", "shut/": "unreadable"}
 

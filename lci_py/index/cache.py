@@ -1,0 +1,189 @@
+"""What was worked out before, by content: the records of files, and the vectors of a model that takes its time.
+
+It saves work and decides nothing: a row that is missing, or not the row that was put there, is worked out anew. So it
+may be deleted at any time. Each row carries a keyed hash, for one that somebody else's clone brought would otherwise
+be believed. It is a SQLite file outside the generations, and only the holder of the writer's lock writes to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+FILE = "cache.sqlite"
+#: Changes when the tables do; another one is thrown away.
+_VERSION = 1
+_TABLES = ("records", "vectors")
+_SCHEMA = [
+    f"CREATE TABLE {table} (key BLOB PRIMARY KEY, used INTEGER NOT NULL, tag BLOB NOT NULL, body BLOB NOT NULL)"
+    for table in _TABLES
+]
+_MAX_VALUES = 500
+#: Seconds for which a reader waits while the writer commits, and the writer for the readers.
+_READER_WAITS, _WRITER_WAITS = 0.2, 1.0
+_BESIDE = ("-journal", "-wal", "-shm")
+#: Damage, a full disk, a file that somebody holds: all of them mean that there is no cache just now.
+_TROUBLE = (sqlite3.Error, OSError)
+
+
+class Cache:
+    """Reader and writer. Trouble with the file is never an error: what cannot be read is not there."""
+
+    def __init__(self, index_dir: Path, secret: bytes, *, write: bool = False) -> None:
+        """Open the cache of an index, if there is one; `write` makes one, and replaces one that is of no use."""
+        self._path = index_dir / FILE
+        self._secret = secret
+        self._db: sqlite3.Connection | None = None
+        self._write = write
+        with self._forgiving():
+            # SQLite believes a journal: one that came with a clone can have it delete any file of the user's.
+            if write and any(os.path.lexists(f"{self._path}{suffix}") for suffix in _BESIDE):
+                remove(index_dir)
+            self._open()
+
+    def _replace(self) -> None:
+        with suppress(*_TROUBLE):
+            remove(self._path.parent)
+            self._open()
+
+    def _open(self) -> None:
+        write = self._write
+        if not write and not self._path.is_file():
+            return
+        if self._path.is_symlink():  # it would lead the writer to any file
+            raise OSError("a link")
+        uri = f"{self._path.resolve().as_uri()}?mode={'rwc' if write else 'ro'}"
+        timeout = _WRITER_WAITS if write else _READER_WAITS
+        db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
+        try:
+            db.execute("PRAGMA trusted_schema = OFF")
+            # A power cut may spoil the file, which then is thrown away; waiting for the disk would cost each commit.
+            db.execute("PRAGMA synchronous = OFF")
+            if write and not db.execute("PRAGMA schema_version").fetchone()[0]:
+                db.executescript(";".join(["BEGIN", *_SCHEMA, f"PRAGMA user_version = {_VERSION}", "COMMIT"]))
+            if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                raise sqlite3.DatabaseError("another version")
+            # Nothing else: a view or a trigger of somebody else's could keep this process busy for ever.
+            found = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")]
+            if found != _SCHEMA:
+                raise sqlite3.DatabaseError("other tables")
+        except BaseException:
+            db.close()
+            raise
+        self._db = db
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _tag(self, table: str, key: bytes, body: bytes) -> bytes:
+        digest = hashlib.blake2b(key, digest_size=16, key=self._secret, person=table.encode())
+        digest.update(body)
+        return digest.digest()
+
+    def get(self, table: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The bodies of those keys that are there."""
+        found: dict[bytes, bytes] = {}
+        if self._db is None:
+            return found
+        with self._forgiving():
+            for start in range(0, len(keys), _MAX_VALUES):
+                some = keys[start : start + _MAX_VALUES]
+                sql = f"SELECT key, tag, body FROM {table} WHERE key IN ({','.join('?' * len(some))})"
+                for key, tag, body in self._db.execute(sql, some):
+                    plain = isinstance(body, bytes) and isinstance(tag, bytes)
+                    if plain and hmac.compare_digest(tag, self._tag(table, key, body)):
+                        found[key] = body
+        return found
+
+    def put(self, table: str, items: Mapping[bytes, bytes], generation: int) -> None:
+        """Keep some bodies."""
+        if self._db is not None and items:
+            rows = [(key, generation, self._tag(table, key, body), body) for key, body in items.items()]
+            with self._transaction() as db:
+                db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", rows)
+
+    def touch(self, table: str, keys: Iterable[bytes], generation: int) -> None:
+        """Note that a generation uses these."""
+        with self._transaction() as db:
+            db.executemany(f"UPDATE {table} SET used = ? WHERE key = ?", ((generation, key) for key in keys))
+
+    def full(self, most: int) -> bool:
+        """Whether the file is larger than so many bytes."""
+        with suppress(*_TROUBLE):
+            return self._db is not None and self._path.stat().st_size > most
+        return False
+
+    def collect(self, most: int, records: Iterable[bytes], generation: int) -> None:
+        """Drop what was used longest ago, until the bodies take at most so many bytes.
+
+        Args:
+            most: Bytes.
+            records: Keys of the records that are in use.
+            generation: The generation that uses them.
+        """
+        if self._db is None or not self.full(most):
+            return
+        with self._transaction() as db:
+            db.executemany("UPDATE records SET used = ? WHERE key = ?", ((generation, key) for key in records))
+            db.execute("CREATE TEMP TABLE old (name TEXT, number INTEGER)")
+            ages = " UNION ALL ".join(
+                f"SELECT '{table}' AS name, rowid AS number, used, length(body) AS size FROM {table}"
+                for table in _TABLES
+            )
+            # The newest first, as many as fit into three quarters: not every commit should have to collect.
+            db.execute(
+                "INSERT INTO old SELECT name, number FROM (SELECT name, number, "
+                f"sum(size) OVER (ORDER BY used DESC, name, number) AS total FROM ({ages})) WHERE total > ?",
+                [most * 3 // 4],
+            )
+            for table in _TABLES:
+                db.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT number FROM old WHERE name = '{table}')")
+            db.execute("DROP TABLE old")
+        if self._db is not None:
+            with self._forgiving():
+                self._db.execute("VACUUM")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """What fails in the body, or in keeping it, is undone and forgotten."""
+        db = self._db
+        if db is None:
+            with suppress(*_TROUBLE):
+                yield sqlite3.connect(":memory:")  # everything fails
+            return
+        with self._forgiving():
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                with suppress(*_TROUBLE):
+                    db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _forgiving(self) -> Iterator[None]:
+        """Trouble is the end of this cache for now. The writer replaces what would be of no use for ever."""
+        try:
+            yield
+        except _TROUBLE as error:
+            opened = self._db is not None
+            self.close()
+            # Another run may have more luck with a lock, or a full disk.
+            passing = "locked" in str(error) or (opened and isinstance(error, sqlite3.OperationalError))
+            if self._write and not passing:
+                self._replace()
+
+
+def remove(index_dir: Path) -> None:
+    """Throw the cache away."""
+    for name in (FILE, *(FILE + suffix for suffix in _BESIDE)):
+        with suppress(FileNotFoundError):
+            os.unlink(index_dir / name)

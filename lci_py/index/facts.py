@@ -1,0 +1,163 @@
+"""What linking has to know about one file. Lean: no signatures, no texts, and names of definitions only if code can
+refer to them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Extract, Import
+
+#: One name space: a TypeScript file may call what a JavaScript file defines.
+_FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
+#: What calls, imports and base classes can mean.
+CALLABLE = FUNCTION_KINDS | TYPE_KINDS
+#: What a declaration that is imported by its qualified name can be.
+DECLARED = TYPE_KINDS | {"module", "namespace"}
+_SEPARATOR = re.compile(r"::|[./\\]")
+_SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
+
+
+def family(language: str) -> str:
+    """Languages that call each other directly share a family."""
+    return _FAMILY.get(language, language)
+
+
+class FileHead(NamedTuple):
+    """What is known about every file at once."""
+
+    path: str
+    language: str
+    test: bool
+    package: str
+
+    @property
+    def family(self) -> str:
+        return family(self.language)
+
+    @property
+    def folder(self) -> str:
+        return posixpath.dirname(self.path)
+
+
+class CallSite(NamedTuple):
+    """A call in the text; `caller` is a place among the file's symbols, -1 outside definitions."""
+
+    name: str
+    receiver: str
+    line: int
+    caller: int
+
+
+class BaseName(NamedTuple):
+    """A type that a symbol (a place in its file) inherits from; `line` is the symbol's."""
+
+    symbol: int
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class FileFacts:
+    """Definitions, imports and bases of one file, the definitions by their place in it.
+
+    Attributes:
+        first: Number of the file's first symbol.
+        names: Per symbol; what is not `CALLABLE` may have "" here.
+        parents: Per symbol, the place of what is around it, smaller than its own, or -1.
+        owners: Per symbol, the type that a method without a parent says it belongs to, or "".
+    """
+
+    head: FileHead
+    first: int
+    names: Sequence[str]
+    kinds: Sequence[str]
+    parents: Sequence[int]
+    owners: Sequence[str]
+    imports: Sequence[Import]
+    bases: Sequence[BaseName]
+
+    def kind_around(self, place: int) -> str:
+        """The kind of a symbol's parent, "" at the top level."""
+        parent = self.parents[place]
+        return self.kinds[parent] if parent >= 0 else ""
+
+    @cached_property
+    def callables(self) -> list[int]:
+        return [place for place, kind in enumerate(self.kinds) if kind in CALLABLE]
+
+    @cached_property
+    def top(self) -> dict[str, int]:
+        """Names that the file as a whole has: the first definition of each."""
+        found: dict[str, int] = {}
+        for place in self.callables:
+            if is_top(self.kinds[place], self.kind_around(place)):
+                found.setdefault(self.names[place], place)
+        return found
+
+    @cached_property
+    def members(self) -> dict[int, dict[str, int]]:
+        """Per symbol, the definitions right inside it: the first of each name."""
+        found: dict[int, dict[str, int]] = {}
+        for place in self.callables:
+            if self.parents[place] >= 0:
+                found.setdefault(self.parents[place], {}).setdefault(self.names[place], place)
+        return found
+
+    @cached_property
+    def base_names(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for base in self.bases:
+            found.setdefault(base.symbol, []).append(base.name)
+        return found
+
+    @cached_property
+    def bindings(self) -> dict[str, Import]:
+        """What each name that an import binds stands for; the first import of a name counts."""
+        found: dict[str, Import] = {}
+        for item in self.imports:
+            found.setdefault(bound_name(item), item)
+        return found
+
+
+def is_top(kind: str, around: str) -> bool:
+    """Whether a definition is one of its file's own names; `around` is the kind of its parent, or ""."""
+    return kind not in ("method", "constructor") and around in ("", "namespace", "module")
+
+
+def is_shared(around: str) -> bool:
+    """Whether other files can see a definition: what is local to a function is its own."""
+    return around not in FUNCTION_KINDS
+
+
+def owner(kind: str, parent: int, scope: str) -> str:
+    """The name of the type that a method outside it belongs to (Go, Swift extensions), else ""."""
+    return scope.rpartition(".")[2] if kind == "method" and parent < 0 else ""
+
+
+def bound_name(item: Import) -> str:
+    """The local name that an import binds."""
+    if item.alias:
+        return item.alias
+    if item.name and item.name != "*":
+        return _SEPARATOR.split(item.name)[-1]
+    return _SEPARATOR.split(_SCRIPT.sub("", item.module))[-1]
+
+
+def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
+    """The lean part of what was extracted."""
+    symbols = extract.symbols
+    return FileFacts(
+        head,
+        first,
+        names=[s.name if s.kind in CALLABLE else "" for s in symbols],
+        kinds=[s.kind for s in symbols],
+        parents=[s.parent for s in symbols],
+        owners=[owner(s.kind, s.parent, s.scope) for s in symbols],
+        imports=extract.imports,
+        bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
+    )

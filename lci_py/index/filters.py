@@ -1,0 +1,101 @@
+"""Filters as conditions of SQL: one meaning in every mode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from lci_py.errors import BadGlobError, UsageError
+from lci_py.types import BLOCK_KIND, Filters
+
+#: Values in one SQL condition. SQLite's own limits are 999 variables in old builds, and expressions 1,000 deep.
+MAX_VALUES = 500
+_MAX_GLOB = 10_000  # characters; SQLite refuses patterns of more than 50,000 bytes
+_SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
+
+
+def where(filters: Filters) -> tuple[str, list[object]]:
+    """The filters on symbols as a condition over `f` (files), `s` (symbols) and `p` (their parents), and its values.
+
+    Those on paths are not in it: `path_test` says which paths they let pass.
+
+    Raises:
+        UsageError: There are too many names.
+    """
+    clauses: list[str] = []
+    args: list[object] = []
+    if filters.lang:
+        clauses.append(f"f.language IN ({marks(filters.lang)})")
+        args += [language.lower() for language in filters.lang]
+    if filters.kind:
+        clauses.append(f"coalesce(s.kind, '{BLOCK_KIND}') IN ({marks(filters.kind)})")
+        args += [kind.lower() for kind in filters.kind]
+    for column, globs in (("s.name", filters.name), ("p.name", filters.parent)):
+        if len(globs) > MAX_VALUES:
+            raise UsageError(f"{len(globs):,} names at once", hint=f"give at most {MAX_VALUES}")
+        if globs:
+            clauses.append("(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")")
+            args += [name_glob(glob) for glob in globs]
+    return " AND ".join(clauses) or "1", args
+
+
+def path_test(filters: Filters) -> Callable[[str], bool] | None:
+    """Which paths pass, None if all do.
+
+    Raises:
+        BadGlobError: A path filter is no glob.
+    """
+    if not (filters.path or filters.exclude or filters.file):
+        return None
+    include = _path_matcher(filters.path) if filters.path else None
+    exclude = _path_matcher(filters.exclude) if filters.exclude else None
+    names = set(filters.file)
+
+    def passes(path: str) -> bool:
+        return (
+            (include is None or include(path))
+            and (exclude is None or not exclude(path))
+            and (not names or path in names or path.rsplit("/", 1)[-1] in names)
+        )
+
+    return passes
+
+
+def marks(values: Sequence[object]) -> str:
+    """The placeholders of so many values."""
+    return ",".join("?" * len(values))
+
+
+def name_glob(glob: str, *, strict: bool = True) -> str:
+    """A glob as SQLite's GLOB reads it: a shell's `[!a]` is `[^a]` there.
+
+    Raises:
+        BadGlobError: It is too long, or (if `strict`) has a bracket that is not closed, which would match nothing.
+    """
+    if len(glob) > _MAX_GLOB:
+        raise BadGlobError(f"a glob of {len(glob):,} characters", hint=f"give at most {_MAX_GLOB:,}")
+    if strict and "[" in _SET.sub("", glob):
+        raise BadGlobError(f"bad glob {glob!r}: [ is not closed", hint="write [[] for the character itself")
+    return glob.replace("[!", "[^")
+
+
+#: A bracket that opens a class of characters and nothing closes: git takes such a pattern as never matching.
+_OPEN_CLASS = re.compile(r"(?<!\\)\[(?![!^]?\]?[^\]]*\])")
+
+
+def _path_matcher(globs: Sequence[str]) -> Callable[[str], bool]:
+    """A predicate for gitignore-style globs: without a slash they match at any depth, a folder covers its content."""
+    from pathspec import GitIgnoreSpec
+
+    for glob in globs:
+        if not glob.strip() or glob.startswith("!"):
+            raise BadGlobError(f"bad glob {glob!r}", hint="use --exclude to leave paths out")
+        if _OPEN_CLASS.search(glob):
+            raise BadGlobError(f"bad glob {glob!r}: a [ without its ]", hint="write [[] for a bracket itself")
+    try:
+        spec = GitIgnoreSpec.from_lines([f"\\{glob}" if glob.startswith("#") else glob for glob in globs])
+        return lambda path: bool(spec.match_file(path))
+    except (ValueError, re.error) as error:  # the latter for the range [z-a]
+        raise BadGlobError(
+            f"bad glob: {error}", hint="globs are written as in .gitignore, such as 'src/**/*.py'"
+        ) from error

@@ -1,0 +1,59 @@
+"""A full link: the facts of all files, then the edges of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lci_py.index.facts import DECLARED, FileFacts
+from lci_py.index.links import Linked, Links, Sites, assemble
+from lci_py.index.lookups import LookUps
+from lci_py.index.resolve import FileLinker
+from lci_py.index.tables import BY_NAME, MemoryTables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lci_py.index.facts import CallSite
+    from lci_py.types import Extract
+
+
+class Linker:
+    """Links a whole repository. Files come one by one, and only what linking needs of them is kept: some 200 bytes
+    per symbol, whatever the files hold."""
+
+    def __init__(self) -> None:
+        self._tables = MemoryTables()
+
+    def add(self, path: str, is_test: bool, extract: Extract) -> None:
+        """Take the next file. Files are added in the order of their public numbers, which is that of their paths;
+        those without symbols too, since they have numbers."""
+        self._tables.add_extract(path, is_test, extract)
+
+    def add_facts(self, facts: FileFacts, calls: Sequence[CallSite], qualified_names: Iterable[str]) -> None:
+        """The same for a file whose facts come from an index.
+
+        Args:
+            facts: Its facts.
+            calls: Its calls.
+            qualified_names: Per symbol.
+        """
+        declared = {
+            name for name, kind in zip(qualified_names, facts.kinds, strict=True) if kind in DECLARED
+        } if facts.head.family in BY_NAME else ()  # fmt: skip
+        self._tables.add(facts, calls, declared)
+
+    def finish(self) -> Links:
+        """All edges. Call it once, after the last file."""
+        tables = self._tables
+        tables.freeze()
+        sites = Sites.of(tables.sites)
+        linker = FileLinker(LookUps(tables, sites))
+        linked = Linked()
+        n_files = len(tables.files.heads)
+        for file in range(n_files):
+            linked.add(*linker.link(file))
+        first_symbol = np.array(tables.first_symbol, np.int32)
+        rows = linked.edges(int(first_symbol[-1]))
+        return assemble(rows, first_symbol, linked.keys(), np.array(linked.key_sizes), sites, range(n_files))

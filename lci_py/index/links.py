@@ -1,0 +1,160 @@
+"""All edges of the repository with what a refresh needs to know about them, as arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lci_py.index.resolve import Edge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+EDGE_KINDS = ("calls", "imports", "inherits")
+#: The arrays of a graph that are stored, with their types; pointers are made of them.
+STORED = {
+    "first_symbol": "i4", "source": "i4", "target": "i4", "kind": "u1", "line": "i4", "key_start": "i4", "keys": "i4",
+    "site_key": "i8", "site_count": "i4",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The graph of S symbols and F files; nodes are symbols 0 ... S - 1, then files (file f is node S + f).
+
+    Attributes:
+        first_symbol: int32 [F + 1], the first symbol of each file, and S.
+        source, target: int32 [E], nodes; edges are distinct and sorted by source, target, kind.
+        kind: uint8 [E], places in `EDGE_KINDS`.
+        line: int32 [E], line in the source's file.
+        key_start: int32 [F + 1], where the keys of each file start.
+        keys: int32 [K], keys of the look-ups that the file's edges come from (lookups.py), ascending within a file.
+        site_key: int64 [N], hashes of (family, name) of what is called on a receiver, ascending.
+        site_count: int32 [N], in how many places, at least 1.
+        relinked: Numbers of the files whose look-ups were made anew; all of them after a full link.
+    """
+
+    first_symbol: NDArray[Any]
+    source: NDArray[Any]
+    target: NDArray[Any]
+    kind: NDArray[Any]
+    line: NDArray[Any]
+    key_start: NDArray[Any]
+    keys: NDArray[Any]
+    site_key: NDArray[Any]
+    site_count: NDArray[Any]
+    relinked: tuple[int, ...] = field(default=())
+
+    @property
+    def n_symbols(self) -> int:
+        return int(self.first_symbol[-1])
+
+    @property
+    def n_files(self) -> int:
+        return len(self.first_symbol) - 1
+
+    def edges_by_kind(self) -> dict[str, int]:
+        """How many edges there are of each kind that occurs, by name."""
+        counts = np.bincount(self.kind, minlength=len(EDGE_KINDS)).tolist()
+        return {name: count for name, count in sorted(zip(EDGE_KINDS, counts, strict=True)) if count}
+
+
+class Sites:
+    """How often each name is called on a receiver. By hash: the names themselves would be the larger part of it."""
+
+    def __init__(self, keys: NDArray[Any], counts: NDArray[Any]) -> None:
+        self.keys = keys
+        self.counts = counts
+
+    @classmethod
+    def of(cls, counts: Mapping[tuple[str, str], int]) -> Sites:
+        """
+        Args:
+            counts: (family, name) to the number of calls; what is not positive is left out.
+        """
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int32)).plus(counts)
+
+    def plus(self, change: Mapping[tuple[str, str], int]) -> Sites:
+        """These counts with others added, which may be negative."""
+        keys = np.array([_site_key(*name) for name in change], np.int64)
+        merged = np.concatenate([self.keys, keys])
+        amounts = np.concatenate([self.counts, np.array(list(change.values()), np.int64)])
+        distinct, place = np.unique(merged, return_inverse=True)
+        counts = np.zeros(len(distinct), np.int64)
+        np.add.at(counts, place.reshape(-1), amounts)
+        return Sites(distinct[counts > 0], counts[counts > 0].astype(np.int32))
+
+    def count(self, family: str, name: str) -> int:
+        """In how many places a name is called on a receiver."""
+        key = _site_key(family, name)
+        place = int(np.searchsorted(self.keys, key))
+        return int(self.counts[place]) if place < len(self.keys) and int(self.keys[place]) == key else 0
+
+
+def _site_key(family: str, name: str) -> int:
+    text = f"{family}\0{name}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little", signed=True)
+
+
+class Linked:
+    """Collects edges and keys of files, one file after another."""
+
+    def __init__(self) -> None:
+        self._columns = tuple(array("i") for _ in Edge._fields)
+        self.key_sizes = array("i")
+        self._keys = array("I")
+
+    def add(self, edges: Iterable[Edge], keys: Iterable[int]) -> None:
+        """Take a file's edges, whose nodes are symbols or `~file`, and its keys."""
+        for column, values in zip(self._columns, zip(*edges, strict=True), strict=False):
+            column.extend(values)
+        before = len(self._keys)
+        self._keys.extend(sorted(keys))
+        self.key_sizes.append(len(self._keys) - before)
+
+    def keys(self) -> NDArray[Any]:
+        """int32, one file's after another's; order within a file is that of the numbers without a sign."""
+        return np.array(self._keys, np.uint32).view(np.int32)
+
+    def edges(self, n_symbols: int) -> NDArray[Any]:
+        """int32 [4, E]: source, target, kind and line; unsorted, nodes as in `Links`."""
+        rows = np.array([np.array(column, np.int32) for column in self._columns], np.int32).reshape(4, -1)
+        nodes = rows[:2]
+        nodes[:] = np.where(nodes < 0, n_symbols + ~nodes, nodes)
+        return rows
+
+
+def assemble(
+    rows: NDArray[Any], first_symbol: NDArray[Any], keys: NDArray[Any], key_sizes: NDArray[Any], sites: Sites,
+    relinked: Iterable[int],
+) -> Links:  # fmt: skip
+    """Sort edges into a graph.
+
+    Args:
+        rows: int32 [4, E]: source, target, kind and line.
+        first_symbol: int32 [F + 1].
+        keys: int32, of all files.
+        key_sizes: Per file, how many of them are its.
+        sites: The counts of names.
+        relinked: Files that were linked anew.
+    """
+    source, target, kind, line = rows
+    nodes = int(first_symbol[-1]) + len(first_symbol) - 1
+    order = np.argsort((source.astype(np.int64) * nodes + target) * len(EDGE_KINDS) + kind, kind="stable")
+    return Links(
+        first_symbol=first_symbol.astype(np.int32),
+        source=source[order],
+        target=target[order],
+        kind=kind[order].astype(np.uint8),
+        line=line[order],
+        key_start=np.concatenate([[0], np.cumsum(key_sizes)]).astype(np.int32),
+        keys=keys,
+        site_key=sites.keys,
+        site_count=sites.counts,
+        relinked=tuple(relinked),
+    )

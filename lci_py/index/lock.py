@@ -1,0 +1,167 @@
+"""Locks in the index folder: one writer at a time; and of the hooks' runs, one that runs and one that waits."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from lci_py.errors import IndexWriteError
+
+WRITE_LOCK = "write.lock"
+HOOK_LOCKS = ("hook.lock", "hook-next.lock")
+# A process id and spaces, always as many bytes: written over the last one in one step, it is never half of each.
+_WIDTH = 20
+_PAUSE = 0.02  # seconds, the first; later ones grow to _LONGEST
+_LONGEST = 0.2
+_TRIES = 25  # how often a process that has just taken the lock is given time to write its number
+
+
+@contextlib.contextmanager
+def writer(index_dir: Path, wait: float = 0.0) -> Iterator[None]:
+    """The writer's lock of an index folder, which is made if it is not there.
+
+    Args:
+        index_dir: The folder.
+        wait: Seconds to wait for another writer, 0 or more.
+    Raises:
+        IndexWriteError: Another process still holds the lock.
+        OSError: The folder or the lock cannot be made.
+    """
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - not on this platform; the manifest is still replaced atomically
+        index_dir.mkdir(parents=True, exist_ok=True)
+        yield
+        return
+    handle = _acquire(index_dir, wait)
+    try:
+        _write_holder(handle, str(os.getpid()))
+        yield
+    finally:
+        # Erased first: who finds the lock taken must not read the number of a holder that was.
+        with contextlib.suppress(OSError):
+            _write_holder(handle, "")
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough while a worker process has a copy
+        os.close(handle)
+
+
+def _write_holder(handle: int, number: str) -> None:
+    os.pwrite(handle, number.ljust(_WIDTH).encode(), 0)
+
+
+def _acquire(index_dir: Path, wait: float) -> int:
+    give_up = time.monotonic() + wait
+    pause = _PAUSE
+    while (handle := _try(index_dir)) is None:
+        left = give_up - time.monotonic()
+        if left <= 0:
+            return _last_tries(index_dir)
+        # Not in step with others that wait; os.urandom, as `random` takes long to import.
+        time.sleep(min(left, pause * (0.5 + os.urandom(1)[0] / 255)))
+        pause = min(_LONGEST, pause * 1.5)
+    return handle
+
+
+def _last_tries(index_dir: Path) -> int:
+    """Name the process that holds the lock; or take it, if it turns out that nobody does any more."""
+    holder = ""
+    for _ in range(_TRIES):
+        if number := _holder(index_dir / WRITE_LOCK):
+            holder = f" (process {number})"
+            break
+        time.sleep(_PAUSE)
+        if (handle := _try(index_dir)) is not None:
+            return handle
+    raise IndexWriteError(
+        f"another `lci index`{holder} is writing {index_dir}",
+        hint="wait for it to finish, then run the command again; --wait SECONDS waits longer",
+    )
+
+
+def _holder(path: Path) -> int | None:
+    """The process that says it has the lock; None if it has yet to say so, or has died and another has the lock."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            number = int(os.pread(handle, _WIDTH, 0))
+        finally:
+            os.close(handle)
+        return number if number > 0 and _lives(number) else None
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except PermissionError:  # another user's
+        return True
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _try(index_dir: Path) -> int | None:
+    """The lock, as a descriptor; None if another process has it."""
+    import fcntl
+
+    path = index_dir / WRITE_LOCK
+    while True:
+        index_dir.mkdir(parents=True, exist_ok=True)  # `lci clean` removes it
+        # O_NOFOLLOW: a lock that came with a clone may be a link to any file, which would be written to.
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            handle = os.open(path, flags, 0o666)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(handle, path):
+                return handle
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # a lock on a file that `lci clean` has removed keeps nobody out
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def turn(index_dir: Path) -> Iterator[bool]:
+    """Whether this run of a git hook is to refresh the index. One runs, one waits for it, and the rest can go.
+
+    The one that waits looks at the files only once it runs: it sees the changes of those that went.
+    """
+    import fcntl
+
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    running, waiting = HOOK_LOCKS
+    with contextlib.ExitStack() as handles:
+        runs = os.open(index_dir / running, flags, 0o666)
+        handles.callback(os.close, runs)
+        waits = os.open(index_dir / waiting, flags, 0o666)
+        with contextlib.ExitStack() as until_it_runs:
+            until_it_runs.callback(os.close, waits)
+            try:
+                fcntl.flock(waits, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            fcntl.flock(runs, fcntl.LOCK_EX)
+        try:
+            yield True
+        finally:
+            with contextlib.suppress(OSError):
+                fcntl.flock(runs, fcntl.LOCK_UN)

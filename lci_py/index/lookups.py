@@ -1,0 +1,235 @@
+"""Tracked look-ups: whatever linking a file asks about other files goes through here and leaves a key.
+
+A look-up is a tuple: what is asked, then the texts that it is asked about. Its key is 32 bits of that. The keys of a
+file tell later which files a change concerns: those that asked something whose answer may now be another. Two look-ups
+with one key cost a needless re-link now and then, never a missed one; so 32 bits, in half the space of 64.
+docs/adr/0011-relinking.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+from zlib import crc32
+
+from lci_py.index.facts import is_shared, is_top
+from lci_py.index.tables import Definition, Tables
+from lci_py.types import TYPE_KINDS, Import
+
+LookUp = tuple[str, ...]
+#: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
+COMMON_CALLS = 12
+_MEMO = 50_000  # answers that are kept: memory must not grow with the repository
+
+
+class SiteCounts(Protocol):
+    """How often names are called on a receiver."""
+
+    def count(self, family: str, name: str) -> int: ...
+
+
+def key_of(look_up: LookUp) -> int:
+    """The key of a look-up, the same in every process and version of Python: 0 ... 2**32 - 1."""
+    return crc32("\0".join(look_up).encode("utf-8", "surrogatepass"))
+
+
+class LookUps:
+    """Answers from `tables`, with a record of what was asked since `start`.
+
+    A look-up about the file that is being linked leaves no key: if that file changes, it is linked anew anyway.
+
+    Attributes:
+        keys: Keys of what was asked since `start`.
+    """
+
+    def __init__(self, tables: Tables, sites: SiteCounts) -> None:
+        self.tables = tables
+        self.files = tables.files
+        self.sites = sites
+        self.keys: set[int] = set()
+        self._own = -1
+        self._memo: dict[LookUp, tuple[int, Any]] = {}
+        self._finders: dict[str, Callable[..., Any]] = {
+            "path": lambda path: self.files.by_path.get(path, -1),
+            "ending": lambda segment: self.files.by_ending.get(segment, ()),
+            "go": lambda folder: self.files.go_packages.get(folder, ()),
+            "declaring": self._declaring,
+            "binding": lambda path, name: self._facts(path).bindings.get(name),
+            "top": self._top,
+            "member": self._members,
+            "bases": self._bases,
+            "only": self._only,
+            "type": lambda family, name: _single(self._types(family, name)),
+            "near": self._near,
+            "folder": self._folder,
+            "orphan": self._orphan,
+            "common": lambda family, name: self.sites.count(family, name) > COMMON_CALLS,
+        }
+
+    def start(self, file: int) -> None:
+        """Begin to link a file."""
+        self._own = file
+        self.keys = set()
+
+    def value(self, look_up: LookUp) -> Any:
+        """The answer to a look-up, without a record of it."""
+        return self._finders[look_up[0]](*look_up[1:])
+
+    def _ask(self, look_up: LookUp) -> Any:
+        found = self._memo.get(look_up)
+        if found is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            found = self._memo[look_up] = key_of(look_up), self.value(look_up)
+        self.keys.add(found[0])
+        return found[1]
+
+    # --- files ----------------------------------------------------------------------------------------------------
+
+    def at(self, path: str) -> int:
+        """The file with this path, -1 if there is none."""
+        found: int = self._ask(("path", path))
+        return found
+
+    def ending_in(self, segment: str) -> Sequence[tuple[tuple[str, ...], int]]:
+        """Files whose module name ends in a segment: (all segments, file), ascending."""
+        found: Sequence[tuple[tuple[str, ...], int]] = self._ask(("ending", segment))
+        return found
+
+    def go_package(self, folder: str) -> Sequence[int]:
+        """A folder's Go files without tests, ascending."""
+        found: Sequence[int] = self._ask(("go", folder))
+        return found
+
+    def declaring(self, family: str, name: str) -> Sequence[int]:
+        """Files that declare a qualified name, or that are in the package of that name; ascending."""
+        found: Sequence[int] = self._ask(("declaring", family, name))
+        return found
+
+    def binding(self, file: int, name: str) -> Import | None:
+        """The import that binds a name in a file."""
+        if file == self._own:
+            return self.tables.facts(file).bindings.get(name)
+        found: Import | None = self._ask(("binding", self.files.heads[file].path, name))
+        return found
+
+    # --- definitions ----------------------------------------------------------------------------------------------
+
+    def top(self, file: int, name: str) -> Definition | None:
+        """A file's own definition of a name."""
+        path = self.files.heads[file].path
+        found: Definition | None = self._top(path, name) if file == self._own else self._ask(("top", path, name))
+        return found
+
+    def member(self, owner: Definition, name: str) -> Definition | None:
+        """What a type itself has under a name, be it in its own file or, as in Go, in another of its folder."""
+        file = owner.file
+        facts = self.tables.facts(file)
+        place = owner.symbol - facts.first
+        if file == self._own:
+            found = facts.members.get(place, {}).get(name, -1)
+        else:
+            asked = self._ask(("member", facts.head.path, facts.names[place], name))
+            found = next((inner for outer, inner in asked if outer == place), -1)
+        return self._definition(file, found) if found >= 0 else self.adopted(owner, name)
+
+    def adopted(self, owner: Definition, name: str) -> Definition | None:
+        """A method of a type that stands outside it, if the type is the only one of its name in the folder."""
+        facts = self.tables.facts(owner.file)
+        head = facts.head
+        place = (head.family, head.folder, facts.names[owner.symbol - facts.first])
+        only = self._ask(("near", *place))
+        if only is None or only.symbol != owner.symbol:
+            return None
+        found: Definition | None = self._ask(("orphan", *place, name))
+        return found
+
+    def bases(self, owner: Definition) -> list[str]:
+        """Names of a type's bases."""
+        facts = self.tables.facts(owner.file)
+        place = owner.symbol - facts.first
+        if owner.file == self._own:
+            return facts.base_names.get(place, [])
+        asked = self._ask(("bases", facts.head.path, facts.names[place]))
+        return [name for symbol, name in asked if symbol == place]
+
+    def only(self, family: str, name: str) -> Definition | None:
+        """The only definition of a name that other files can see, if there is just one."""
+        found: Definition | None = self._ask(("only", family, name))
+        return found
+
+    def only_type(self, family: str, name: str) -> Definition | None:
+        """The only type of a name."""
+        found: Definition | None = self._ask(("type", family, name))
+        return found
+
+    def in_folder(self, family: str, folder: str, name: str) -> Definition | None:
+        """What the files of a folder have under a name at their top; the first file counts."""
+        found: Definition | None = self._ask(("folder", family, folder, name))
+        return found
+
+    def is_common(self, family: str, name: str) -> bool:
+        """Whether a name is called on so many receivers that it must be the standard library's."""
+        found: bool = self._ask(("common", family, name))
+        return found
+
+    # --- answers --------------------------------------------------------------------------------------------------
+
+    def _facts(self, path: str) -> Any:
+        return self.tables.facts(self.files.by_path[path])
+
+    def _definition(self, file: int, place: int) -> Definition:
+        facts = self.tables.facts(file)
+        return Definition(
+            facts.first + place, file, facts.kinds[place], facts.kind_around(place), facts.owners[place]
+        )  # fmt: skip
+
+    def _declaring(self, family: str, name: str) -> Sequence[int]:
+        found = {*self.tables.declaring(name), *self.files.by_package.get(name, ())}
+        return sorted(file for file in found if self.files.families[file] == family)
+
+    def _top(self, path: str, name: str) -> Definition | None:
+        file = self.files.by_path[path]
+        place = self.tables.facts(file).top.get(name, -1)
+        return self._definition(file, place) if place >= 0 else None
+
+    def _members(self, path: str, owner: str, name: str) -> list[tuple[int, int]]:
+        facts = self._facts(path)
+        return [
+            (outer, inner[name])
+            for outer, inner in facts.members.items()
+            if facts.names[outer] == owner and name in inner
+        ]
+
+    def _bases(self, path: str, owner: str) -> list[tuple[int, str]]:
+        facts = self._facts(path)
+        return [(base.symbol, base.name) for base in facts.bases if facts.names[base.symbol] == owner]
+
+    def _named(self, family: str, name: str) -> list[Definition]:
+        families = self.files.families
+        return [found for found in self.tables.named(name) if families[found.file] == family]
+
+    def _only(self, family: str, name: str) -> Definition | None:
+        return _single([found for found in self._named(family, name) if is_shared(found.around)])
+
+    def _types(self, family: str, name: str) -> list[Definition]:
+        return [found for found in self._named(family, name) if found.kind in TYPE_KINDS]
+
+    def _near(self, family: str, folder: str, name: str) -> Definition | None:
+        return _single([found for found in self._types(family, name) if self.files.folders[found.file] == folder])
+
+    def _folder(self, family: str, folder: str, name: str) -> Definition | None:
+        for found in self._named(family, name):
+            if self.files.folders[found.file] == folder and is_top(found.kind, found.around):
+                return found
+        return None
+
+    def _orphan(self, family: str, folder: str, owner: str, name: str) -> Definition | None:
+        for found in self._named(family, name):
+            if found.owner == owner and self.files.folders[found.file] == folder:
+                return found
+        return None
+
+
+def _single(found: list[Definition]) -> Definition | None:
+    return found[0] if len(found) == 1 else None

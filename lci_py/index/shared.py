@@ -1,0 +1,75 @@
+"""The shards of all segments together: the table of files and the graph."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.files import FileTable, write_files
+from lci_py.index.graph import read_links, write_graph
+from lci_py.index.link import Linker
+from lci_py.index.numbering import Numbering
+from lci_py.index.parts import table_arrays
+from lci_py.index.relink import relink
+from lci_py.index.sqltables import SqlTables
+
+if TYPE_CHECKING:
+    from lci_py.index.generation import Made, Setting
+    from lci_py.index.links import Links
+    from lci_py.index.manifest import Manifest
+
+
+def write_shared(
+    setting: Setting, made: Made, before: tuple[Manifest, FileTable] | None, linker: Linker
+) -> tuple[dict[str, Path], dict[str, int]]:
+    """Write them into the staging folder.
+
+    Args:
+        setting: What the generation is made with.
+        made: The generation.
+        before: The one before, if this one was made of it.
+        linker: Has been given all records, if it was not.
+    Returns:
+        Role -> path, and how many edges there are of each kind.
+    """
+    shards = {"files": setting.folder / "files.arrays", "graph": setting.folder / "graph.arrays"}
+    write_files(shards["files"], made.known, setting.walked.skipped, setting.watched, table_arrays(made.parts))
+    setting.report("graph", 0, 0)
+    links = linker.finish() if before is None else _relinked(setting, made, *before, FileTable(shards["files"]))
+    write_graph(shards["graph"], links)
+    return shards, links.edges_by_kind()
+
+
+def _relinked(setting: Setting, made: Made, manifest: Manifest, old: FileTable, new: FileTable) -> Links:
+    folder = setting.place.index_dir
+    old_shards = [folder / segment.shards["symbols"].name for segment in manifest.segments]
+    new_shards = [part.symbols for part in made.parts]
+    numbering = Numbering([segment.counts for segment in manifest.segments], old.maps())
+    now = {path: number for number, path in enumerate(item.path for item in made.known if item.slot >= 0)}
+    was = [item.path for item in old.known() if item.slot >= 0]
+    moved = [-1 if path in made.fresh else now.get(path, -1) for path in was]
+    fresh = sorted(set(range(len(now))).difference(moved))
+    with (
+        _tables(old_shards, numbering) as before,
+        _tables(new_shards, Numbering([part.segment.counts for part in made.parts], new.maps())) as after,
+    ):
+        return relink(read_links(folder / manifest.shards["graph"].name), before, after, moved, fresh)
+
+
+@contextmanager
+def _tables(shards: Sequence[Path], numbering: Numbering) -> Iterator[SqlTables]:
+    with ExitStack() as stack:
+        connections = []
+        for shard in shards:
+            try:
+                uri = shard.resolve().as_uri() + "?mode=ro&immutable=1"
+                connection = stack.enter_context(closing(sqlite3.connect(uri, uri=True)))
+                connection.execute("PRAGMA trusted_schema = OFF")
+            except sqlite3.DatabaseError as error:
+                raise DamagedIndexError(f"{shard.name}: {error}") from error
+            connections.append(connection)
+        yield SqlTables(connections, numbering)

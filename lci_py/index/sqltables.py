@@ -1,0 +1,210 @@
+"""The tables of a link, answered by SQL from the symbolic shards of an index's segments: for a refresh, which asks
+little of much. Rows of dead files are left out, and all numbers are public ones."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.facts import CALLABLE, DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
+from lci_py.index.tables import BY_NAME, Definition, Files
+from lci_py.types import KINDS, Import
+
+if TYPE_CHECKING:
+    from lci_py.index.numbering import Numbering
+
+_KIND = {kind: kind for kind in KINDS}  # one string for each, and a check
+
+
+class SqlTables:
+    """Implements `lci_py.index.tables.Tables`."""
+
+    def __init__(self, connections: Sequence[sqlite3.Connection], numbering: Numbering) -> None:
+        """
+        Args:
+            connections: Per segment, its symbolic shard; rows are read as tuples, whatever their row factory.
+            numbering: Of the same segments.
+        Raises:
+            DamagedIndexError: A shard cannot be read, or does not fit the numbering.
+        """
+        self._segments = [connection.cursor() for connection in connections]
+        for cursor in self._segments:
+            cursor.row_factory = None
+        self._numbering = numbering
+        self._public_symbols = [numbering.public("symbols", segment) for segment in range(len(connections))]
+        self._public_files = [numbering.public("files", segment) for segment in range(len(connections))]
+        self.n_symbols = numbering.total("symbols")
+        n_files = numbering.total("files")
+        heads: list[FileHead | None] = [None] * n_files
+        #: Per public file: its segment, its number there, and the numbers of its calls.
+        self._places: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * n_files
+        for segment in range(len(connections)):
+            self._read_files(segment, heads)
+        found = [head for head in heads if head is not None]
+        if len(found) != n_files:
+            raise DamagedIndexError("the symbolic shards lack files of the numbering")
+        self.files = Files(found)
+        self._facts: dict[int, FileFacts] = {}
+        self._named: dict[str, list[Definition]] = {}
+
+    def _read_files(self, segment: int, heads: list[FileHead | None]) -> None:
+        sql = "SELECT id, path, language, test, package, first_call, calls FROM files ORDER BY id"
+        languages: dict[str, str] = {}
+        for number, path, language, test, package, first_call, calls in self._select(segment, sql):
+            file = self._public(self._public_files[segment], number, len(heads))
+            if file < 0:
+                continue
+            _check(type(path) is type(language) is type(package) is str and heads[file] is None)
+            _check(type(first_call) is type(calls) is int)
+            heads[file] = FileHead(path, languages.setdefault(language, language), bool(test), package)
+            self._places[file] = (segment, number, first_call, calls)
+
+    def _select(self, segment: int, sql: str, args: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self._segments[segment].execute(sql, args).fetchall()
+        except (sqlite3.DatabaseError, OverflowError) as error:
+            raise DamagedIndexError(f"the symbolic shard: {error}") from error
+
+    def _public(self, numbers: memoryview | None, local: object, total: int) -> int:
+        """The public number of a segment's row, -1 if it is dead."""
+        _check(type(local) is int)
+        assert isinstance(local, int)
+        if numbers is None:
+            _check(0 <= local < total)
+            return local
+        _check(0 <= local < len(numbers))
+        found = int(numbers[local])
+        _check(found < total)
+        return found
+
+    # --- look-ups -------------------------------------------------------------------------------------------------
+
+    def facts(self, file: int) -> FileFacts:
+        found = self._facts.get(file)
+        if found is None:
+            found = self._facts[file] = self._read_facts(file)
+        return found
+
+    def _read_facts(self, file: int) -> FileFacts:
+        segment, number, _, _ = self._places[file]
+        sql = "SELECT id, name, kind, parent, scope, line FROM symbols WHERE file = ? ORDER BY id"
+        rows = self._select(segment, sql, (number,))
+        start = rows[0][0] if rows else 0
+        first = self._public(self._public_symbols[segment], start, self.n_symbols) if rows else 0
+        _check(0 <= first <= self.n_symbols - len(rows))
+        kinds, parents, owners, lines = [], [], [], []
+        for place, (symbol, name, kind, parent, scope, line) in enumerate(rows):
+            _check(parent is None or type(parent) is int)
+            above = -1 if parent is None else parent - start
+            _check(symbol == start + place and kind in _KIND and -1 <= above < place)
+            _check(type(name) is type(scope) is str and type(line) is int)
+            kinds.append(_KIND[kind])
+            parents.append(above)
+            owners.append(owner(kind, above, scope))
+            lines.append(line)
+        sql = "SELECT symbol, name FROM bases WHERE symbol BETWEEN ? AND ? ORDER BY symbol, place"
+        bases = self._select(segment, sql, (start, start + len(rows) - 1))
+        sql = "SELECT module, name, alias, line FROM imports WHERE file = ? ORDER BY rowid"
+        imports = self._select(segment, sql, (number,))
+        _check(all(type(symbol) is int and type(base) is str for symbol, base in bases))
+        _check(all(type(m) is type(n) is type(a) is str and type(line) is int for m, n, a, line in imports))
+        return FileFacts(
+            self.files.heads[file],
+            first,
+            names=[row[1] for row in rows],
+            kinds=kinds,
+            parents=parents,
+            owners=owners,
+            imports=[Import(*row) for row in imports],
+            bases=[BaseName(symbol - start, name, lines[symbol - start]) for symbol, name in bases],
+        )
+
+    def calls(self, file: int) -> Sequence[CallSite]:
+        segment, number, first, count = self._places[file]
+        sql = (
+            "SELECT n.text, r.text, c.line, c.caller FROM calls c JOIN texts n ON n.id = c.name "
+            "JOIN texts r ON r.id = c.receiver WHERE c.id BETWEEN ? AND ? AND c.file = ? ORDER BY c.id"
+        )
+        rows = self._select(segment, sql, (first, first + count - 1, number))
+        known = len(self.facts(file).kinds)
+        _check(len(rows) == count)
+        for name, receiver, line, caller in rows:
+            _check(type(name) is type(receiver) is str and type(line) is type(caller) is int and -1 <= caller < known)
+        return [CallSite(*row) for row in rows]
+
+    def named(self, name: str) -> Sequence[Definition]:
+        found = self._named.get(name)
+        if found is None:
+            found = self._named[name] = self._read_named(name)
+        return found
+
+    def _read_named(self, name: str) -> list[Definition]:
+        sql = (
+            "SELECT s.id, s.file, s.kind, p.kind, s.parent, s.scope FROM symbols s "
+            f"LEFT JOIN symbols p ON p.id = s.parent WHERE s.name = ? AND s.kind IN ({_quoted(CALLABLE)})"
+        )
+        found = []
+        for segment, numbers in enumerate(self._public_symbols):
+            for symbol, file, kind, around, parent, scope in self._select(segment, sql, (name,)):
+                public = self._public(self._public_files[segment], file, len(self.files.heads))
+                if public < 0:
+                    continue
+                _check(type(scope) is str and (around is None or around in _KIND))
+                outside = owner(kind, -1 if parent is None else 0, scope)
+                number = self._public(numbers, symbol, self.n_symbols)
+                _check(number >= 0)
+                found.append(Definition(number, public, _KIND[kind], around or "", outside))
+        return sorted(found)
+
+    def declaring(self, qualified_name: str) -> Sequence[int]:
+        sql = f"SELECT DISTINCT file FROM symbols WHERE qualified_name = ? AND kind IN ({_quoted(DECLARED)})"
+        found = []
+        for segment in range(len(self._segments)):
+            for (file,) in self._select(segment, sql, (qualified_name,)):
+                public = self._public(self._public_files[segment], file, len(self.files.heads))
+                if public >= 0 and self.files.heads[public].family in BY_NAME:
+                    found.append(public)
+        return sorted(found)
+
+    # --- what a refresh needs besides -----------------------------------------------------------------------------
+
+    def stable_ids(self, file: int) -> list[str]:
+        """The stable ids of a file's symbols, in their order."""
+        segment, number, _, _ = self._places[file]
+        found = [
+            sid for (sid,) in self._select(segment, "SELECT sid FROM symbols WHERE file = ? ORDER BY id", (number,))
+        ]
+        _check(all(type(sid) is str for sid in found))
+        return found
+
+    def stable_id(self, symbol: int) -> str:
+        """The stable id of a symbol."""
+        for segment, numbers in enumerate(self._numbering.split("symbols", [symbol])):
+            for number in numbers:
+                rows = self._select(segment, "SELECT sid FROM symbols WHERE id = ?", (number,))
+                _check(len(rows) == 1 and type(rows[0][0]) is str)
+                return str(rows[0][0])
+        raise AssertionError("split puts every number somewhere")
+
+    def qualified_names(self, file: int) -> list[str]:
+        """The qualified names of a file's symbols, in their order."""
+        segment, number, _, _ = self._places[file]
+        sql = "SELECT qualified_name FROM symbols WHERE file = ? ORDER BY id"
+        found = [name for (name,) in self._select(segment, sql, (number,))]
+        _check(all(type(name) is str for name in found))
+        return found
+
+    def forget(self, file: int) -> None:
+        """Drop what is kept of a file, where all files are read one after another."""
+        self._facts.pop(file, None)
+
+
+def _quoted(values: frozenset[str]) -> str:
+    return ",".join(f"'{value}'" for value in sorted(values))
+
+
+def _check(holds: bool) -> None:
+    if not holds:
+        raise DamagedIndexError("the symbolic shard: its rows do not fit together")

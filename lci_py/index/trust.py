@@ -1,0 +1,203 @@
+"""The seal of an index: a keyed hash that only this user on this machine can make.
+
+Digests find damage, but who can write an index can write its digests. A seal cannot be made without the key, 32 random
+bytes in the user's configuration folder that no repository holds, so an index that came with a clone has none.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import hmac
+import os
+import stat
+import sys
+from pathlib import Path
+
+from lci_py.errors import TrustKeyError
+
+#: The folder of the key, if it is not the usual one.
+CONFIG_VARIABLE = "LCI_CONFIG_DIR"
+KEY_FILE = "index.key"
+_KEY_BYTES = 32
+_SEAL_BYTES = 32
+# Of file systems that have no hard links.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_ELSEWHERE = f"or name a folder of your own in {CONFIG_VARIABLE}"
+
+
+def seal(text: bytes) -> str:
+    """The seal of a text, in hex. The key is made if there is none.
+
+    Raises:
+        TrustKeyError: The key cannot be made, or cannot be used.
+    """
+    return _keyed(text, ensure_key())
+
+
+def is_sealed(text: bytes, found: object) -> bool:
+    """Whether `found`, which comes from disk, is the seal of a text. Without a key nothing is sealed; none is made.
+
+    Raises:
+        TrustKeyError: There is a key, and it cannot be used.
+    """
+    key = _key(create=False)
+    if key is None or not isinstance(found, str) or not found.isascii():
+        return False
+    return hmac.compare_digest(_keyed(text, key), found)
+
+
+def ensure_key() -> bytes:
+    """The key, made if there is none. A writer asks first: without a key its work would be for nothing.
+
+    Raises:
+        TrustKeyError: As in `seal`.
+    """
+    key = _key(create=True)
+    if key is None:
+        raise _unusable(config_folder() / KEY_FILE, "is gone as soon as it is made", f"try again, {_ELSEWHERE}")
+    return key
+
+
+def cache_secret() -> bytes:
+    """The key of the cache's rows.
+
+    Raises:
+        TrustKeyError: As in `seal`.
+    """
+    return hashlib.blake2b(b"", key=ensure_key(), digest_size=32, person=b"lci-cache").digest()
+
+
+def config_folder() -> Path:
+    """The folder of the key: LCI_CONFIG_DIR, else the user's configuration folder for lci."""
+    if chosen := os.environ.get(CONFIG_VARIABLE):
+        folder = os.path.expanduser(chosen)
+        if not os.path.isabs(folder):
+            raise _unusable(
+                Path(chosen), f"is what {CONFIG_VARIABLE} says, and starts nowhere", "give an absolute path"
+            )
+        return Path(folder)
+    if sys.platform == "linux":  # as platformdirs says, whose import takes longer than some queries
+        base = os.environ.get("XDG_CONFIG_HOME", "").strip()
+        return Path(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "lci")
+    import platformdirs
+
+    return platformdirs.user_config_path("lci")
+
+
+def _keyed(text: bytes, key: bytes) -> str:
+    return hashlib.blake2b(text, key=key, digest_size=_SEAL_BYTES, person=b"lci-index").hexdigest()
+
+
+def _key(*, create: bool) -> bytes | None:
+    folder = config_folder()
+    path = folder / KEY_FILE
+    try:
+        if create:
+            os.makedirs(folder, 0o700, exist_ok=True)
+        # What is in the folder is opened by way of this descriptor: nobody can swap the folder in between.
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        if not create:
+            return None
+        raise _cannot_make(path, error) from error
+    except OSError as error:
+        raise _cannot_make(path, error) from error
+    try:
+        _check_folder(folder, handle)
+        key = _read(path, handle)
+        if key is None and create:
+            try:
+                _make(handle)
+            except OSError as error:
+                raise _cannot_make(path, error) from error
+            key = _read(path, handle)
+        return key
+    finally:
+        os.close(handle)
+
+
+def _check_folder(folder: Path, handle: int) -> None:
+    """Who can write to the folder can put a key of his own there."""
+    info = os.fstat(handle)
+    if info.st_uid != os.geteuid():
+        raise _unusable(folder, f"belongs to another user ({info.st_uid})", f"use a folder of your own, {_ELSEWHERE}")
+    if info.st_mode & 0o022:
+        what = f"can be written by others (mode {stat.S_IMODE(info.st_mode):o})"
+        raise _unusable(folder, what, f"run `chmod 700 {folder}`, {_ELSEWHERE}")
+
+
+def _read(path: Path, folder: int) -> bytes | None:
+    """The key in the folder; None if there is none."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        handle = os.open(KEY_FILE, flags, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _unusable(path, "is a symbolic link", "remove it; a new key is made") from error
+        raise _unusable(path, f"cannot be read ({error.strerror})", "make it readable for you, or remove it") from error
+    try:
+        info = os.fstat(handle)
+        again = "remove it; a new key is made, and indexes have to be rebuilt"
+        if not stat.S_ISREG(info.st_mode):
+            raise _unusable(path, "is not a regular file", again)
+        if info.st_uid != os.geteuid():
+            raise _unusable(path, f"belongs to another user ({info.st_uid})", again)
+        if info.st_mode & 0o077:
+            what = f"is open to others (mode {stat.S_IMODE(info.st_mode):o})"
+            raise _unusable(path, what, f"run `chmod 600 {path}`, or {again} if somebody can have read it")
+        key = os.read(handle, _KEY_BYTES + 1)
+        if len(key) != _KEY_BYTES:
+            raise _unusable(path, f"is not a key of {_KEY_BYTES} bytes", again)
+        return key
+    finally:
+        os.close(handle)
+
+
+def _make(folder: int) -> None:
+    """Put a new key into the folder, whole or not at all, unless another process is first: then its key is the key."""
+    name = f".{KEY_FILE}.{os.getpid()}.{os.urandom(4).hex()}"
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        try:
+            os.write(handle, os.urandom(_KEY_BYTES))
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        try:
+            os.link(name, KEY_FILE, src_dir_fd=folder, dst_dir_fd=folder)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            _rename_if_first(folder, name)
+    finally:
+        try:
+            os.unlink(name, dir_fd=folder)
+        except FileNotFoundError:  # it was renamed
+            pass
+
+
+def _rename_if_first(folder: int, name: str) -> None:
+    """A rename would replace another process's key, so only one process at a time may look and rename."""
+    import fcntl
+
+    fcntl.flock(folder, fcntl.LOCK_EX)  # until the folder is closed
+    try:
+        os.stat(KEY_FILE, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        os.rename(name, KEY_FILE, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _unusable(path: Path, what: str, hint: str) -> TrustKeyError:
+    return TrustKeyError(f"{path}, which says what is yours, {what}", hint=hint)
+
+
+def _cannot_make(path: Path, error: OSError) -> TrustKeyError:
+    return TrustKeyError(
+        f"cannot make the key of your indexes, {path}: {error.strerror or error}",
+        hint=f"make the folder writable, or name another in {CONFIG_VARIABLE}",
+    )

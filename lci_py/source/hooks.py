@@ -1,0 +1,207 @@
+"""Git hooks that refresh the index in the background.
+
+A hook of ours is a marked block of shell, put first into the hook's file: many hooks end with `exec` or `exit`, and
+what came after them would never run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from lci_py.errors import HookError
+
+HOOKS = ("post-commit", "post-checkout", "post-merge", "post-rewrite")
+_BEGIN = "# >>> lci: refreshes the code index; `lci hook uninstall` removes these lines >>>"
+_END = "# <<< lci <<<"
+_BLOCK = re.compile(re.escape(_BEGIN) + r"\n.*?" + re.escape(_END) + r"\n", re.DOTALL)
+_SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash")
+_SHEBANG = "#!/bin/sh\n"
+_MAX_BYTES = 1_000_000
+
+
+class Found(NamedTuple):
+    """One hook: whether it refreshes the index, and if not, what keeps it from it."""
+
+    name: str
+    state: Literal["installed", "outdated", "absent", "skipped"]
+    detail: str = ""
+
+
+def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str] | None = None) -> dict[str, Any]:
+    """Install, remove or look at the hooks of the git work tree around `root`.
+
+    Args:
+        root: A folder in a work tree.
+        action: install, uninstall or status.
+        force: Write into a hooks folder that other repositories use as well.
+        program: The command that is lci; default: as this process was started.
+    Returns:
+        `folder`, `shared` (whether other repositories use it), `changed` (names) and `hooks` (a `Found` each), all
+        of it as it is afterwards.
+    Raises:
+        HookError: There is no git or no work tree, the folder is another's, or a file cannot be written.
+    """
+    folder, shared = _hooks_folder(root)
+    if shared and action != "status" and not force:
+        raise HookError(
+            f"the hooks of this repository are in {folder}, outside of it (core.hooksPath)",
+            hint=f"other repositories may use them, too; lci hook {action} --force writes there all the same",
+        )
+    block = _block(program or _program())
+    changed = []
+    for name in HOOKS if action != "status" else ():
+        try:
+            if _apply(folder / name, block if action == "install" else ""):
+                changed.append(name)
+        except OSError as error:
+            message = f"cannot change {folder / name}: {error.strerror or error}"
+            raise HookError(message, hint="make the folder writable") from error
+    return {
+        "folder": str(folder),
+        "shared": shared,
+        "changed": changed,
+        "hooks": [_look(folder / name, block) for name in HOOKS],
+    }
+
+
+def _program() -> list[str]:
+    started = os.path.abspath(sys.argv[0])
+    if os.path.basename(started) == "lci" and os.access(started, os.X_OK):
+        return [started]
+    return [sys.executable, "-m", "lci_py"]
+
+
+def _block(program: Sequence[str]) -> str:
+    """Runs in a shell of its own, so that nothing of the hook around it (`set -e`, `wait`, its status) is touched."""
+    first = shlex.quote(program[0])
+    return f"""{_BEGIN}
+(
+  if [ -x {first} ]; then set -- {shlex.join(program)}; else set -- lci; fi
+  "$@" hook run &
+) </dev/null >/dev/null 2>&1 || :
+{_END}
+"""
+
+
+# --- one file -----------------------------------------------------------------------------------------------------
+
+
+def _look(path: Path, block: str) -> Found:
+    try:
+        text = _read(path)
+    except HookError as error:
+        return Found(path.name, "skipped", error.message)
+    if text is None or _BEGIN not in text:
+        why = _unfit(path, text) if text else ""
+        return Found(path.name, "skipped" if why else "absent", why)
+    if not os.access(path, os.X_OK):
+        return Found(path.name, "outdated", "is not executable: git ignores it")
+    return Found(path.name, "installed" if block in text else "outdated")
+
+
+def _apply(path: Path, block: str) -> bool:
+    """Make `block` the block of a hook, "" for none; whether that changed anything. What is not for us is let be."""
+    try:
+        text = _read(path)
+    except HookError:
+        return False
+    if text is None or not text:
+        return bool(block) and _write(path, _SHEBANG + block, 0o755)
+    if (_unfit(path, text) and _BEGIN not in text) or text.count(_BEGIN) != len(_BLOCK.findall(text)):
+        return False
+    rest = _BLOCK.sub("", text)
+    if not block and rest != text and not rest.removeprefix(_SHEBANG).strip():
+        path.unlink()
+        return True
+    head, _, tail = rest.partition("\n") if rest.startswith("#!") else ("", "", rest)
+    wanted = f"{head}\n{block}{tail}" if head and block else block + rest
+    ours = not rest.removeprefix(_SHEBANG).strip()
+    mode = stat.S_IMODE(path.stat().st_mode) | (0o111 if ours else 0)
+    if wanted == text and mode == stat.S_IMODE(path.stat().st_mode):
+        return False
+    return _write(path, wanted, mode)
+
+
+def _unfit(path: Path, text: str | None) -> str:
+    """Why a hook that is there gets no block; "" if it can have one."""
+    text = text or ""
+    if text.startswith("#!"):
+        words = text[2:].partition("\n")[0].split()
+        names = [os.path.basename(word) for word in words if "=" not in word and not word.startswith("-")]
+        name = names[1] if names[:1] == ["env"] and len(names) > 1 else "".join(names[:1])
+        if name not in _SHELLS:
+            return f"is not a shell script but {name or 'something else'}: call `lci hook run` from it"
+    if text.count(_BEGIN) != len(_BLOCK.findall(text)):
+        return "has only a part of the lines of lci: remove them by hand"
+    if text.strip() and not os.access(path, os.X_OK):
+        return "is not executable: git ignores it, and so it stays"
+    return ""
+
+
+def _read(path: Path) -> str | None:
+    """A hook's text, "" for an empty one, None if there is none."""
+    try:
+        if path.is_symlink():
+            raise HookError("is a symbolic link: call `lci hook run` from the file that it leads to")
+        if not path.exists():
+            return None
+        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+            raise HookError("is not a script")
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise HookError(f"cannot be read: {error.strerror}") from error
+    if "\0" in text:
+        raise HookError("is not a script: call `lci hook run` from it")
+    return text
+
+
+def _write(path: Path, text: str, mode: int) -> bool:
+    """Replace a hook in one step: git may be about to run it."""
+    temporary = path.with_name(f"{path.name}.lci-{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(text.encode("utf-8", "surrogateescape"))
+        temporary.chmod(mode)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return True
+
+
+# --- git ----------------------------------------------------------------------------------------------------------
+
+
+def _hooks_folder(root: Path) -> tuple[Path, bool]:
+    """The folder that git runs hooks from, by all of git's rules, and whether it lies outside the repository."""
+    found = _git(root, "--show-toplevel", "--git-common-dir", "--git-path", "hooks").split("\n")
+    if len(found) != 3:
+        raise HookError(f"{root} is not in a git work tree", hint="run it in a repository, or see --root")
+    top, common, folder = (Path(os.path.realpath(os.path.join(root, item))) for item in found)
+    inside = folder.is_relative_to(top) or folder.is_relative_to(common)
+    return folder, not inside
+
+
+def _git(root: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "rev-parse", *arguments], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=10,
+            check=False,
+        )  # fmt: skip
+    except FileNotFoundError as error:
+        raise HookError("git is not installed", hint="hooks are git's: install it first") from error
+    except (OSError, subprocess.SubprocessError) as error:
+        raise HookError(f"git cannot be asked: {error}", hint="run `git status` to see what is wrong") from error
+    if done.returncode:
+        said = os.fsdecode(done.stderr).strip().partition("\n")[0].removeprefix("fatal: ")
+        raise HookError(
+            f"{root} is not a git work tree that git can use ({said})", hint="run it in a repository, or see --root"
+        )
+    return os.fsdecode(done.stdout).removesuffix("\n")

@@ -1,0 +1,161 @@
+"""Small random programs in many languages, whose names collide as often as possible."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+#: Per language: paths that its files may have, what each begins with, and pieces that they are made of. {f} {g} are
+#: names of functions, {T} {U} of types, {m} of modules, as the language writes them.
+LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...]]] = {
+    "python": (
+        ("a.py", "b.py", "p/__init__.py", "p/a.py", "p/b.py", "q/a.py", "tests/test_a.py", "bin/tool"),
+        "#!/usr/bin/env python3\n",
+        ("a", "b", "p", "p.a", "p.b", "q.a", ".a", ".b", ".", "..b"),
+        (
+            "import {m}\n", "from {m} import {T}\n", "from {m} import {f} as {g}\n", "from {m} import a\n",
+            "from {m} import *\n", "def {f}():\n    {g}()\n    a.{f}()\n",
+            "class {T}({U}):\n    def {f}(self):\n        self.{g}()\n        x.{f}()\n        {g}()\n",
+            "class {T}:\n    def {f}(self):\n        def {g}(): pass\n        {g}()\n        {U}.{g}()\n",
+            "class {T}(a.{U}, {T}):\n    pass\n", "{f}({T}().{g}())\n", "x.{f}()\n" * 7,
+        ),
+    ),
+    "bash": (
+        ("a.sh", "lib.sh", "p/b.sh", "bin/tool"),
+        "#!/bin/bash\n",
+        ("lib.sh", "a.sh", "p/b.sh", "./b.sh"),
+        ("source {m}\n", "{f}() {{\n  {g}\n}}\n", "{f}\n"),
+    ),
+    "go": (
+        ("main.go", "p/a.go", "p/b.go", "p/a_test.go", "q/p/c.go"),
+        "package p\n",
+        ("example.org/m/p", "example.org/q/p", "p", "q/p"),
+        (
+            'import "{m}"\n', "type {T} struct {{ {U} }}\n", "func (t *{T}) {f}() {{ t.{g}(); {g}(); p.{f}() }}\n",
+            "func {f}() {{ {g}(); p.{g}(); {T}.{f}() }}\n", "type {T} interface {{ {f}() }}\n",
+        ),
+    ),
+    "java": (
+        ("com/p/A.java", "com/p/B.java", "com/q/A.java", "com/q/test/ATest.java"),
+        "package {P};\n",
+        ("com.p", "com.q"),
+        (
+            "import {m}.{T};\n", "import {m}.*;\n",
+            "class {T} extends {U} {{ void {f}() {{ {g}(); this.{f}(); {U}.{g}(); x.{f}(); }} }}\n",
+            "interface {T} {{ void {f}(); }}\n", "class {T} {{ {T}() {{ {f}(); }} class {U} {{ void {g}() {{}} }} }}\n",
+        ),
+    ),
+    "c": (
+        ("a.c", "a.h", "p/a.h", "p/b.c", "include/p/b.h"),
+        "",
+        ("a.h", "p/a.h", "p/b.h", "b.h"),
+        (
+            '#include "{m}"\n', "int {f}(void) {{ return {g}(); }}\n", "#define {f}(x) {g}(x)\n",
+            "struct {T} {{ int {f}; }};\n", "int {f}(void) {{ return x->{g}(); }}\n",
+        ),
+    ),
+    "cpp": (
+        ("a.cpp", "b.cpp", "p/a.hpp", "p/c.cpp"),
+        "",
+        ("a.h", "p/a.hpp", "a.hpp"),
+        (
+            '#include "{m}"\n', "class {T} : public {U} {{ void {f}(); void {g}() {{ {f}(); }} }};\n",
+            "void {T}::{f}() {{ {g}(); this->{f}(); }}\n", "namespace p {{ void {f}() {{ {g}(); }} }}\n",
+        ),
+    ),
+    "typescript": (
+        ("src/a.ts", "src/b.ts", "src/p/index.ts", "src/p/a.ts", "src/a.js", "src/a.test.ts"),
+        "",
+        ("./a", "./b", "./p", "../a", "../b", "./p/a", "a", "src/p/a"),
+        (
+            "import {{ {f}, {T} as {U} }} from '{m}';\n", "import * as a from '{m}';\n", "import {T} from '{m}';\n",
+            "export {{ {f} }} from '{m}';\n", "export function {f}() {{ {g}(); a.{f}(); }}\n",
+            "export class {T} extends {U} {{ {f}() {{ this.{g}(); {T}.{f}(); x.{g}(); }} }}\n",
+            "export const {f} = () => {g}();\n",
+        ),
+    ),
+    "ruby": (
+        ("a.rb", "lib/b.rb", "lib/p/a.rb", "spec/a_spec.rb"),
+        "",
+        ("a", "b", "./a", "p/a", "../a", "lib/b"),
+        (
+            "require_relative '{m}'\n", "require '{m}'\n", "def {f}\n  {g}()\nend\n",
+            "class {T} < {U}\n  def {f}\n    {g}()\n    self.{f}()\n    {U}.{g}()\n    x.{g}()\n  end\nend\n",
+            "module {T}\n  class {U}\n    def {g}\n    end\n  end\nend\n",
+        ),
+    ),
+    "php": (
+        ("src/A.php", "src/B.php", "src/q/A.php", "tests/ATest.php"),
+        "<?php\nnamespace {P};\n",
+        ("P", "Q", "P\\Q"),
+        (
+            "use {m}\\{T};\n", "use {m}\\{f};\n", "function {f}() {{ {g}(); }}\n",
+            "class {T} extends {U} {{ function {f}() {{ $this->{g}(); {U}::{f}(); $x->{g}(); }} }}\n",
+            "trait {T} {{ function {f}() {{ $this->{g}(); }} }}\n", "$x->{f}();\n" * 7,
+        ),
+    ),
+    "rust": (
+        ("src/lib.rs", "src/a.rs", "src/b/mod.rs", "src/b/a.rs"),
+        "",
+        ("crate::a", "crate::b", "crate::b::a", "super::a", "std::a"),
+        (
+            "use {m}::{f};\n", "use {m}::{T};\n", "use {m};\n", "fn {f}() {{ {g}(); a::{g}(); {T}::{f}(); }}\n",
+            "struct {T};\nimpl {T} {{ fn {f}(&self) {{ self.{g}(); }} }}\n", "impl {T} {{ fn {g}() {{ {f}(); }} }}\n",
+            "mod {f} {{ pub fn {g}() {{}} }}\n",
+        ),
+    ),
+    "swift": (
+        ("A.swift", "p/B.swift", "p/C.swift"),
+        "",
+        ("P",),
+        (
+            "class {T}: {U} {{ func {f}() {{ {g}(); self.{f}(); x.{g}() }} }}\n",
+            "extension {T} {{ func {f}() {{ {g}() }} }}\n", "func {f}() {{ {g}(); {T}.{f}() }}\n",
+        ),
+    ),
+}  # fmt: skip
+_FUNCTIONS, _TYPES, _PACKAGES = ("f", "g", "h"), ("A", "B", "C"), {"java": ("com.p", "com.q"), "php": ("P", "P\\Q")}
+
+
+@st.composite
+def sources(draw: st.DrawFn, language: str) -> str:
+    """The text of one file."""
+    _, head, modules, pieces = LANGUAGES[language]
+    head = head.replace("{P}", draw(st.sampled_from(_PACKAGES.get(language, ("",)))))
+    filled = [
+        piece.format(
+            f=draw(st.sampled_from(_FUNCTIONS)), g=draw(st.sampled_from(_FUNCTIONS)),
+            T=draw(st.sampled_from(_TYPES)), U=draw(st.sampled_from(_TYPES)), m=draw(st.sampled_from(modules)),
+        )
+        for piece in draw(st.lists(st.sampled_from(pieces), max_size=5))
+    ]  # fmt: skip
+    # Imports first: some languages read them nowhere else.
+    filled.sort(key=lambda text: not text.startswith(("import", "from", "use", "require", "#include", "source")))
+    return head + "".join(filled)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[dict[str, str]]:
+    """A repository of one or two languages, and what becomes of it: edits, additions, removals and renames."""
+    languages = draw(st.lists(st.sampled_from(sorted(LANGUAGES)), min_size=1, max_size=2, unique=True))
+    files: dict[str, str] = {}
+    for _ in range(draw(st.integers(3, 12))):
+        _edit(draw, files, languages)
+    states = [files]
+    for _ in range(draw(st.integers(1, 4))):
+        files = dict(files)
+        for _ in range(draw(st.integers(1, 2))):
+            match draw(st.sampled_from(("edit", "edit", "edit", "remove", "rename"))):
+                case "remove" if files:
+                    del files[draw(st.sampled_from(sorted(files)))]
+                case "rename" if files:
+                    text = files.pop(draw(st.sampled_from(sorted(files))))
+                    files[draw(st.sampled_from(LANGUAGES[draw(st.sampled_from(languages))][0]))] = text
+                case _:
+                    _edit(draw, files, languages)
+        states.append(files)
+    return states
+
+
+def _edit(draw: st.DrawFn, files: dict[str, str], languages: list[str]) -> None:
+    language = draw(st.sampled_from(languages))
+    files[draw(st.sampled_from(LANGUAGES[language][0]))] = draw(sources(language))

@@ -1,0 +1,131 @@
+"""A repository in memory whose index lies in segments: what the graph needs of one, without text shards."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from lci_py.index.arrays import Arrays, write_arrays
+from lci_py.index.graph import read_links, write_graph
+from lci_py.index.link import Linker
+from lci_py.index.links import STORED, Links
+from lci_py.index.numbering import COUNTED, Numbering, number_slots
+from lci_py.index.relink import relink
+from lci_py.index.rows import Rows, number
+from lci_py.index.sqltables import SqlTables
+from lci_py.index.symbolic import write_symbolic
+from lci_py.source.extract import extract
+from lci_py.source.languages import detect, is_test
+from lci_py.source.worker import FileRecord
+from lci_py.types import Extract
+
+
+@lru_cache(maxsize=5_000)
+def extracted(path: str, text: str) -> Extract:
+    data = text.encode()
+    return extract(path, data, detect(path, data))
+
+
+def full(files: dict[str, str]) -> Links:
+    """The graph as a full link makes it."""
+    linker = Linker()
+    for path in sorted(files):
+        linker.add(path, is_test(path), extracted(path, files[path]))
+    return linker.finish()
+
+
+def assert_same(found: Links, wanted: Links) -> None:
+    for name, kind in STORED.items():
+        ours, theirs = getattr(found, name), getattr(wanted, name)
+        assert ours.dtype.str[1:] == theirs.dtype.str[1:] == kind, name
+        assert np.array_equal(ours, theirs), name
+
+
+class Segmented:
+    """An index that grows by a segment with each refresh, until they are merged into one."""
+
+    def __init__(self, folder: Path, files: dict[str, str]) -> None:
+        self.folder = folder
+        self._serial = 0
+        self._merge(files)
+        self.links = self._stored(full(files))
+
+    def _merge(self, files: dict[str, str]) -> None:
+        self.files = dict(files)
+        self._segments: list[Rows] = []
+        self._shards: list[sqlite3.Connection] = []
+        self._homes: dict[str, int] = {}  # path -> segment
+        self._append(files)
+        self.tables = self._tables()
+
+    def _append(self, files: dict[str, str]) -> None:
+        records = []
+        for path in sorted(files):
+            found = extracted(path, files[path])
+            digests = tuple(b"12345678" for _ in found.chunks)
+            records.append(FileRecord(path, 1, 1, "0", 1, "", found, (), (), digests))
+            self._homes[path] = len(self._segments)
+        rows = number(records)
+        write_symbolic(self._new_file("sqlite"), rows, [])
+        self._segments.append(rows)
+        self._shards.append(sqlite3.connect(self._last))
+
+    def _new_file(self, suffix: str) -> Path:
+        self._serial += 1
+        self._last = self.folder / f"{self._serial}.{suffix}"
+        return self._last
+
+    def _tables(self) -> SqlTables:
+        counts = [
+            dict(
+                zip(COUNTED, (len(rows.records), len(rows.symbols), len(rows.units), len(rows.chunk_unit)), strict=True)
+            )
+            for rows in self._segments
+        ]
+        whole = len(counts) == 1 and len(self._homes) == counts[0]["files"]
+        if whole:
+            return SqlTables(self._shards, Numbering(counts))
+        paths = [
+            [record.path if self._homes.get(record.path) == segment else None for record in rows.records]
+            for segment, rows in enumerate(self._segments)
+        ]
+        owners = {
+            "symbols": [np.array(rows.symbol_file, np.int64) for rows in self._segments],
+            "units": [np.array([unit.file for unit in rows.units], np.int64) for rows in self._segments],
+            "chunks": [np.array(rows.chunk_file, np.int64) for rows in self._segments],
+        }
+        write_arrays(self._new_file("arrays"), number_slots(paths, owners))
+        return SqlTables(self._shards, Numbering(counts, Arrays(self._last)))
+
+    def _stored(self, links: Links) -> Links:
+        write_graph(self._new_file("arrays"), links)
+        return read_links(self._last)
+
+    def refresh(self, files: dict[str, str], *, bulk_share: float = 1.0, merge: bool = False) -> Links:
+        """Bring the index to these files by a new segment, and the graph by `relink`."""
+        before, old = sorted(self.files), self.tables
+        now = sorted(files)
+        changed = {path: text for path, text in files.items() if self.files.get(path) != text}
+        if merge:
+            self._merge(files)
+        else:
+            for path in self.files.keys() - files.keys():
+                del self._homes[path]
+            self._append(changed)
+            self.files = dict(files)
+            self.tables = self._tables()
+        places = {path: place for place, path in enumerate(now)}
+        moved = [-1 if path in changed else places.get(path, -1) for path in before]
+        fresh = [places[path] for path in sorted(changed)]
+        found = relink(self.links, old, self.tables, moved, fresh, bulk_share=bulk_share)
+        self.links = self._stored(found)
+        return found
+
+    def relinked(self, files: dict[str, str]) -> set[str]:
+        """Paths of the files that a refresh links anew; the outcome is checked against a full link."""
+        found = self.refresh(files)
+        assert_same(found, full(files))
+        return {sorted(files)[file] for file in found.relinked}

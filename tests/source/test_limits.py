@@ -1,0 +1,280 @@
+"""What one file may cost: a file that would cost more stays searchable, and says what is missing."""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import re
+import signal
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lci_py import app
+from lci_py.source import worker
+from lci_py.source.extract import extract
+from lci_py.source.languages import is_deep, load_languages
+from lci_py.source.limits import DEFAULTS, Limits, OutOfTime, graver, time_limit
+from lci_py.source.walk import LIMIT_REASONS, REASONS
+from lci_py.source.worker import FileRecord, process_file
+from lci_py.types import Extract, FileEntry
+from tests.torture import shapes
+
+MANY = b"".join(b"def name%d():\n    a = 1\n    b = 2\n    return word%d\n\n\n" % (n, n) for n in range(60))
+
+
+def record(root: Path, name: str, data: bytes, **limits: Any) -> FileRecord:
+    (root / name).write_bytes(data)
+    return process_file(str(root), FileEntry(name, len(data), 0), limits=replace(DEFAULTS, **limits))
+
+
+def words_of(found: Extract) -> set[str]:
+    return set(re.findall(r"\w+", " ".join(chunk.text for chunk in found.chunks)))
+
+
+def test_reasons_have_one_place() -> None:
+    assert not set(REASONS) & set(LIMIT_REASONS)
+    assert graver("too_deep", "") == "too_deep" and graver("", "") == ""
+    assert graver("too_deep", "parser_timeout") == graver("parser_timeout", "too_deep") == "parser_timeout"
+
+
+def compute(seconds: float = 60) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+# --- nesting ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("levels", [10, 240, 260, 299, 305, 400, 5000])
+def test_what_nesting_hides_is_reported(levels: int) -> None:
+    """A level of functions is two of the tree: no definition is missing in silence, and none below 500 at all."""
+    source = b"function f() {\n" * levels + b"word\n" + b"}\n" * levels
+    found = extract("a.js", source, "javascript")
+    assert len(found.symbols) == levels or found.limit == "too_deep"
+    assert len(found.symbols) >= min(levels, 249)
+    if levels <= 240 or levels >= 305:
+        assert found.limit == ("" if levels <= 240 else "too_deep")
+    assert {"word", "function"} <= words_of(found)
+
+
+@pytest.mark.parametrize("depth", [1, 50, 499])
+def test_a_deep_tree_is_known_by_a_few_nodes(depth: int) -> None:
+    def tree(levels: int) -> Any:
+        return load_languages()["python"].parser.parse(b"x = " + b"(\n" * levels + b"1" + b")\n" * levels)
+
+    assert not is_deep(tree(0), depth + 5)
+    assert not is_deep(tree(max(0, depth - 10)), depth + 5)
+    assert is_deep(tree(depth + depth // 5 + 5), depth)
+    assert is_deep(tree(20_000), depth)
+
+
+def test_the_setting_moves_the_bound() -> None:
+    source = b"function f() {\n" * 60 + b"}\n" * 60
+    assert (extract("a.js", source, "javascript").limit, len(extract("a.js", source, "javascript").symbols)) == ("", 60)
+    shallow = extract("a.js", source, "javascript", Limits(max_nesting=20))
+    assert shallow.limit == "too_deep" and 0 < len(shallow.symbols) < 60
+    assert extract("a.js", source, "javascript").symbols[59:]  # nothing of it stays behind
+
+
+# --- symbols and chunks -------------------------------------------------------------------------------------------
+
+
+def test_the_first_symbols_are_kept_and_all_text() -> None:
+    found = extract("a.py", MANY, "python", Limits(max_file_symbols=10))
+    assert [symbol.name for symbol in found.symbols] == [f"name{n}" for n in range(10)]
+    assert found.limit == "too_many_symbols"
+    assert words_of(found) == words_of(extract("a.py", MANY, "python"))
+    assert all(-1 <= call.caller < 10 for call in found.calls)
+    exact = extract("a.py", MANY, "python", Limits(max_file_symbols=60))
+    assert (exact.limit, len(exact.symbols)) == ("", 60)
+
+
+def test_too_many_chunks_become_chunks_of_lines() -> None:
+    whole = extract("a.py", MANY, "python")
+    found = extract("a.py", MANY, "python", Limits(max_file_chunks=20))
+    assert len(whole.chunks) == 60 and len(found.chunks) < 20
+    assert (found.limit, len(found.symbols), words_of(found)) == ("", 60, words_of(whole))
+    least = extract("a.py", MANY, "python", Limits(max_file_chunks=1))
+    assert (least.limit, len(least.chunks), least.chunks[0].line) == ("too_many_chunks", 1, 1)
+    text = extract("a.txt", MANY, "text", Limits(max_file_chunks=1))
+    assert (text.limit, text.chunks) == ("too_many_chunks", least.chunks)
+
+
+# --- time ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", ["bash", "haskell"])
+def test_a_parser_that_takes_too_long_is_stopped(tmp_path: Path, language: str) -> None:
+    shape = shapes.repeated("haskell", "\n+ a") if language == "haskell" else shapes.comments("bash")
+    name = "a" + shapes.EXPRESSION[language][0]
+    found = record(tmp_path, name, shape(30_000), max_file_seconds=0.2)
+    assert (found.skip, found.limit, found.extract.language, found.extract.symbols) == (
+        "", "parser_timeout", language, (),
+    )  # fmt: skip
+    assert found.bags and len(found.bags) == len(found.extract.chunks) == len(found.digests)
+    # The parser of the next file starts afresh.
+    small = {"bash": b"f() {\n  true\n}\n", "haskell": b"f :: Int\nf = 1\n"}[language]
+    again = record(tmp_path, name, small)
+    assert (again.limit, [symbol.name for symbol in again.extract.symbols]) == ("", ["f"])
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_query_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch, busy: bool) -> None:
+    spec = load_languages()["python"]
+    tree = spec.parse(MANY * 200, DEFAULTS)
+    if busy:
+        monkeypatch.setattr(time, "thread_time", lambda: 0.0)
+    with pytest.raises(OutOfTime):  # it would return what it has by then, as if that were all
+        spec.matches(tree.root_node, Limits(max_file_seconds=0.001))
+    assert len(spec.matches(tree.root_node, DEFAULTS)) >= 12_000
+
+
+@pytest.mark.parametrize("kind", ["loop", "regular expression"])
+def test_python_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    def endless(*_: Any) -> Extract:
+        if kind == "loop":
+            while True:
+                pass
+        re.match(r"(a+)+$", "a" * 60 + "b")
+        raise AssertionError
+
+    monkeypatch.setattr(worker, "extract", endless)
+    found = record(tmp_path, "a.py", MANY, max_file_seconds=0.05)
+    assert (found.limit, found.extract.language, len(found.bags)) == ("parser_timeout", "python", 3)
+
+
+def test_the_alarm_is_put_back() -> None:
+    before = signal.getsignal(signal.SIGPROF)
+    with pytest.raises(OutOfTime), time_limit(0.01):
+        compute()
+    with time_limit(100):
+        assert signal.getitimer(signal.ITIMER_PROF)[0] > 50
+    assert signal.getsignal(signal.SIGPROF) is before
+    assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+
+
+def test_the_alarm_is_not_lost_in_a_callback_of_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        compute(0.05)
+
+    lost: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    gc.callbacks.append(slow)
+    try:
+        with pytest.raises(OutOfTime), time_limit(0.02):
+            _kept: list[list[int]] = [[] for _ in range(100_000)]  # enough to make it start
+            compute()
+        assert gc.isenabled() and not lost
+    finally:
+        gc.callbacks.remove(slow)
+
+
+def test_an_alarm_of_somebody_else_is_left_alone() -> None:
+    signal.setitimer(signal.ITIMER_PROF, 100)
+    try:
+        with time_limit(0.01):
+            compute(0.05)
+            assert signal.getitimer(signal.ITIMER_PROF)[0] > 50
+        assert signal.getitimer(signal.ITIMER_PROF)[0] > 50
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def test_a_thread_has_the_timeouts_of_parser_and_query(tmp_path: Path) -> None:
+    found: list[FileRecord] = []
+    data = shapes.comments("bash")(30_000)
+    thread = threading.Thread(target=lambda: found.append(record(tmp_path, "a.sh", data, max_file_seconds=0.2)))
+    thread.start()
+    thread.join()
+    assert found[0].limit == "parser_timeout"
+
+
+def test_an_exception_that_is_swallowed_is_raised_again() -> None:
+    rounds = 0
+    with pytest.raises(OutOfTime), time_limit(0.01):
+        for rounds in range(2):
+            try:
+                compute()
+            except OutOfTime:
+                if rounds:
+                    raise
+    assert rounds == 1
+
+
+def test_waiting_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = worker.extract
+
+    def slow(*given: Any) -> Extract:
+        time.sleep(0.4)
+        return real(*given)
+
+    monkeypatch.setattr(worker, "extract", slow)
+    assert record(tmp_path, "a.py", MANY, max_file_seconds=0.3).limit == ""
+
+
+def test_a_parser_on_a_busy_machine_goes_on() -> None:
+    """As if the processor belonged to others most of the time: the parser's own clock runs out again and again."""
+    source = MANY * 100
+    spec = load_languages()["python"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "thread_time", lambda: 0.0)
+        tree = spec.parse(source, Limits(max_file_seconds=0.002))
+    assert tree.root_node.child_count == 6000 and not tree.root_node.has_error
+
+
+# --- memory -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit, and the fork that makes it small here, are Linux's")
+@pytest.mark.parametrize("name", ["a.py", "a.c"])
+def test_a_file_that_needs_too_much_memory_is_kept_as_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    real = worker.extract
+
+    def extract_quietly(*given: Any) -> Extract:
+        faulthandler.disable()  # pytest's, which would report the end that is meant
+        return real(*given)
+
+    monkeypatch.setattr(worker, "extract", extract_quietly)
+    monkeypatch.setattr(worker, "WORKER_BYTES", 90_000_000)
+    (tmp_path / name).write_bytes((b"f(1);\n" if name == "a.py" else b"int a;\n") * 150_000)
+    (tmp_path / "b.py").write_text("def other(): pass\n")
+    built = app.build_index(str(tmp_path), jobs=2)
+    assert (built.files, built.limited_by_reason, built.skipped_by_reason) == (2, {"parser_crash": 1}, {})
+    assert capfd.readouterr() == ("", "")
+
+
+# --- as a user sees it --------------------------------------------------------------------------------------------
+
+
+def test_limited_files_are_counted_named_and_found(tmp_path: Path) -> None:
+    (tmp_path / "many.py").write_bytes(MANY)
+    (tmp_path / "deep.js").write_bytes(b"function f() {\n" * 400 + b"hiddenword\n" + b"}\n" * 400)
+    (tmp_path / "plain.py").write_text("def plain(): pass\n")
+    (tmp_path / ".lci.toml").write_text("max_file_symbols = 50\nmax_line_bytes = 1000\n")
+    (tmp_path / "wide.py").write_text("x = '" + "a" * 1000 + "'\n")
+    built = app.build_index(str(tmp_path), jobs=1)
+    assert built.limited_by_reason == {"too_many_symbols": 2} or built.limited_by_reason == {
+        "too_deep": 1, "too_many_symbols": 1,
+    }  # fmt: skip
+    status = app.status(str(tmp_path))
+    assert status["limited_by_reason"] == built.limited_by_reason
+    assert [item["path"] for item in status["limited"]] == ["deep.js", "many.py"]
+    assert built.skipped_by_reason == {"hidden": 1, "long_lines": 1}
+    from lci_py.types import SearchRequest
+
+    with app.open_session(str(tmp_path)) as session:
+        for word in ("hiddenword", "word59"):
+            assert session.search(SearchRequest(word, "bm25")).results
+    assert not app.build_index(str(tmp_path), jobs=1).changed
+    (tmp_path / ".lci.toml").write_text("max_file_symbols = 1000\nmax_nesting = 5000\n")
+    changed = app.build_index(str(tmp_path), jobs=2)
+    assert (changed.changed, changed.limited_by_reason) == (True, {})

@@ -1,0 +1,189 @@
+"""Damaged index files: the right answer or exit 3 with a typed error, never a crash, a hang or a wrong answer.
+
+    python -m tests.torture.damage_run --mutations 2000 --seed 1
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.torture.answers import Asked, ask, comparable
+from tests.torture.damage import Damage, clear_up, inflict
+from tests.torture.program import MEMORY, Program, Ran
+from tests.torture.report import Report, arguments, in_parallel
+from tests.torture.trees import Flip, rng
+
+LIMIT_S = 20.0
+#: One command per mode, `def`, and the query that reads quoted text from the tree.
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("search", "where are expired sessions removed", "--mode", "dense", "-n", "50"),
+    ("search", 'flush "connection refused"', "--mode", "bm25", "-n", "50"),
+    ("search", "name:*e*", "--mode", "symbolic", "-n", "50", "--conflicts"),
+    ("search", "who calls load_cache", "--mode", "multiview", "-n", "50", "--explain"),
+    ("def", "load_cache"),
+)
+
+
+class Patient:
+    """A repository whose index is damaged and repaired again and again; its tree alternates between two states, so
+    that every damage meets an index that has just been refreshed."""
+
+    def __init__(self, program: Program, scratch: Path) -> None:
+        self.program = program
+        self.flip = Flip(scratch / "tree")
+        self.root = self.flip.root
+        self.index = self.root / ".lci"
+        self.whole: dict[int, Asked] = {}
+        self.single: dict[int, list[Any]] = {}
+        for state in (1, 0):
+            self.flip.to(state)
+            assert self.refresh("--full").code == 0
+            self.whole[state] = ask(program, self.root)
+            self.single[state] = [comparable(self.command(argv).json()) for argv in COMMANDS]
+            assert all(answer["results"] for answer in self.single[state])
+
+    def command(self, argv: tuple[str, ...]) -> Ran:
+        flags = ("--json", "--root", str(self.root), *self.program.frozen(argv[0]))
+        return self.program.run(*argv, *flags, cwd=self.root, limit_s=LIMIT_S, memory=MEMORY)
+
+    def refresh(self, *flags: str) -> Ran:
+        argv = ("index", str(self.root), "--jobs", "1", "--json", *flags)
+        return self.program.run(*argv, limit_s=60, memory=MEMORY)
+
+    def folders(self) -> list[Path]:
+        """Where the program keeps what it reads back: mostly the index, and a cache if it has one."""
+        cache = self.program.home / "cache"
+        has_files = cache.exists() and any(path.is_file() for path in cache.rglob("*"))
+        return [self.index] * 5 + [cache] * has_files
+
+
+def judge_reading(ran: Ran, truth: Any) -> tuple[str, str]:
+    """(right | refused | degraded | wrong | crash, what is to be told of it)."""
+    if wrong := ran.misbehaved():
+        return "crash", f"{wrong}: {ran.told()}"
+    if ran.code == 3:
+        return "refused", ran.error or ""
+    try:
+        answer = comparable(ran.json())
+    except ValueError:
+        return "crash", f"no JSON: {ran.told()}"
+    if answer == truth:
+        return "right", ""
+    if answer.get("degraded") and answer["mode"] == "multiview":
+        return "degraded", ""  # it says which view is missing, and why
+    return "wrong", ran.told()
+
+
+def one(patient: Patient, report: Report, random_: Any, number: int, seen: Counter[str]) -> None:
+    """Refresh, damage, ask, repair."""
+    patient.flip.to(1 - patient.flip.state)
+    ran = patient.refresh()
+    if ran.code != 0:
+        report.violation(f"mutation {number}: the refresh before it: {ran.told()}")
+        patient.refresh("--full")
+        return
+    damage = inflict(patient.folders(), random_)
+    if damage is None:
+        report.count("mutations that changed nothing")
+        return
+    report.count("mutations")
+    # Where content alone was changed, and the modification time restored, only ctime or a checksum can tell.
+    silent = damage.time_restored and damage.same_size
+    report.count("of them silent (size and mtime as before)", silent)
+    verdicts = set()
+    for argv, truth in zip(COMMANDS, patient.single[patient.flip.state], strict=True):
+        ran = patient.command(argv)
+        report.most("most memory of a reader, MB", ran.peak / 1e6)
+        verdict, told = judge_reading(ran, truth)
+        verdicts.add(verdict)
+        if verdict in ("crash", "wrong"):
+            _blame(report, silent, verdict, f"mutation {number}, {damage}: {verdict}: {told}")
+            break
+    for verdict in ("wrong", "crash", "refused", "degraded", "right"):
+        if verdict in verdicts:
+            report.count(f"outcome: {verdict}")
+            break
+    _check_status(patient, report, damage, number)
+    _repair(patient, report, damage, number, silent)
+    report.count("huge files left", clear_up(patient.folders()))
+    seen[damage.kind] += 1
+
+
+def _blame(report: Report, silent: bool, verdict: str, text: str) -> None:
+    if silent and verdict == "wrong":
+        report.count("wrong answers after silent damage")
+        if report.figures["wrong answers after silent damage"] == 1:
+            print(f"first wrong answer after silent damage: {text}")
+    else:
+        report.violation(text)
+
+
+def _check_status(patient: Patient, report: Report, damage: Damage, number: int) -> None:
+    ran = patient.command(("status", *patient.program.check))
+    if wrong := ran.misbehaved():
+        # `lci status` reports damage in its own object, with exit 3.
+        if not (ran.code == 3 and ran.out.startswith("{") and '"health"' in ran.out):
+            report.violation(f"mutation {number}, {damage}: status: {wrong}: {ran.told()}")
+            return
+    report.count("found by status --check", ran.code == 3)
+
+
+def _repair(patient: Patient, report: Report, damage: Damage, number: int, silent: bool) -> None:
+    """`lci index` makes it whole again; if it cannot, `--full` has to, so that the next mutation is one alone."""
+    ran = patient.refresh()
+    what = ran.misbehaved() or (ran.told() if ran.code != 0 else None)
+    if what is None:
+        found = ask(patient.program, patient.root, limit_s=LIMIT_S, memory=MEMORY)
+        what = found.wrong or found.refused or found.differs(patient.whole[patient.flip.state])
+    if what is None:
+        return
+    if silent:
+        report.count("silent damage that `lci index` left")
+    else:
+        report.violation(f"mutation {number}, {damage}: `lci index` did not repair it: {what}")
+    ran = patient.refresh("--full")
+    if ran.code != 0:
+        report.violation(f"mutation {number}, {damage}: nor did --full: {ran.told()}")
+        shutil.rmtree(patient.index, ignore_errors=True)
+
+
+def mutations(program: Program, scratch: Path, report: Report, count: int, worker: int = 0) -> Counter[str]:
+    """Inflict that many; how often each kind was."""
+    patient = Patient(program, scratch)
+    random_ = rng(report.seed, "mutate", worker)
+    seen: Counter[str] = Counter()
+    for number in range(count):
+        one(patient, report, random_, number, seen)
+        report.progress(number + 1, count)
+    return seen
+
+
+def main() -> int:
+    given = arguments(__doc__, mutations=2000, workers=2, allow_silent=0)
+    report = Report("damaged index files", given.seed)
+    kinds: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="lci-torture-") as name:
+
+        def work(worker: int) -> None:
+            scratch = Path(name, str(worker))
+            with Program(scratch) as program:
+                share = len(range(worker, given.mutations, given.workers))
+                kinds.update(mutations(program, scratch, report, share, worker))
+
+        in_parallel(work, given.workers)
+    for kind, count in kinds.items():
+        report.count(f"kind: {kind}", count)
+    # Damage that leaves size and time as they were is found by ctime; an index that compares none has to say so here.
+    silent = ("wrong answers after silent damage", "silent damage that `lci index` left")
+    if not given.allow_silent and (left := sum(report.figures[name] for name in silent)):
+        report.violation(f"{left} cases of silent damage were not found (--allow-silent 1 leaves them out)")
+    return report.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""SIGKILL at random moments of indexing: a reader gets the old index or the new one, whole, and the next run works.
+
+python -m tests.torture.kill --moments 500 --seed 1
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.torture.answers import Asked, Debris, ask, truth, usage
+from tests.torture.program import Program, Ran
+from tests.torture.report import Report, arguments, in_parallel
+from tests.torture.trees import SIZES, Flip, rng
+
+#: What is interrupted: the first index, a refresh after one change or many, a rebuild of what is fresh.
+SCENARIOS = ("cold", "one", "many", "full")
+
+
+@dataclass
+class Truths:
+    """Answers of an index of one state of the tree, asked while the tree is in another: (index, tree, size)."""
+
+    known: dict[tuple[int, int, str], Asked] = field(default_factory=dict)
+
+    def wrong(self, found: Asked, old: int, new: int, size: str) -> str | None:
+        """What is wrong with an answer of the old or the new index while the tree is `new`; None if it is one."""
+        if found.wrong:
+            return found.wrong
+        if found.refused:
+            return f"refused: {found.refused}"
+        if len(set(found.generations)) > 1:
+            return f"answers of the generations {sorted(set(found.generations))}"
+        told = [found.differs(self.known[state, new, size]) for state in (old, new)]
+        return None if None in told else f"neither old ({told[0]}) nor new ({told[1]})"
+
+
+class Bench:
+    """A tree with two states, its index, and all that is known of both."""
+
+    def __init__(self, program: Program, scratch: Path) -> None:
+        self.program = program
+        self.flip = Flip(scratch / "tree")
+        self.root = self.flip.root
+        self.index = self.root / ".lci"
+        self.truths = Truths()
+        self.debris = Debris()
+        self.seconds: dict[str, float] = {}
+        self._learn(scratch / "truth")
+
+    def _learn(self, scratch: Path) -> None:
+        """Every answer there can be, what an undisturbed run leaves behind, and how long each takes."""
+        for size in SIZES:
+            for state in (0, 1):
+                self.flip.to(state, size)
+                self.truths.known[state, state, size] = truth(self.program, self.root, scratch)
+                self.debris.learn(scratch)
+                self.flip.to(1 - state, size)
+                self.truths.known[state, 1 - state, size] = ask(self.program, self.root, scratch)
+            assert self.flip.state == 0
+            one, other = (self.truths.known[state, state, size] for state in (0, 1))
+            assert one.differs(other), "the two states of the tree answer alike: nothing would be seen"
+        for _ in range(2):
+            for scenario in SCENARIOS:
+                for state in (1, 0):
+                    self.prepare(scenario, state)
+                    ran = self.command(scenario)
+                    assert ran.code == 0, ran.told()
+                    self.seconds[scenario] = min(ran.seconds, self.seconds.get(scenario, ran.seconds))
+                    self.debris.learn(self.index)
+
+    def prepare(self, scenario: str, state: int) -> tuple[int, str]:
+        """Bring the tree to where an index run has this to do; (the state that is indexed, size of the change).
+
+        A change back to state 0 is of the size of the change that led away from it.
+        """
+        size = self.flip.size if self.flip.state or scenario not in SIZES else scenario
+        if scenario == "cold":
+            shutil.rmtree(self.index, ignore_errors=True)
+        old = self.flip.state
+        if scenario != "full":
+            self.flip.to(state, size)
+        return old, size
+
+    def command(self, scenario: str, jobs: int = 1, **options: object) -> Ran:
+        full = ("--full",) if scenario == "full" else ()
+        argv = ("index", str(self.root), "--jobs", str(jobs), "--json", *full)
+        return self.program.run(*argv, **options)  # type: ignore[arg-type]
+
+    def judge(self, scenario: str, old: int, size: str) -> str | None:
+        """What is wrong after a run was ended, before and after the next one; None if nothing is."""
+        new = self.flip.state
+        found = ask(self.program, self.root, limit_s=20)
+        if scenario == "cold" and found.refused == "no_index":
+            wrong = None
+        else:
+            wrong = self.truths.wrong(found, new if scenario == "cold" else old, new, size)
+        if wrong:
+            self.command("full")
+            return f"reader: {wrong}"
+        again = self.command("again")
+        if again.code != 0:
+            return f"next index: {again.told()}"
+        found = ask(self.program, self.root, limit_s=20)
+        if wrong := self.truths.wrong(found, new, new, size):
+            self.command("full")
+            return f"after the next index: {wrong}"
+        return self.debris.found(self.index)
+
+
+def one(bench: Bench, report: Report, random_: random.Random, number: int) -> None:
+    """One kill: choose what and when, let it happen, look."""
+    scenario = random_.choice(SCENARIOS)
+    real = random_.random() < 0.1  # an interpreter of its own, with its imports
+    jobs = random_.choice((1, 2))
+    state = 1 - bench.flip.state
+    moment = random_.random() * (bench.seconds[scenario] * 1.1 + 1.2 * real)
+    old, size = bench.prepare(scenario, state)
+    ran = bench.command(scenario, jobs, kill_after=moment, fresh_interpreter=real)
+    report.count(f"kills, {scenario}")
+    report.count("runs that were through before the kill", ran.code == 0)
+    if ran.code not in (0, -9):
+        report.violation(f"kill {number} ({scenario}): {ran.told()}")
+    if wrong := bench.judge(scenario, old, size):
+        report.violation(f"kill {number} ({scenario}, {moment:.3f} s, {jobs} jobs, state {state}): {wrong}")
+    report.most("most bytes on disk afterwards", usage(bench.index))
+
+
+def moments(program: Program, scratch: Path, report: Report, count: int, worker: int = 0) -> None:
+    bench = Bench(program, scratch)
+    random_ = rng(report.seed, "kill", worker)
+    for number in range(count):
+        one(bench, report, random_, number)
+        report.progress(number + 1, count)
+
+
+def main() -> int:
+    given = arguments(__doc__, moments=500, workers=2)
+    report = Report("SIGKILL at random moments", given.seed)
+    with tempfile.TemporaryDirectory(prefix="lci-torture-") as name:
+
+        def work(worker: int) -> None:
+            scratch = Path(name, str(worker))
+            share = len(range(worker, given.moments, given.workers))
+            with Program(scratch) as program:
+                moments(program, scratch, report, share, worker)
+
+        in_parallel(work, given.workers)
+    return report.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""The program under test, as a black box: command lines in; exit codes, output and time out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+LINUX = sys.platform == "linux"
+STRACE = shutil.which("strace")
+#: Exit codes that a command may end with, whatever happens to it.
+KNOWN_EXITS = frozenset({0, 1, 2, 3, 4, 130})
+GIBIBYTE = 1 << 30
+#: Address space of a run: imports take about 1.5 GiB of it, a repository of the harness next to nothing.
+MEMORY = 4 * GIBIBYTE
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One finished run; `code` is the negative number of the signal that ended it, if one did."""
+
+    argv: tuple[str, ...]
+    code: int
+    out: str
+    err: str
+    seconds: float
+    timed_out: bool
+    peak: int  # bytes of memory, those of the imported modules included
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> str | None:
+        """The code of the typed error that it printed; None if it printed none."""
+        try:
+            found = self.json()["error"]
+            return str(found["code"]) if found["message"] and "hint" in found else None
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    def misbehaved(self) -> str | None:
+        """What no run may do, whatever the disk holds; None if it did nothing of the kind."""
+        if self.timed_out:
+            return "hang"
+        if self.code < 0:
+            return f"ended by signal {-self.code}"
+        if "Traceback" in self.err:
+            return "traceback"
+        if self.code == 3 and self.error is None:
+            return "exit 3 without a typed error"
+        if self.code not in KNOWN_EXITS:
+            return f"exit {self.code}"
+        return None
+
+    def told(self) -> str:
+        """For a report: what was run and what came of it, short."""
+        return f"lci {' '.join(self.argv)} -> {self.code} {self.out[:300]!r} {self.err[-300:]!r}"
+
+
+class Running:
+    """A run in progress."""
+
+    def __init__(self, argv: tuple[str, ...], connection: socket.socket) -> None:
+        self._argv = argv
+        self._stream = connection.makefile("r", encoding="utf-8")
+        self._connection = connection
+        self.pid = int(json.loads(self._stream.readline())["pid"])
+
+    def wait(self) -> Ran:
+        outcome = json.loads(self._stream.readline())
+        self._stream.close()
+        self._connection.close()
+        return Ran(self._argv, **outcome)
+
+
+class Program:
+    """Runs `lci` in a home of its own, so that neither caches nor settings of the user take part. A context manager."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.home = scratch / "home"
+        self.home.mkdir(parents=True, exist_ok=True)
+        self._helps: dict[str, str] = {}
+        # A socket's path may have about 100 characters, and a test's folder often has more.
+        self._sockets = tempfile.mkdtemp(prefix="lci-torture-")
+        self._socket = os.path.join(self._sockets, "socket")
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "tests.torture.zygote", self._socket], cwd=PROJECT, env=self.environment(),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self._server.stdout is not None
+        self.threads = json.loads(self._server.stdout.readline())["threads"]
+
+    def environment(self) -> dict[str, str]:
+        folders = {f"XDG_{name}_HOME": str(self.home / name.lower()) for name in ("CACHE", "CONFIG", "DATA", "STATE")}
+        single = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("LCI_", "XDG_", "GIT_"))}
+        git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        return {**kept, **folders, **single, **git, "HOME": str(self.home), "PYTHONPATH": str(PROJECT)}
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        assert self._server.stdin is not None and self._server.stdout is not None
+        self._server.stdin.close()
+        self._server.wait(10)
+        self._server.stdout.close()
+        shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def start(
+        self,
+        *argv: str,
+        cwd: Path | None = None,
+        limit_s: float = 60.0,
+        memory: int | None = None,
+        file_size: int | None = None,
+        kill_after: float | None = None,
+        strace: list[str] | None = None,
+        stdin: Path | None = None,
+        index_dir: Path | None = None,
+        fresh_interpreter: bool = False,
+    ) -> Running:
+        """Start `lci ARGV`.
+
+        Args:
+            limit_s: Seconds after which it counts as hanging, and is killed.
+            memory: Bytes of address space (RLIMIT_AS).
+            file_size: Bytes that a file may have (RLIMIT_FSIZE).
+            kill_after: Seconds after which its whole process group gets SIGKILL.
+            strace: Arguments for an strace that is attached before it begins.
+            fresh_interpreter: Really `python -m lci_py`, imports and all.
+        """
+        limits = {"RLIMIT_AS": memory, "RLIMIT_FSIZE": file_size, "RLIMIT_CORE": 0}
+        request = {
+            "argv": argv,
+            "cwd": str(cwd or self.home),
+            "env": {"LCI_INDEX_DIR": str(index_dir)} if index_dir else {},
+            "limit_s": limit_s,
+            "limits": {key: value for key, value in limits.items() if value is not None},
+            "kill_after": kill_after,
+            "strace": strace,
+            "stdin": str(stdin) if stdin else None,
+            "exec": fresh_interpreter,
+        }
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.connect(self._socket)
+        connection.sendall(json.dumps(request).encode() + b"\n")
+        return Running(argv, connection)
+
+    def run(self, *argv: str, **options: Any) -> Ran:
+        """Run `lci ARGV` to its end; the options are those of `start`."""
+        return self.start(*argv, **options).wait()
+
+    # --- what this version of the program can do --------------------------------------------------------------------
+
+    def _help(self, command: str) -> str:
+        if command not in self._helps:
+            self._helps[command] = self.run(command, "--help").out
+        return self._helps[command]
+
+    @cached_property
+    def no_refresh(self) -> tuple[str, ...]:
+        """Flags that make a search read the index as it is; none where every search does."""
+        return ("--refresh", "never") if "--refresh" in self._help("search") else ()
+
+    @cached_property
+    def check(self) -> tuple[str, ...]:
+        """The flag that makes `lci status` read everything; none where it always does."""
+        return ("--check",) if "--check" in self._help("status") else ()
+
+    @cached_property
+    def takes_files(self) -> bool:
+        return "--files" in self._help("index")
+
+    def frozen(self, command: str) -> tuple[str, ...]:
+        """`no_refresh` as far as this command has it."""
+        return self.no_refresh if command == "search" or "--refresh" in self._help(command) else ()
+
+
+@contextmanager
+def program(scratch: Path | None = None) -> Iterator[Program]:
+    """A program with a scratch folder that is removed afterwards, unless one is given."""
+    if scratch is not None:
+        with Program(scratch) as started:
+            yield started
+        return
+    with tempfile.TemporaryDirectory(prefix="lci-torture-") as name, Program(Path(name)) as started:
+        yield started

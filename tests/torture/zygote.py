@@ -1,0 +1,223 @@
+"""A server that runs `lci` in forks of itself: thousands of runs without the second that imports take.
+
+Nothing but modules and compiled queries is warm: a run's own process does everything that `python -m lci_py` does after the interpreter
+has started. Each connection to the socket is one run: a line of JSON in (see `Program.start` for its keys), a line
+`{"pid": …}` out as soon as the run exists, and a line with its outcome when it has ended.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_CLEAN = ("LD_PRELOAD", "PYTEST_CURRENT_TEST")
+
+
+def _loaded_by_a_session() -> list[str]:
+    """The modules that indexing and every mode load, found out in a process of its own: it may start threads."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        with tempfile.TemporaryDirectory() as name:
+            root = Path(name)
+            for suffix, text in (
+                ("py", "def a():\n    return 1\n"),
+                ("go", "package p\n\nfunc b() {}\n"),
+                ("md", "# a\n"),
+            ):
+                (root / f"a.{suffix}").write_text(text)
+            from lci_py.cli import main
+
+            with open(os.devnull, "w") as null, redirect_stdout(null), redirect_stderr(null):
+                main(["index", name, "--jobs", "2"])
+                main(["index", name, "--jobs", "1", "--full"])
+                main(["status", "--root", name, "--json"])
+                main(["def", "a", "--root", name, "--json", "--path", "*.py"])
+                for mode in ("dense", "bm25", "symbolic", "multiview"):
+                    main(["search", "a", "--mode", mode, "--root", name, "--json", "--conflicts", "--path", "*.py"])
+                main(["search", "a", "--mode", "dense", "--root", os.devnull, "--json"])
+        os.write(writing, json.dumps(sorted(sys.modules)).encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        names = json.loads(pipe.read() or b"[]")
+    os.wait()
+    return [name for name in names if name != "__main__"]
+
+
+def _compile_queries() -> None:
+    """The languages of the harness's repositories: compiling their queries takes longer than indexing those."""
+    from lci_py.source.extract import extract
+
+    for language in ("python", "go", "javascript", "c", "java", "markdown"):
+        with suppress(Exception):  # should its signature have changed, runs are only slower
+            extract("a", b"", language)
+
+
+def main() -> None:
+    """Serve on the socket that the first argument names, until standard input closes."""
+    for name in _loaded_by_a_session():
+        with suppress(Exception):
+            importlib.import_module(name)
+    _compile_queries()
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server.bind(sys.argv[1])
+    server.listen(64)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the nannies' ends are nobody's concern
+    print(json.dumps({"threads": len(os.listdir("/proc/self/task"))}), flush=True)
+    while True:
+        ready, _, _ = select.select([server, sys.stdin], [], [])
+        if sys.stdin in ready:  # nothing is ever written to it: whoever started this is gone
+            return
+        connection, _ = server.accept()
+        if os.fork() == 0:
+            server.close()
+            _nanny(connection)
+        connection.close()
+
+
+def _nanny(connection: socket.socket) -> NoReturn:
+    """Run one request; the process that does so keeps its time, and ends all that it started."""
+    code = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # workers of a killed run are reaped here
+        stream = connection.makefile("rw", encoding="utf-8")
+        _supervise(json.loads(stream.readline()), stream)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _supervise(request: dict[str, Any], stream: Any) -> None:
+    out, err, gate = os.pipe(), os.pipe(), os.pipe()
+    began = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        _child(request, out[1], err[1], gate)
+    for end in (out[1], err[1], gate[0]):
+        os.close(end)
+    with suppress(ProcessLookupError, PermissionError):
+        os.setpgid(pid, pid)  # the child does so too: whoever comes first
+    if request.get("strace"):
+        _attach(pid, request["strace"])
+    os.close(gate[1])  # which lets it go
+    began = time.monotonic() if request.get("strace") else began
+    with suppress(BrokenPipeError):
+        stream.write(json.dumps({"pid": pid}) + "\n")
+        stream.flush()
+    text, timed_out = _watch(pid, (out[0], err[0]), began, request)
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.monotonic() - began
+    _end_group(pid)
+    for index, end in enumerate((out[0], err[0])):
+        while block := os.read(end, 1 << 16):
+            text[index] += block
+    outcome = {
+        "code": os.waitstatus_to_exitcode(status),
+        "out": text[0].decode("utf-8", "surrogateescape"),
+        "err": text[1].decode("utf-8", "surrogateescape"),
+        "seconds": seconds,
+        "timed_out": timed_out,
+        "peak": usage.ru_maxrss * 1024,
+    }
+    with suppress(BrokenPipeError):
+        stream.write(json.dumps(outcome) + "\n")
+        stream.flush()
+
+
+def _watch(pid: int, pipes: tuple[int, int], began: float, request: dict[str, Any]) -> tuple[list[bytearray], bool]:
+    """Read what it prints until it ends, or is killed at the moment asked for, or is out of time."""
+    limit, kill_after = request["limit_s"], request.get("kill_after")
+    text = [bytearray(), bytearray()]
+    open_pipes = list(pipes)
+    handle = os.pidfd_open(pid)
+    timed_out = False
+    while True:
+        passed = time.monotonic() - began
+        if kill_after is not None and passed >= kill_after:
+            os.killpg(pid, signal.SIGKILL)
+            kill_after = None
+        if passed >= limit and not timed_out:
+            timed_out = True
+            os.killpg(pid, signal.SIGKILL)
+        until = min(moment for moment in (limit, kill_after) if moment is not None) - passed
+        ready, _, _ = select.select([handle, *open_pipes], [], [], max(0.0, until) if not timed_out else None)
+        for end in ready:
+            if end in open_pipes:
+                block = os.read(end, 1 << 16)
+                text[pipes.index(end)] += block
+                if not block:
+                    open_pipes.remove(end)
+        if handle in ready:
+            os.close(handle)
+            return text, timed_out
+
+
+def _end_group(pid: int) -> None:
+    """Nothing of a run may work on after it: the next one would meet it."""
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+
+
+def _attach(pid: int, arguments: list[str]) -> None:
+    subprocess.Popen(["strace", *arguments, "-p", str(pid)], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(2000):
+        if "TracerPid:\t0\n" not in Path(f"/proc/{pid}/status").read_text():
+            return
+        time.sleep(0.005)
+
+
+def _child(request: dict[str, Any], out: int, err: int, gate: tuple[int, int]) -> NoReturn:
+    try:
+        os.setpgid(0, 0)
+        os.close(gate[1])
+        os.read(gate[0], 1)  # until the nanny closes its end
+        os.close(gate[0])
+        stdin = os.open(request.get("stdin") or os.devnull, os.O_RDONLY)
+        for target, source in enumerate((stdin, out, err)):
+            os.dup2(source, target)
+        os.closerange(3, 256)
+        os.chdir(request["cwd"])
+        for name in _CLEAN:
+            os.environ.pop(name, None)
+        os.environ.update(request["env"])
+        for kind, value in request.get("limits", {}).items():
+            resource.setrlimit(getattr(resource, kind), (value, value))
+        if request.get("exec"):
+            os.execv(sys.executable, [sys.executable, "-m", "lci_py", *request["argv"]])
+        _run(request["argv"])
+    except BaseException as error:
+        os.write(2, f"the harness failed: {error!r}\n".encode())
+    os._exit(99)
+
+
+def _run(argv: list[str]) -> NoReturn:
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    sys.argv = ["lci", *argv]
+    from lci_py.cli import run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()
