@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,59 +34,17 @@ def compact(offsets: NDArray[np.int64]) -> NDArray[Any]:
     return offsets.astype(np.int32) if len(offsets) and int(offsets[-1]) < 1 << 31 else offsets
 
 
-def write_strings(folder: Path, name: str, strings: Sequence[str]) -> None:
-    """Write `NAME.bin` (the strings, one after the other) and `NAME.offsets.npy`; they must be sorted."""
-    blob = [text.encode("utf-8", "surrogatepass") for text in strings]
-    offsets = np.zeros(len(blob) + 1, np.int64)
-    np.cumsum([len(item) for item in blob], out=offsets[1:])
-    (folder / f"{name}.bin").write_bytes(b"".join(blob))
-    np.save(folder / f"{name}.offsets.npy", offsets, allow_pickle=False)
-
-
-# numpy reads a header with `ast`, which raises SystemError now and then when two threads use it (CPython gh-106905, in
-# 3.11 before 3.11.8 and 3.12 before 3.12.2); the views of a multiview query load in threads.
-_LOADING = threading.Lock()
-
-
-def load_array(path: Path, *dtypes: type[np.generic]) -> NDArray[np.generic]:
-    """Map a one-dimensional array of one of the types.
-
-    Raises:
-        ValueError: The file holds something else.
-        OSError: It cannot be read.
-    """
-    array: NDArray[np.generic]
-    try:
-        with _LOADING:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError:
-        with _LOADING:
-            array = np.load(path, allow_pickle=False)  # an empty array cannot be mapped
-    except EOFError as error:
-        raise ValueError(f"{path.name} is empty") from error
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"{path.name} is no array")  # numpy opens an archive of arrays as well
-    if array.dtype not in dtypes or array.ndim != 1:
-        raise ValueError(f"{path.name} is {array.dtype} of {array.ndim} dimensions")
-    return array
-
-
 class StringTable:
-    """Reader of what `string_arrays` or `write_strings` made.
+    """Reader of what `string_arrays` made.
 
     Raises:
+        DamagedIndexError: The arrays lack it.
         ValueError: The strings and their offsets do not fit together.
-        DamagedIndexError: The file of arrays lacks them.
-        OSError: A file cannot be read.
     """
 
-    def __init__(self, source: Arrays | Path, name: str) -> None:
-        if isinstance(source, Path):
-            self._blob = memoryview((source / f"{name}.bin").read_bytes())
-            self._offsets = load_array(source / f"{name}.offsets.npy", np.int64).data
-        else:
-            self._blob = source.view(name, "u1")
-            self._offsets = source.view(f"{name}_offsets", "i4", "i8")
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        self._blob = arrays.view(name, "u1")
+        self._offsets = arrays.view(f"{name}_offsets", "i4", "i8")
         if len(self._offsets) == 0 or self._offsets[-1] != len(self._blob):
             raise ValueError(f"{name} do not match their offsets")
 
