@@ -212,14 +212,11 @@ ENTRIES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 5), st.integers(1
 
 
 @settings(max_examples=100, deadline=None)
-@given(entries=ENTRIES, bits=st.sampled_from([8, 20, 64]), slice_=st.sampled_from([1, 3, 1 << 18]))
-def test_counts_add_up_by_term(entries: list[tuple[int, int, int]], bits: int, slice_: int) -> None:
-    """Whatever the slices are, and however little room there is for a value beside its coordinates."""
+@given(entries=ENTRIES, slice_=st.sampled_from([1, 3, 1 << 18]))
+def test_counts_add_up_by_term_whatever_the_slices_are(entries: list[tuple[int, int, int]], slice_: int) -> None:
     words = [[0], [1, 2], [], [2], [0, 1, 2, 3], [3, 3]]  # the terms of each word
     row, column, value = (np.array([entry[i] for entry in entries], np.int32) for i in range(3))
-    value = value if bits > 8 else value % 200 + 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bags_module, "_KEY_BITS", bits)
         patch.setattr(bags_module, "_SLICE", slice_)
         found = count(Sparse(row, column, value), *csr(words), 9, 4)
     expected: Counter[tuple[int, int]] = Counter()
@@ -233,6 +230,14 @@ def test_counts_add_up_by_term(entries: list[tuple[int, int, int]], bits: int, s
     for (_, where), times in expected.items():
         lengths[where] += times
     assert found.lengths.tolist() == [lengths[i] for i in range(9)]
+
+
+def test_a_value_too_large_to_stand_beside_its_coordinates_counts_whole() -> None:
+    n_rows, n_columns, value = 1 << 20, 1 << 21, (1 << 24) + 3  # 20, 21 and 25 bits
+    bags = Sparse(np.array([5, 5, 6], np.int32), np.array([0, 0, 0], np.int32), np.array([value, 7, 1], np.int32))
+    found = count(bags, np.array([0, 1]), np.array([n_columns - 1], np.int32), n_rows, n_columns)
+    assert found.starts[-2:].tolist() == [0, 2]
+    assert (found.rows.tolist(), found.counts.tolist()) == ([5, 6], [value + 7, 1])
 
 
 def test_words_are_split_once_into_parts_and_terms() -> None:
@@ -281,7 +286,7 @@ DAMAGE = [
     *[(name, lambda array: array[:-1]) for name in ("terms", "terms_offsets", "unit_file", "chunk_unit", "files_lengths")],
     *[(f"{name}_{part}", None) for name in NAMES for part in ("starts", "rows", "counts", "lengths")],
     *[(name, None) for name in ("terms", "terms_offsets", "unit_file", "chunk_unit", "files_lengths")],
-    *[(f"{name}_rows", _set(1, value)) for name in NAMES for value in (3, -1, 2**31 - 1)],
+    *[(f"{name}_rows", _set(place, value)) for name in NAMES for place, value in ((0, -1), (1, -1), (1, 3), (1, 2**31 - 1))],
     *[(f"{name}_counts", _set(1, value)) for name in NAMES for value in (0, -5)],
     *[(f"{name}_lengths", _set(0, -1)) for name in FIELDS],
     *[(f"{name}_starts", _set(place, value)) for name in NAMES for place, value in ((1, -1), (1, 99), (1, 5), (3, 2**31 - 1))],
