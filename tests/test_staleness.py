@@ -258,15 +258,23 @@ def test_nothing_changed_nothing_done(root: Path, monkeypatch: pytest.MonkeyPatc
     assert folder_state(root) == before
 
 
-def test_the_index_folder_is_no_news(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first build makes a folder in the root, which changes the root's time."""
+@pytest.mark.parametrize("where", [".lci", "idx", "sub/idx", "sub/deep/idx"])
+def test_the_index_folder_is_no_news(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """The first build makes a folder in the root, which changes the root's time, and each build changes the folder's."""
     from lci_py.index import build
 
+    monkeypatch.setenv("LCI_INDEX_DIR", str(tmp_path / where))
+    (tmp_path / "sub").mkdir()
     (tmp_path / "a.py").write_text(SOURCE)
     time.sleep(0.05)
-    app.build_index(str(tmp_path), jobs=1)
-    monkeypatch.setattr(build, "walk", lambda *_: pytest.fail("the tree was listed"))
-    assert refreshed(tmp_path, "second")["index"]["stale_files"] == 0
+    for text in ("#\n", "##\n"):
+        (tmp_path / "a.py").write_text(SOURCE + text)
+        app.build_index(str(tmp_path), jobs=1)
+        (tmp_path / "sub" / "new").mkdir()  # a new time, and no new name the next time
+        (tmp_path / "sub" / "new").rmdir()
+        with monkeypatch.context() as patch:
+            patch.setattr(build, "walk", lambda *_: pytest.fail("the tree was listed"))
+            assert refreshed(tmp_path, "second")["index"]["stale_files"] == 0
 
 
 def test_a_file_that_came_and_went_is_noted_by_the_next_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,11 +321,39 @@ def test_files_that_a_run_did_not_look_at_are_still_news(root: Path, monkeypatch
     for name in ("c.py", "sub/c.py", "sub/deep/c.py", "sub/deep/d.py"):
         (root / name).write_text("def c(): pass\n")
     (root / ".gitignore").write_text("sub/b.py\n")
+    time.sleep(0.05)
     monkeypatch.chdir(root)
     app.build_index(None, jobs=1, files=["sub/deep/d.py"])
     assert app.status(str(root))["stale_paths"] == ["c.py", "sub/b.py", "sub/c.py", "sub/deep/c.py"]
     assert refreshed(root, "name:c", "symbolic")["total"] == 4
     assert app.status(str(root))["stale_paths"] == []
+
+
+@pytest.mark.parametrize("name", [".gitignore", "sub/.ignore", ".lci.toml"])
+def test_a_rule_that_comes_changes_and_goes_is_news(root: Path, name: str) -> None:
+    rule = 'exclude = ["b.py"]\n' if name == ".lci.toml" else "b.py\n"
+
+    def news() -> list[str]:
+        time.sleep(0.05)
+        before = app.status(str(root))["stale_paths"]
+        assert refreshed(root, "second")["index"]["stale_files"] == 0
+        assert app.status(str(root))["stale_paths"] == []
+        return before
+
+    (root / name).write_text(rule)
+    assert news() == ["sub/b.py"]
+    (root / name).write_text("# " + rule)
+    assert news() == ["sub/b.py"]
+    (root / name).write_text(rule)
+    assert news() == ["sub/b.py"]
+    (root / name).unlink()
+    assert news() == ["sub/b.py"]
+
+
+def test_a_folder_that_is_gone_is_news(root: Path) -> None:
+    shutil.rmtree(root / "sub")
+    assert app.status(str(root))["stale_paths"] == ["sub/b.py"]
+    assert refreshed(root, "name:other", "symbolic")["total"] == 0
 
 
 # --- and cannot ----------------------------------------------------------------------------------------------------

@@ -124,10 +124,7 @@ class _Segment:
     def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
         self.counts = counts
         self.arrays = Arrays(path)
-        try:
-            self.terms = StringTable(self.arrays, "terms")
-        except ValueError as error:
-            raise DamagedIndexError(f"{path.name}: {error}") from error
+        self.terms = StringTable(self.arrays, "terms")
         self._postings: dict[str, tuple[memoryview, NDArray[np.int32], NDArray[Any]]] = {}
 
     def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
@@ -188,6 +185,8 @@ class LexicalIndex:
         Raises:
             DamagedIndexError: They are not what was written, or not of this index.
         """
+        if len(paths) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(paths)} lexical shards of {len(numbering.counts)} segments")
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
@@ -198,7 +197,11 @@ class LexicalIndex:
         self.chunk_unit = self._map("chunk_unit", "chunks", "units")  # [chunks] the unit of each
 
     def term(self, text: str) -> Term | None:
-        """What `scores` and `rows` know the term by; None if no text in the index has it."""
+        """What `scores` and `rows` know the term by; None if no segment has it. Maybe only dead rows have it.
+
+        Raises:
+            DamagedIndexError: The vocabulary is not what was written.
+        """
         columns = tuple(segment.terms.find(text) for segment in self._segments)
         return columns if any(column >= 0 for column in columns) else None
 

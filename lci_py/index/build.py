@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
-from lci_py.index.compare import TICK_NS, UNSETTLED, Change, compare, settled_mtime
-from lci_py.index.files import FileTable
+from lci_py.index.compare import Change, compare, settled_mtime
+from lci_py.index.files import OURS, UNSETTLED, FileTable
 from lci_py.index.manifest import (
     BUILT_AT,
     FORMAT,
@@ -132,11 +132,10 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
 
 
 def _make_folder(root: Path, index_dir: Path) -> None:
-    """Make the index folder before the walk: later on, it would change a folder that has been looked at."""
+    """Make the index folder before the walk: later on, it would be news in a folder that has been looked at."""
     if root.is_dir() and not index_dir.is_dir():
         with suppress(OSError):  # the writer's lock will say why
             index_dir.mkdir(parents=True)
-            time.sleep(TICK_NS / 1e9)
 
 
 def _look(
@@ -354,7 +353,11 @@ def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult
         walked,
         files=tuple(entry for entry in walked.files if not entry.path.startswith(prefix)),
         skipped=tuple(skip for skip in walked.skipped if not skip.path.startswith(prefix)),
-        folders=tuple(item for item in walked.folders if not f"{item[0]}/".startswith(prefix)),
+        folders=tuple(
+            (path, mtime_ns if path != prefix[:-1] else OURS)
+            for path, mtime_ns in walked.folders
+            if not path.startswith(prefix)
+        ),
         rules=tuple(item for item in walked.rules if not item[0].startswith(prefix)),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from lci_py.index.files import Known
+from lci_py.index.files import UNSETTLED, Known
 from lci_py.source.digest import digest
 from lci_py.source.read import read_file
 from lci_py.types import FileEntry
@@ -13,8 +13,6 @@ from lci_py.types import FileEntry
 #: A file that was written so shortly before it was read may be written again within the same tick of its clock. Linux
 #: has ticks of up to 10 ms, and file systems that count whole seconds (or two) give themselves away.
 TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
-#: In place of a folder's modification time: it could change without another one.
-UNSETTLED = -2
 #: Not known from the content, so to be looked at again each time.
 FLEETING = frozenset({"unreadable", "vanished", "special", "symlink", "too_large"})
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
@@ -22,7 +22,12 @@ from lci_py.types import FileEntry, Skip
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: In place of a folder's modification time: it could change without another one.
+UNSETTLED = -2
+#: In place of that of an index folder that lies in the tree: nothing in it is looked at.
+OURS = -3
 _STAT = ("sizes", "mtimes", "ctimes")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +122,17 @@ class FileTable:
 
     def paths(self) -> list[str]:
         """Every known path, ascending."""
-        return self._texts("paths")
+        return self._whole("paths", self._texts("paths"))
 
     def stats(self) -> list[tuple[int, int, int]]:
         """(size, mtime_ns, ctime_ns) of every known file, in the order of `paths`."""
-        return list(zip(*(self.arrays.view(name, "i8").tolist() for name in _STAT), strict=True))
+        columns = (self._whole(name, self.arrays.view(name, "i8").tolist()) for name in _STAT)
+        return list(zip(*columns, strict=True))
+
+    def _whole(self, name: str, column: list[_T]) -> list[_T]:
+        if len(column) != len(self):
+            raise DamagedIndexError(f"{self.name}: there are other {name} than files")
+        return column
 
     def matches(self, files: Sequence[FileEntry]) -> bool:
         """Whether these are the known files, and `stat` says of each what it said."""
@@ -130,7 +141,7 @@ class FileTable:
 
     def slots(self) -> list[int]:
         """The slot of every known file, in the order of `paths`; -1 for one that is not indexed."""
-        return self.arrays.view("slots", "i4").tolist()
+        return self._whole("slots", self.arrays.view("slots", "i4").tolist())
 
     def known(self) -> list[Known]:
         """Everything, ascending by path.

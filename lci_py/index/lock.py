@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,6 +120,15 @@ def _try(index_dir: Path) -> int | None:
             handle = os.open(path, flags, 0o666)
         except FileNotFoundError:
             continue
+        except OSError:
+            if _make_way(path):
+                continue
+            raise
+        if not stat.S_ISREG(os.fstat(handle).st_mode):  # a FIFO
+            os.close(handle)
+            if _make_way(path):
+                continue
+            raise OSError(errno.EINVAL, "the lock is not a regular file")
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(handle, path):
@@ -129,6 +140,20 @@ def _try(index_dir: Path) -> int | None:
             os.close(handle)
             raise
         os.close(handle)  # a lock on a file that `lci clean` has removed keeps nobody out
+
+
+def _make_way(path: Path) -> bool:
+    """Remove what is in the lock's place and can be none: it would keep everybody out for ever. Whether it went."""
+    try:
+        info = os.lstat(path)
+        if stat.S_ISREG(info.st_mode):
+            return False
+        (os.rmdir if stat.S_ISDIR(info.st_mode) else os.unlink)(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _is_at(handle: int, path: Path) -> bool:

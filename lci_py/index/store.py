@@ -130,6 +130,8 @@ def commit(
         handle.flush()
         os.fsync(handle.fileno())
     _sync_folder(index_dir)  # the shards' names before the name that leads to them
+    if os.path.isdir(index_dir / MANIFEST):  # nothing of ours, and no file can replace it
+        remove(index_dir / MANIFEST)
     os.replace(temporary, index_dir / MANIFEST)
     _sync_folder(index_dir)
     collect(index_dir, manifest)
@@ -143,7 +145,7 @@ def _place(index_dir: Path, role: str, path: Path) -> Shard:
     same = False
     if os.path.lexists(final):
         with contextlib.suppress(OSError, ValueError):
-            same = shard_digest(final) == digest
+            same = shard_digest(final, most=path.stat().st_size) == digest
         if not same:
             remove(final)
     if not same:

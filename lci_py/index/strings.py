@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lci_py.errors import DamagedIndexError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,24 +40,31 @@ class StringTable:
     """Reader of what `string_arrays` made.
 
     Raises:
-        DamagedIndexError: The arrays lack it.
-        ValueError: The strings and their offsets do not fit together.
+        DamagedIndexError: The strings and their offsets are missing, or do not fit together.
     """
 
-    def __init__(self, arrays: Arrays, name: str) -> None:
-        self._blob = arrays.view(name, "u1")
-        self._offsets = arrays.view(f"{name}_offsets", "i4", "i8")
-        if len(self._offsets) == 0 or self._offsets[-1] != len(self._blob):
-            raise ValueError(f"{name} do not match their offsets")
+    def __init__(self, source: Arrays, name: str) -> None:
+        self._what = f"{source.name}: {name}"
+        self._blob = source.view(name, "u1")
+        self._offsets = source.view(f"{name}_offsets", "i4", "i8")
+        if not len(self._offsets) or self._offsets[0] or self._offsets[-1] != len(self._blob):
+            raise DamagedIndexError(f"{self._what} do not match their offsets")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
     def find(self, text: str) -> int:
-        """The string's position, -1 if it is not in the table."""
+        """The string's position, -1 if it is not in the table.
+
+        Raises:
+            DamagedIndexError: A string that was looked at lies outside its array.
+        """
         wanted = text.encode("utf-8", "surrogatepass")
         low = bisect.bisect_left(range(len(self)), wanted, key=self._bytes)
         return low if low < len(self) and self._bytes(low) == wanted else -1
 
     def _bytes(self, index: int) -> bytes:
-        return bytes(self._blob[self._offsets[index] : self._offsets[index + 1]])
+        start, stop = self._offsets[index], self._offsets[index + 1]
+        if not 0 <= start <= stop <= len(self._blob):
+            raise DamagedIndexError(f"{self._what} lie outside their array")
+        return bytes(self._blob[start:stop])

@@ -52,6 +52,7 @@ class _Segment:
         self.db.execute("PRAGMA trusted_schema = OFF")  # the file is data: its schema runs nothing
         self.db.row_factory = sqlite3.Row
         self._public = {kind: numbering.public(kind, number) for kind in set(_NUMBERS.values())}
+        self._totals = {kind: numbering.total(kind) for kind in self._public}
         self.live = "1"
         files = self._public["files"]
         if files is not None and (dead := [(i,) for i, public in enumerate(files) if public < 0]):
@@ -72,7 +73,10 @@ class _Segment:
             return number
         if not isinstance(number, int) or not 0 <= number < len(table):
             raise DamagedIndexError(f"{self.name} names one of the {kind} that does not exist")
-        return int(table[number])
+        found = int(table[number])
+        if found >= self._totals[kind]:
+            raise DamagedIndexError(f"the numbering of {kind} names what does not exist")
+        return found
 
     def published(self, rows: Iterable[sqlite3.Row]) -> list[Row]:
         """The rows, with public numbers."""
@@ -121,6 +125,8 @@ class SymbolicIndex:
         for segment, own in self._by_number("units", units):
             for row in segment.published(segment.execute(f"SELECT {_COLUMNS} {_UNITS} WHERE u.id IN ({own})")):
                 found[row["unit"]] = row
+        if any(unit not in found for unit in units):
+            raise DamagedIndexError("the symbolic shard lacks units of the numbering")
         return found
 
     def symbol_rows(self, numbers: Sequence[int]) -> dict[int, Row]:

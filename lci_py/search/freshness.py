@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lci_py.index.files import OURS
 from lci_py.source.digest import digest
 from lci_py.source.names import ALWAYS_SKIPPED
 
@@ -133,7 +134,9 @@ class Freshness:
 
     def _moved(self) -> bool:
         """Whether a folder has a name that the walk did not see, or an ignore file changed."""
-        suspects = [path for path, mtime_ns in self._table.folders() if self._mtime(path) != mtime_ns]
+        suspects = [
+            path for path, mtime_ns in self._table.folders() if mtime_ns != OURS and self._mtime(path) != mtime_ns
+        ]
         if not suspects:
             return False
         known: dict[str, set[str]] = {}
@@ -155,8 +158,8 @@ class Freshness:
             return not ALWAYS_SKIPPED.union(known).issuperset(os.listdir(self._base + folder))
         except NotADirectoryError:
             return True  # an ignore file
-        except OSError:
-            return False  # gone, with all its files
+        except (OSError, ValueError):
+            return not known  # gone with all its files, unless it is an ignore file, which has none
 
     def _swept(self, stale: list[str], unchecked: int) -> Sweep:
         size = 0

@@ -10,7 +10,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
     "python": (
         ("a.py", "b.py", "p/__init__.py", "p/a.py", "p/b.py", "q/a.py", "tests/test_a.py", "bin/tool"),
         "#!/usr/bin/env python3\n",
-        ("a", "b", "p", "p.a", "p.b", "q.a", ".a", ".b", ".", "..b"),
+        ("a", "b", "p", "p.a", "p.b", "q.a", ".a", ".b", ".", "..b", "tool"),
         (
             "import {m}\n", "from {m} import {T}\n", "from {m} import {f} as {g}\n", "from {m} import a\n",
             "from {m} import *\n", "def {f}():\n    {g}()\n    a.{f}()\n",

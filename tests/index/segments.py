@@ -44,6 +44,10 @@ def assert_same(found: Links, wanted: Links) -> None:
         assert np.array_equal(ours, theirs), name
 
 
+def per_file(rows: Rows, owners: list[int]) -> np.ndarray:
+    return np.bincount(np.array(owners, np.int64), minlength=len(rows.records))
+
+
 class Segmented:
     """An index that grows by a segment with each refresh, until they are merged into one."""
 
@@ -69,7 +73,7 @@ class Segmented:
             records.append(FileRecord(path, 1, 1, "0", 1, "", found, (), (), digests))
             self._homes[path] = len(self._segments)
         rows = number(records)
-        write_symbolic(self._new_file("sqlite"), rows, [])
+        write_symbolic(self._new_file("sqlite"), rows)
         self._segments.append(rows)
         self._shards.append(sqlite3.connect(self._last))
 
@@ -80,9 +84,7 @@ class Segmented:
 
     def _tables(self) -> SqlTables:
         counts = [
-            dict(
-                zip(COUNTED, (len(rows.records), len(rows.symbols), len(rows.units), len(rows.chunk_unit)), strict=True)
-            )
+            dict(zip(COUNTED, map(len, (rows.records, rows.symbols, rows.units, rows.chunk_unit)), strict=True))
             for rows in self._segments
         ]
         whole = len(counts) == 1 and len(self._homes) == counts[0]["files"]
@@ -92,12 +94,12 @@ class Segmented:
             [record.path if self._homes.get(record.path) == segment else None for record in rows.records]
             for segment, rows in enumerate(self._segments)
         ]
-        owners = {
-            "symbols": [np.array(rows.symbol_file, np.int64) for rows in self._segments],
-            "units": [np.array([unit.file for unit in rows.units], np.int64) for rows in self._segments],
-            "chunks": [np.array(rows.chunk_file, np.int64) for rows in self._segments],
+        sizes = {
+            "symbols": [per_file(rows, rows.symbol_file) for rows in self._segments],
+            "units": [per_file(rows, [unit.file for unit in rows.units]) for rows in self._segments],
+            "chunks": [per_file(rows, rows.chunk_file) for rows in self._segments],
         }
-        write_arrays(self._new_file("arrays"), number_slots(paths, owners))
+        write_arrays(self._new_file("arrays"), number_slots(paths, sizes))
         return SqlTables(self._shards, Numbering(counts, Arrays(self._last)))
 
     def _stored(self, links: Links) -> Links:

@@ -1,10 +1,7 @@
-"""The lexical shard gives bm25s's scores, and the same ones to the last bit however the rows are spread over segments."""
+"""The lexical shard gives bm25s's scores, the same however files are spread over segments; and what a damaged one is."""
 
 from __future__ import annotations
 
-import random
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,336 +14,336 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index import bags as bags_module
+from lci_py.index import bags
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.bags import Lists, Sparse, Vocabulary, count, csr
-from lci_py.index.bm25 import FIELDS, UNITS, LexicalIndex, write_lexical
+from lci_py.index.bags import Sparse, count
+from lci_py.index.bm25 import FIELDS, UNITS, LexicalIndex, bm25, length_norm, write_lexical
 from lci_py.index.numbering import Numbering, number_slots
-from tests.conftest import PROJECT
 
-WORDS = tuple("abcdefgh")
+Bag = list[tuple[int, int]]  # (word, count), a word as often as it likes
+#: A word's terms are its parts and the whole of it: words share terms, and one has a term twice.
+TERMS = ["pool", "connection", "ünïcode", "a", "zebra", "connectionpool", "aa"]
+WORD_TERMS = [[0], [1], [1, 0, 5], [2], [3], [3, 3, 6], [4]]
 
-
-@dataclass(frozen=True)
-class Unit:
-    name: tuple[tuple[str, int], ...]  # words of its name, with their counts in the field's unit
-    chunks: tuple[tuple[str, ...], ...]
+BAG = st.lists(st.tuples(st.integers(0, len(WORD_TERMS) - 1), st.integers(1, 3) | st.just(300)), max_size=5)
 
 
 @dataclass(frozen=True)
 class File:
-    name: tuple[str, ...]
-    units: tuple[Unit, ...]
+    names: list[Bag]  # per unit
+    chunks: list[tuple[int, Bag]]  # (unit, content)
+    path: Bag
 
 
-def bag(rows: Sequence[Sequence[tuple[str, int]]], terms: Sequence[str]) -> Sparse:
-    entries = [(row, terms.index(word), times) for row, words in enumerate(rows) for word, times in words]
-    row, column, value = (np.array([entry[i] for entry in entries], np.int32) for i in range(3))
-    return Sparse(row, column, value)
+@st.composite
+def file(draw: st.DrawFn) -> File:
+    names = draw(st.lists(BAG, max_size=3))
+    chunks = draw(st.lists(st.tuples(st.integers(0, len(names) - 1), BAG), max_size=4)) if names else []
+    return File(names, chunks, draw(BAG))
 
 
-def once(words: Sequence[str]) -> list[tuple[str, int]]:
-    return [(word, 1) for word in words]
+def bags_of(files: Sequence[File]) -> dict[str, list[Bag]]:
+    return {
+        "content": [bag for file in files for _, bag in file.chunks],
+        "names": [bag for file in files for bag in file.names],
+        "paths": [file.path for file in files],
+        "files": [[item for _, bag in file.chunks for item in bag] for file in files],
+    }
 
 
-def write(path: Path, files: Sequence[File], seed: int = 0) -> dict[str, int]:
-    """Write a segment, whose vocabulary is its own; how many rows it has."""
-    units = [(number, unit) for number, file in enumerate(files) for unit in file.units]
-    chunks = [(number, chunk) for number, (_, unit) in enumerate(units) for chunk in unit.chunks]
-    used = {word for _, chunk in chunks for word in chunk} | {word for file in files for word in file.name}
-    terms = sorted(used | {word for _, unit in units for word, _ in unit.name})
-    random.Random(seed).shuffle(terms)
-    write_lexical(
-        path,
-        terms,
-        (np.arange(len(terms) + 1), np.arange(len(terms), dtype=np.int32)),
-        {
-            "content": bag([once(chunk) for _, chunk in chunks], terms),
-            "names": bag([unit.name for _, unit in units], terms),
-            "paths": bag([once(file.name) for file in files], terms),
-        },
-        {
-            "chunk_unit": np.array([unit for unit, _ in chunks], np.int32),
-            "unit_file": np.array([file for file, _ in units], np.int32),
-        },
-        len(files),
-    )
-    return {"files": len(files), "symbols": 0, "units": len(units), "chunks": len(chunks)}
+def sparse(rows: Sequence[Bag]) -> Sparse:
+    entries = [(row, word, value) for row, bag in enumerate(rows) for word, value in bag]
+    row, word, value = (np.array([entry[i] for entry in entries], np.int32) for i in range(3))
+    return Sparse(row, word, value)
 
 
-def whole(path: Path, files: Sequence[File]) -> LexicalIndex:
-    """The index of one segment in which all is alive."""
-    return LexicalIndex([path], Numbering([write(path, files)]))
+def write(path: Path, files: Sequence[File], order: Sequence[int] = range(len(TERMS))) -> dict[str, int]:
+    """Write a segment, whose vocabulary is that of its files, in the order given; how many rows it has."""
+    rows = bags_of(files)
+    used = {term for field in rows.values() for bag in field for word, _ in bag for term in WORD_TERMS[word]}
+    terms = [term for term in order if term in used]
+    places = [[terms.index(term) for term in word if term in used] for word in WORD_TERMS]
+    word_terms = np.cumsum([0, *map(len, places)]), np.array([term for word in places for term in word], np.int32)
+    first = np.cumsum([0, *(len(file.names) for file in files)])
+    maps = {
+        "chunk_unit": np.array([first[i] + unit for i, file in enumerate(files) for unit, _ in file.chunks], np.int32),
+        "unit_file": np.array([i for i, file in enumerate(files) for _ in file.names], np.int32),
+    }
+    fields = {field: sparse(rows[field]) for field in ("content", "names", "paths")}
+    write_lexical(path, [TERMS[term] for term in terms], word_terms, fields, maps, len(files))
+    return {"files": len(files), "symbols": 0, "units": len(rows["names"]), "chunks": len(rows["content"])}
 
 
-def spread(folder: Path, segments: Sequence[Sequence[tuple[File, str | None]]]) -> LexicalIndex:
-    """The index of several segments, of files and their paths; a dead file's is None."""
-    counts, sizes = [], {"symbols": [], "units": [], "chunks": []}
-    for number, segment in enumerate(segments):
-        files = [file for file, _ in segment]
-        counts.append(write(folder / f"{number}.arrays", files, number))
-        sizes["symbols"].append(np.zeros(len(files), np.int64))
-        sizes["units"].append(np.array([len(file.units) for file in files], np.int64))
-        sizes["chunks"].append(np.array([sum(len(unit.chunks) for unit in file.units) for file in files], np.int64))
-    paths = [[path for _, path in segment] for segment in segments]
-    write_arrays(folder / "numbering.arrays", number_slots(paths, sizes))
-    numbering = Numbering(counts, Arrays(folder / "numbering.arrays"))
-    return LexicalIndex([folder / f"{number}.arrays" for number in range(len(segments))], numbering)
+def whole(folder: Path, files: Sequence[File]) -> LexicalIndex:
+    """One segment, all of it alive."""
+    return LexicalIndex([folder / "one.arrays"], Numbering([write(folder / "one.arrays", files)]))
 
 
-def documents(*texts: Sequence[str]) -> list[File]:
-    """A file per text, of one unit and one chunk; every field holds the same."""
-    return [File(tuple(text), (Unit(tuple((w, UNITS["names"]) for w in text), (tuple(text),)),)) for text in texts]
+# --- the formula ------------------------------------------------------------------------------------------------------
 
 
-# --- the formula --------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=40, deadline=None)
-@given(texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=20), min_size=1, max_size=8).filter(any))
-def test_the_scores_are_those_of_bm25s(texts: list[list[str]]) -> None:
+@settings(max_examples=60, deadline=None)
+@given(files=st.lists(file(), min_size=1, max_size=6))
+def test_scores_are_those_of_bm25s(tmp_path_factory: pytest.TempPathFactory, files: list[File]) -> None:
     from bm25s import BM25
 
-    with TemporaryDirectory() as folder:
-        index = whole(Path(folder) / "shard", documents(*texts))
-        ids = {word: i for i, word in enumerate(WORDS)}
-        query = [word for word in WORDS if index.term(word) is not None]
-        for field, (k1, b) in FIELDS.items():
-            theirs = BM25(method="lucene", k1=k1, b=b, backend="numpy")
-            rows = [[ids[word] for word in text] for text in texts]
-            theirs.index((rows, ids), create_empty_token=False, show_progress=False)
-            expected = theirs.get_scores_from_ids([ids[word] for word in query])
-            ours = index.scores(field, [(index.term(word) or (), 1.0) for word in query])
-            np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-6)
+    index = whole(tmp_path_factory.mktemp("bm25"), files)
+    for field, (k1, b) in FIELDS.items():
+        rows = bags_of(files)[field]
+        texts = [[term for word, value in bag for term in WORD_TERMS[word] * value] for bag in rows]
+        if not any(texts):  # bm25s refuses an empty vocabulary
+            continue
+        # It counts whole words only. With counts and k1 in fifths, numerator and denominator are both five times theirs.
+        theirs = BM25(method="lucene", k1=k1 * UNITS[field], b=b, backend="numpy")
+        theirs.index((texts, {str(i): i for i in range(len(TERMS))}), create_empty_token=False, show_progress=False)
+        for number, text in enumerate(TERMS):
+            term = index.term(text)
+            got = index.scores(field, [(term, 1.0)]) if term is not None else np.zeros(len(texts), np.float32)
+            assert got.dtype == np.float32
+            np.testing.assert_allclose(got, theirs.get_scores_from_ids([number]), rtol=1e-5, atol=1e-6)
 
 
-def test_a_scope_counts_two_fifths_of_a_name(tmp_path: Path) -> None:
-    # 0.4 of a term in a row of length 0.4, of two rows: by hand.
-    units = (Unit((("scope", 2),), ()), Unit((("name", 5),), ()))
-    index = whole(tmp_path / "shard", [File((), units)])
-    mean, (k1, b) = 0.7, FIELDS["names"]
-    idf = np.log(1 + (2 - 1 + 0.5) / 1.5)
-    expected = [idf * tf / (k1 * (1 - b + b * tf / mean) + tf) for tf in (0.4, 1.0)]
-    terms = [(index.term("scope") or (), 1.0), (index.term("name") or (), 1.0)]
-    np.testing.assert_allclose(index.scores("names", terms), expected, rtol=1e-6)
+def test_terms_weigh_what_they_are_given(tmp_path: Path) -> None:
+    index = whole(tmp_path, [File([[(1, 1)], [(0, 2), (4, 1)]], [(0, [(0, 1), (1, 2)]), (1, [(0, 1)])], [(0, 1)])])
+    pool, connection = index.term("pool"), index.term("connection")
+    assert pool is not None and connection is not None
+    single = [index.scores("content", [(term, 1.0)]) for term in (pool, connection)]
+    both = index.scores("content", [(pool, 0.5), (connection, 2.0)])
+    assert both.tolist() == (np.float32(0.5) * single[0] + np.float32(2) * single[1]).tolist() and both[0] > both[1] > 0
+    assert index.scores("content", []).tolist() == [0, 0]
 
 
-def test_weights_add_up_in_the_order_of_the_terms(tmp_path: Path) -> None:
-    index = whole(tmp_path / "shard", documents("ab", "bc", "c"))
-    a, b = (index.term(word) or () for word in "ab")
-    single = [index.scores("content", [(term, 1.0)]) for term in (a, b)]
-    both = index.scores("content", [(a, 1.5), (b, 0.7)])
-    np.testing.assert_array_equal(both, single[0] * np.float32(1.5) + single[1] * np.float32(0.7))
-    assert both[2] == 0 and both[0] > both[1] > 0
+def test_a_row_of_mean_length_has_no_length_to_normalise() -> None:
+    assert length_norm(np.array([2, 4, 6], np.int32), 1.5, 0.75).tolist() == [0.9375, 1.5, 2.0625]
+    assert length_norm(np.zeros(2, np.int32), 0.5, 0.5).tolist() == [0.25, 0.25]
+    score = bm25(np.array([1.0, 3.0]), np.array([1.5, 1.5]), 7)
+    np.testing.assert_allclose(score, np.log(1 + 5.5 / 2.5) * np.array([1 / 2.5, 3 / 4.5]), rtol=1e-6)
 
 
-def test_terms_are_found_in_any_script_and_only_whole(tmp_path: Path) -> None:
-    terms = ["pool", "connection", "ünïcode", "a", "zebra", "\udc80"]
-    index = whole(tmp_path / "shard", documents(*[[term] for term in terms]))
-    assert [index.term(term) for term in ("", "b", "zebras", "ünïcod", "z")] == [None] * 5
-    assert [index.rows("files", index.term(term) or ()).tolist() for term in terms] == [[i] for i in range(6)]
+# --- segments ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_index_has_no_terms_and_no_scores(tmp_path: Path) -> None:
-    index = whole(tmp_path / "shard", [])
-    assert index.term("a") is None and index.n_files == 0
-    assert [len(index.scores(field, [])) for field in FIELDS] == [0, 0, 0, 0]
+@st.composite
+def spread(draw: st.DrawFn) -> tuple[list[File], list[list[tuple[str, File, bool]]]]:
+    """Living files by path; and those over segments, beside dead ones."""
+    living = draw(st.lists(file(), max_size=7))
+    segments: list[list[tuple[str, File, bool]]] = [[] for _ in range(draw(st.integers(1, 4)))]
+    for place, one in enumerate(living):
+        own = draw(st.integers(0, len(segments) - 1))
+        for number, segment in enumerate(segments):
+            if number == own:
+                segment.append((f"{place:02}", one, True))
+            elif draw(st.booleans()):
+                segment.append((f"{place:02}", draw(file()), False))  # what it was
+        for segment in segments:
+            if draw(st.integers(0, 4)) == 0:
+                segment.append((f"{place:02} gone", draw(file()), False))
+    return living, segments
 
 
-# --- segments -----------------------------------------------------------------------------------------------------
-
-UNIT = st.builds(
-    Unit,
-    st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([2, 5])), max_size=4).map(tuple),
-    st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(tuple), max_size=3).map(tuple),
-)
-FILE = st.builds(File, st.lists(st.sampled_from(WORDS), max_size=3).map(tuple), st.lists(UNIT, max_size=3).map(tuple))
-#: Files, with the segment that each is in, and whether it is alive.
-PLACED = st.lists(st.tuples(FILE, st.integers(0, 3), st.integers(0, 3).map(bool)), max_size=9)
+def several(
+    folder: Path, segments: Sequence[Sequence[tuple[str, File, bool]]], order: Sequence[int] = range(len(TERMS))
+) -> LexicalIndex:
+    paths = [folder / f"{number}.arrays" for number in range(len(segments))]
+    counts = [write(path, [file for _, file, _ in files], order) for path, files in zip(paths, segments, strict=True)]
+    write_arrays(folder / "numbering.arrays", numbers(segments))
+    return LexicalIndex(paths, Numbering(counts, Arrays(folder / "numbering.arrays")))
 
 
-@settings(max_examples=150, deadline=None)
-@given(placed=PLACED, order=st.randoms(use_true_random=False))
-def test_the_answer_does_not_depend_on_the_segments(placed: list[tuple[File, int, bool]], order: random.Random) -> None:
-    names = [f"{i}.py" for i in range(len(placed))]
-    order.shuffle(names)
-    segments: list[list[tuple[File, str | None]]] = [[] for _ in range(1 + max((n for _, n, _ in placed), default=0))]
-    for (file, number, alive), name in sorted(zip(placed, names, strict=True), key=lambda item: item[1]):
-        segments[number].append((file, name if alive else None))
-    live = sorted((name, i) for i, name in enumerate(names) if placed[i][2])
-    with TemporaryDirectory() as folder:
-        one = whole(Path(folder) / "whole", [placed[i][0] for _, i in live])
-        many = spread(Path(folder), segments)
-        assert many.n_files == one.n_files
-        np.testing.assert_array_equal(many.unit_file, one.unit_file)
-        np.testing.assert_array_equal(many.chunk_unit, one.chunk_unit)
-        for field in FIELDS:
-            for word in WORDS:
-                ours, expected = many.term(word), one.term(word)
-                if ours is None or expected is None:  # only dead rows have it
-                    assert expected is None and (ours is None or not len(many.rows(field, ours)))
-                else:
-                    np.testing.assert_array_equal(many.rows(field, ours), one.rows(field, expected))
-            query = [(word, 0.5 + i / 3) for i, word in enumerate(WORDS)]
-            scores = [
-                index.scores(field, [(term, weight) for word, weight in query if (term := index.term(word))])
-                for index in (many, one)
-            ]
-            assert scores[0].tobytes() == scores[1].tobytes()
-
-
-def test_rows_in_dead_files_are_refused_where_others_are_alive(tmp_path: Path) -> None:
-    files = documents("a", "b")
-    counts = write(tmp_path / "shard", files)
-    sizes = {"symbols": [np.zeros(2, np.int64)], "units": [np.ones(2, np.int64)], "chunks": [np.ones(2, np.int64)]}
-    maps = number_slots([["x", "y"]], sizes)
-    maps["files_public"], maps["files_slot"] = np.array([0, -1], np.int32), np.array([0], np.int32)
-    write_arrays(tmp_path / "numbering", maps)
-    with pytest.raises(DamagedIndexError):
-        LexicalIndex([tmp_path / "shard"], Numbering([counts], Arrays(tmp_path / "numbering")))
-
-
-# --- counting -----------------------------------------------------------------------------------------------------
-
-ENTRIES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 5), st.integers(1, 70_000)), max_size=40)
+def numbers(segments: Sequence[Sequence[tuple[str, File, bool]]]) -> dict[str, np.ndarray]:
+    alive = [[path if alive else None for path, _, alive in segment] for segment in segments]
+    sizes = {
+        "symbols": [np.zeros(len(segment), np.int64) for segment in segments],
+        "units": [np.array([len(file.names) for _, file, _ in segment], np.int64) for segment in segments],
+        "chunks": [np.array([len(file.chunks) for _, file, _ in segment], np.int64) for segment in segments],
+    }
+    return number_slots(alive, sizes)
 
 
 @settings(max_examples=100, deadline=None)
-@given(entries=ENTRIES, slice_=st.sampled_from([1, 3, 1 << 18]))
-def test_counts_add_up_by_term_whatever_the_slices_are(entries: list[tuple[int, int, int]], slice_: int) -> None:
-    words = [[0], [1, 2], [], [2], [0, 1, 2, 3], [3, 3]]  # the terms of each word
-    row, column, value = (np.array([entry[i] for entry in entries], np.int32) for i in range(3))
+@given(files=spread(), order=st.permutations(range(len(TERMS))))
+def test_an_answer_does_not_depend_on_the_segments(
+    tmp_path_factory: pytest.TempPathFactory,
+    files: tuple[list[File], list[list[tuple[str, File, bool]]]],
+    order: list[int],
+) -> None:
+    """To the last bit: files over 1 to 4 segments beside dead ones, and the same files in one."""
+    folder = tmp_path_factory.mktemp("bm25")
+    living, segments = files
+    one, split = whole(folder, living), several(folder, segments, order)
+    assert one.n_files == split.n_files == len(living)
+    assert one.unit_file.tobytes() == split.unit_file.tobytes()
+    assert one.chunk_unit.tobytes() == split.chunk_unit.tobytes()
+    for field, rows in bags_of(living).items():
+        known = []
+        for number, text in enumerate(TERMS):
+            has = [row for row, bag in enumerate(rows) if any(number in WORD_TERMS[word] for word, _ in bag)]
+            pair = one.term(text), split.term(text)
+            for index, term in zip((one, split), pair, strict=True):  # its rows are what it is found in, dead ones not
+                assert (index.rows(field, term).tolist() if term is not None else []) == has
+            if pair[1] is not None:
+                known.append((pair, 0.3 + number))
+        theirs = one.scores(field, [(term, weight) for (term, _), weight in known if term is not None])
+        ours = split.scores(field, [(term, weight) for (_, term), weight in known])
+        assert theirs.tobytes() == ours.tobytes() and len(ours) == len(rows)
+
+
+def test_no_segment_finds_nothing() -> None:
+    index = LexicalIndex([], Numbering([]))
+    assert index.term("pool") is None and index.n_files == 0
+    assert all(index.scores(field, []).tolist() == [] for field in FIELDS)
+
+
+@pytest.mark.parametrize("files", [[], [File([], [], [])], [File([[]], [(0, [])], [])]])
+def test_a_segment_without_terms_finds_nothing(tmp_path: Path, files: list[File]) -> None:
+    index = whole(tmp_path, files)
+    assert index.term("pool") is None and index.term("") is None
+    assert [len(index.scores(field, [])) for field in FIELDS] == [len(rows) for rows in bags_of(files).values()]
+    other = ("z", File([[(0, 1)]], [(0, [(0, 1)])], [(0, 1)]), True)
+    split = several(tmp_path, [[("a", file, True) for file in files], [other]])
+    term = split.term("pool")
+    assert term is not None and split.rows("files", term).tolist() == [len(files)]
+
+
+def test_words_that_are_not_there_are_not_found(tmp_path: Path) -> None:
+    index = whole(tmp_path, [File([], [], [(word, 1) for word in range(len(WORD_TERMS))])])
+    assert [index.term(text) for text in ("", "b", "zebras", "ünïcod", "connection pool", "\ud800")] == [None] * 6
+    assert sorted(index.term(text) or () for text in TERMS) == [(i,) for i in range(len(TERMS))]
+
+
+# --- counting ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(
+        st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9) | st.integers(1, 700)), max_size=8), max_size=9
+    ),
+    size=st.integers(1, 5),
+    bits=st.sampled_from([9, 12, 64]),
+)
+def test_counts_add_up(rows: list[Bag], size: int, bits: int) -> None:
+    """Whatever the slices are, and the bits that are left for a value beside its row and column."""
+    indptr = np.cumsum([0, *map(len, WORD_TERMS)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bags_module, "_SLICE", slice_)
-        found = count(Sparse(row, column, value), *csr(words), 9, 4)
-    expected: Counter[tuple[int, int]] = Counter()
-    for i, number in enumerate(column.tolist()):
-        for term in words[number]:
-            expected[term, int(row[i])] += int(value[i])
-    terms = np.repeat(np.arange(4), np.diff(found.starts)).tolist()
-    triples = list(zip(terms, found.rows.tolist(), found.counts.tolist(), strict=True))
-    assert triples == [(*key, times) for key, times in sorted(expected.items())]
-    lengths = Counter[int]()
-    for (_, where), times in expected.items():
-        lengths[where] += times
-    assert found.lengths.tolist() == [lengths[i] for i in range(9)]
+        patch.setattr(bags, "_SLICE", size)
+        patch.setattr(bags, "_KEY_BITS", bits)
+        found = count(
+            sparse(rows), indptr, np.array([t for word in WORD_TERMS for t in word], np.int32), len(rows), len(TERMS)
+        )
+    table = np.zeros((len(TERMS), len(rows)), np.int64)
+    for row, bag in enumerate(rows):
+        for word, value in bag:
+            for term in WORD_TERMS[word]:
+                table[term, row] += value
+    terms, places = np.nonzero(table)
+    assert found.rows.tolist() == places.tolist() and found.counts.tolist() == table[terms, places].tolist()
+    assert found.starts.tolist() == [0, *np.cumsum(np.count_nonzero(table, axis=1)).tolist()]
+    assert found.lengths.tolist() == table.sum(axis=0).tolist()
 
 
-def test_a_value_too_large_to_stand_beside_its_coordinates_counts_whole() -> None:
-    n_rows, n_columns, value = 1 << 20, 1 << 21, (1 << 24) + 3  # 20, 21 and 25 bits
-    bags = Sparse(np.array([5, 5, 6], np.int32), np.array([0, 0, 0], np.int32), np.array([value, 7, 1], np.int32))
-    found = count(bags, np.array([0, 1]), np.array([n_columns - 1], np.int32), n_rows, n_columns)
-    assert found.starts[-2:].tolist() == [0, 2]
-    assert (found.rows.tolist(), found.counts.tolist()) == ([5, 6], [value + 7, 1])
+# --- damage -----------------------------------------------------------------------------------------------------------
+
+FILES = [
+    File([[(2, 5)], [(0, 1)]], [(0, [(2, 1), (4, 2)]), (1, [(0, 1)])], [(0, 2)]),
+    File([[(1, 1)]], [(0, [(1, 400)])], [(1, 1)]),
+]
+ARRAYS = ["terms", "terms_offsets", "chunk_unit", "unit_file", "files_lengths"] + [
+    f"{field}_{name}" for field in ("content", "names", "paths") for name in ("lengths", "starts", "rows", "counts")
+]
 
 
-def test_words_are_split_once_into_parts_and_terms() -> None:
-    vocabulary = Vocabulary()
-    assert vocabulary.add(["getNames", "x", "getNames", "names"]) == [0, 1, 0, 2]
-    assert vocabulary.add(["names", "x"]) == [2, 1]
-    parts, terms = list(vocabulary.part_ids), list(vocabulary.term_ids)
-
-    def named(lists: Lists, names: list[str]) -> list[list[str]]:
-        indptr, numbers = csr(lists)
-        return [[names[i] for i in numbers[a:b]] for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
-
-    assert named(vocabulary.word_parts, parts) == [["get", "names"], ["x"], ["names"]]
-    assert named(vocabulary.word_terms, terms) == [["get", "name", "getnames"], ["x"], ["name"]]
-
-
-# --- damage -------------------------------------------------------------------------------------------------------
-
-
-def arrays_of(path: Path) -> dict[str, Any]:
-    arrays = Arrays(path)
-    return {name: arrays.array(name, "u1", "u2", "i4", "i8", "f4").copy() for name in arrays._table}
-
-
-def ask(path: Path, counts: dict[str, int]) -> None:
+def use(path: Path, counts: dict[str, int]) -> None:
     index = LexicalIndex([path], Numbering([counts]))
-    for field in FIELDS:
-        terms = [term for word in ("a", "b", "c") if (term := index.term(word))]
-        assert np.isfinite(index.scores(field, [(term, 1.0) for term in terms])).all()
-        for term in terms:
+    for text in TERMS:
+        term = index.term(text)
+        for field in FIELDS if term is not None else ():
+            index.scores(field, [(term, 1.0)])
             index.rows(field, term)
 
 
-def _set(place: int, value: int) -> Any:
-    def change(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        array = array.astype(np.int32) if array.dtype.itemsize < 4 else array
-        array[place] = value
-        return array
-
-    return change
-
-
-NAMES = ("content", "names", "paths")
-DAMAGE = [
-    *[(f"{name}_{part}", lambda array: array[:-1]) for name in NAMES for part in ("starts", "rows", "counts", "lengths")],
-    *[(name, lambda array: array[:-1]) for name in ("terms", "terms_offsets", "unit_file", "chunk_unit", "files_lengths")],
-    *[(f"{name}_{part}", None) for name in NAMES for part in ("starts", "rows", "counts", "lengths")],
-    *[(name, None) for name in ("terms", "terms_offsets", "unit_file", "chunk_unit", "files_lengths")],
-    *[(f"{name}_rows", _set(place, value)) for name in NAMES for place, value in ((0, -1), (1, -1), (1, 3), (1, 2**31 - 1))],
-    *[(f"{name}_counts", _set(1, value)) for name in NAMES for value in (0, -5)],
-    *[(f"{name}_lengths", _set(0, -1)) for name in FIELDS],
-    *[(f"{name}_starts", _set(place, value)) for name in NAMES for place, value in ((1, -1), (1, 99), (1, 5), (3, 2**31 - 1))],
-    *[(name, _set(0, value)) for name in ("unit_file", "chunk_unit") for value in (-1, 3)],
-    *[(name, lambda array: array.astype(np.float32)) for name in ("content_counts", "content_rows", "unit_file")],
-    ("terms_offsets", lambda array: array[:0]),
-]  # fmt: skip
+def replaced(folder: Path, name: str, values: np.ndarray | None) -> tuple[Path, dict[str, int]]:
+    counts = write(folder / "sound.arrays", FILES)
+    sound = Arrays(folder / "sound.arrays")
+    use(folder / "sound.arrays", counts)
+    arrays = {each: sound.array(each, "u1", "u2", "i4", "i8") for each in ARRAYS}
+    assert values is None or values.tolist() != arrays[name].tolist() or values.dtype != arrays[name].dtype
+    path = folder / "lexical.arrays"
+    write_arrays(path, {each: found for each, found in (arrays | {name: values}).items() if found is not None})
+    return path, counts
 
 
-@pytest.mark.parametrize("name,change", DAMAGE, ids=[f"{i}-{name}" for i, (name, _) in enumerate(DAMAGE)])
-def test_arrays_that_do_not_fit_are_refused(tmp_path: Path, name: str, change: Any) -> None:
-    counts = write(tmp_path / "shard", documents("ab", "abc", "bc"))
-    ask(tmp_path / "shard", counts)
-    arrays = arrays_of(tmp_path / "shard")
-    if change is None:
-        del arrays[name]
-    else:
-        arrays[name] = change(arrays[name])
-    write_arrays(tmp_path / "damaged", arrays)
-    with pytest.raises(DamagedIndexError):
-        ask(tmp_path / "damaged", counts)
+def with_item(values: np.ndarray, place: int, item: int) -> np.ndarray:
+    changed = values.astype(np.int64 if values.dtype == np.int64 or abs(item) >= 1 << 31 else np.int32)
+    changed[place] = item
+    return changed
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_that_is_missing_or_too_short_or_of_another_type_is_damage(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "x.arrays", FILES)
+    sound = Arrays(tmp_path / "x.arrays").array(name, "u1", "u2", "i4", "i8")
+    for values in (None, sound[:0], sound[:-1], sound.astype(np.float32)):
+        path, counts = replaced(tmp_path, name, values)
+        with pytest.raises(DamagedIndexError, match=r"lexical\.arrays: "):
+            use(path, counts)
+
+
+@pytest.mark.parametrize("name", [name for name in ARRAYS if name != "terms"])
+def test_an_array_that_is_too_long_is_damage(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "x.arrays", FILES)
+    sound = Arrays(tmp_path / "x.arrays").array(name, "u1", "u2", "i4", "i8")
+    path, counts = replaced(tmp_path, name, np.append(sound, sound[-1:] * 0 + 1))
+    with pytest.raises(DamagedIndexError, match=r"lexical\.arrays: "):
+        use(path, counts)
+
+
+FAR = 1 << 40
+OUTSIDE = [
+    *((name, place, item) for name in ("chunk_unit", "unit_file") for place, item in ((0, -1), (-1, 3))),
+    *((f"{field}_lengths", 0, -1) for field in FIELDS),
+    *((f"{field}_rows", place, item) for field in ("content", "names", "paths") for place, item in ((0, -1), (-1, 3))),
+    *((f"{field}_counts", 0, item) for field in ("content", "names", "paths") for item in (0, -3)),
+    *(
+        (f"{name}", place, item)
+        for name in ("content_starts", "names_starts", "paths_starts", "terms_offsets")
+        for place, item in ((0, -1), (2, -1), (2, 99), (2, FAR), (2, -FAR), (-1, FAR), (3, 0))
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "item"), OUTSIDE)
+def test_a_number_out_of_range_is_damage(tmp_path: Path, name: str, place: int, item: int) -> None:
+    write(tmp_path / "x.arrays", FILES)
+    sound = Arrays(tmp_path / "x.arrays").array(name, "u1", "u2", "i4", "i8")
+    path, counts = replaced(tmp_path, name, with_item(sound, place, item))
+    with pytest.raises(DamagedIndexError, match=r"lexical\.arrays: "):
+        use(path, counts)
 
 
 @pytest.mark.parametrize("kind", ["files", "units", "chunks"])
-def test_a_shard_of_another_index_is_refused(tmp_path: Path, kind: str) -> None:
-    counts = write(tmp_path / "shard", documents("ab", "abc", "bc"))
-    with pytest.raises(DamagedIndexError):
-        ask(tmp_path / "shard", {**counts, kind: counts[kind] + 1})
+def test_a_shard_of_another_index_is_damage(tmp_path: Path, kind: str) -> None:
+    counts = write(tmp_path / "x.arrays", FILES)
+    for n in (0, counts[kind] - 1, counts[kind] + 1):
+        with pytest.raises(DamagedIndexError):
+            use(tmp_path / "x.arrays", {**counts, kind: n})
 
 
-@settings(max_examples=200, deadline=None)
-@given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=3))
-def test_a_damaged_shard_answers_or_is_refused(flips: list[tuple[float, int]]) -> None:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "shard"
-        counts = write(path, documents("ab", "abc", "bc"))
-        data = bytearray(path.read_bytes())
-        for place, bits in flips:
-            data[int(place * len(data))] ^= bits
-        path.write_bytes(data)
-        try:
-            ask(path, counts)
-        except DamagedIndexError:
-            pass
+def test_rows_that_live_in_dead_ones_are_damage(tmp_path: Path) -> None:
+    segments = [[("a", FILES[0], True)], [("b", FILES[1], True)]]
+    several(tmp_path, segments)
+    counts = [write(tmp_path / f"{i}.arrays", [FILES[i]]) for i in range(2)]
+    for kind in ("files", "units"):
+        maps = numbers(segments)
+        maps[f"{kind}_public"][0] = -1
+        write_arrays(tmp_path / "wrong.arrays", maps)
+        with pytest.raises(DamagedIndexError, match="that are dead"):
+            LexicalIndex(
+                [tmp_path / f"{i}.arrays" for i in range(2)], Numbering(counts, Arrays(tmp_path / "wrong.arrays"))
+            )
 
 
-# --- the page -----------------------------------------------------------------------------------------------------
-
-
-def test_the_page_names_the_arrays(tmp_path: Path) -> None:
-    write(tmp_path / "shard", documents("ab", "abc"))
-    page = (PROJECT / "docs" / "index-format.md").read_text("utf-8")
-    section = page.partition("## bm25-*.arrays\n")[2].partition("\n## ")[0]
-    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| `")]
-    written = {}
-    for names, kinds, _ in rows:
-        for name in re.findall(r"`([^`]+)`", names):
-            fields = FIELDS if name == "FIELD_lengths" else NAMES if name.startswith("FIELD") else [""]
-            written |= {name.replace("FIELD", field): kinds for field in fields}
-    arrays = Arrays(tmp_path / "shard")
-    assert set(written) == set(arrays._table)
-    for name, (kind, _, _) in arrays._table.items():
-        assert kind in written[name], name
+def test_as_many_shards_as_segments(tmp_path: Path) -> None:
+    counts = write(tmp_path / "x.arrays", FILES)
+    with pytest.raises(DamagedIndexError, match="0 lexical shards of 1 segments"):
+        LexicalIndex([], Numbering([counts]))

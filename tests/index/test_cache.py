@@ -37,9 +37,10 @@ def read(folder: Path, *, secret: bytes = SECRET, write: bool = False, table: st
 def works(folder: Path) -> bool:
     """Whether a writer can keep something that a reader finds."""
     with closing(Cache(folder, SECRET, write=True)) as cache:
-        cache.put("records", {b"new": b"body"}, 2)
+        for table in ("records", "vectors"):
+            cache.put(table, {b"new": b"body"}, 2)
     with closing(Cache(folder, SECRET)) as cache:
-        return cache.get("records", [b"new"]) == {b"new": b"body"}
+        return all(cache.get(table, [b"new"]) == {b"new": b"body"} for table in ("records", "vectors"))
 
 
 def change(folder: Path, *statements: str) -> None:

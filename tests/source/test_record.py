@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -71,7 +72,9 @@ def test_where_a_file_lies_is_not_part_of_it(record: FileRecord) -> None:
 
 
 def test_a_record_of_a_real_file() -> None:
-    data = b'import os\n\n\nclass A(B):\n    """Doc \xe2\x82\xac."""\n\n    def f(self):\n        return os.path.join(1)\n'
+    data = (
+        b'import os\n\n\nclass A(B):\n    """Doc \xe2\x82\xac."""\n\n    def f(self):\n        return os.path.join(1)\n'
+    )
     for texts in (False, True):
         record = process_data(FileEntry("a.py", len(data), 3), data, "python", texts=texts)
         assert record.extract.symbols and record.extract.calls and record.extract.bases and record.bags
@@ -120,6 +123,14 @@ def test_what_is_compressed_well_may_still_be_wrong(record: FileRecord, data: st
         decode(zlib.compress(size.to_bytes(4, "little") + text + rest), PLACE)
     except ValueError:
         pass
+
+
+@pytest.mark.parametrize("change", [lambda plain: plain[:-1], lambda plain: plain + b"\0" * 4])
+def test_parts_that_do_not_fit_together(change: Callable[[bytes], bytes]) -> None:
+    data = b"def f():\n    return 1\n"
+    plain = zlib.decompress(encode(process_data(FileEntry("a.py", len(data), 3), data, "python")))
+    with pytest.raises(ValueError):
+        decode(zlib.compress(change(plain)), PLACE)
 
 
 @pytest.mark.parametrize("depth", [10_000, 200_000])

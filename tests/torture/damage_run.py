@@ -1,6 +1,6 @@
 """Damaged index files: the right answer or exit 3 with a typed error, never a crash, a hang or a wrong answer.
 
-    python -m tests.torture.damage_run --mutations 2000 --seed 1
+python -m tests.torture.damage_run --mutations 2000 --seed 1
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import random
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,14 +92,21 @@ class Bench:
         argv = ("index", str(self.root), "--jobs", str(jobs), "--json", *full)
         return self.program.run(*argv, **options)  # type: ignore[arg-type]
 
-    def judge(self, scenario: str, old: int, size: str) -> str | None:
-        """What is wrong after a run was ended, before and after the next one; None if nothing is."""
+    def judge(
+        self, scenario: str, old: int, size: str, relief: Callable[[], None] = lambda: None
+    ) -> str | None:
+        """What is wrong after a run was ended, before and after the next one; None if nothing is.
+
+        Args:
+            relief: Called before the next run: what kept the first one from its end may go.
+        """
         new = self.flip.state
         found = ask(self.program, self.root, limit_s=20)
         if scenario == "cold" and found.refused == "no_index":
             wrong = None
         else:
             wrong = self.truths.wrong(found, new if scenario == "cold" else old, new, size)
+        relief()
         if wrong:
             self.command("full")
             return f"reader: {wrong}"
@@ -110,6 +118,19 @@ class Bench:
             self.command("full")
             return f"after the next index: {wrong}"
         return self.debris.found(self.index)
+
+
+    def judge_failed(
+        self, ran: Ran, scenario: str, old: int, size: str, relief: Callable[[], None] = lambda: None
+    ) -> str | None:
+        """What is wrong with a run that could not write all it wanted: it says so, or has made the index all the
+        same."""
+        told = None
+        if (wrong := ran.misbehaved()) or ran.code not in (0, 3):
+            told = f"{wrong or 'exit code'}: {ran.told()}"
+        if ran.code == 0:
+            scenario, old = "one", self.flip.state  # only the new answers will do
+        return self.judge(scenario, old, size, relief) or told
 
 
 def one(bench: Bench, report: Report, random_: random.Random, number: int) -> None:

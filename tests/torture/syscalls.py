@@ -90,11 +90,7 @@ def fail_at(bench: Bench, report: Report, scenario: str, call: Call, random_: ra
     report.count("errors at a call")
     report.count("of them told, exit 3", ran.code == 3)
     what = f"{scenario}, {error} at {call.name} {call.ordinal}{onwards} {call.told}"
-    if (wrong := ran.misbehaved()) or ran.code not in (0, 3):
-        report.violation(f"{what}: {wrong or 'exit code'}: {ran.told()}")
-    if ran.code == 0 and scenario != "full":
-        old = bench.flip.state
-    if wrong := bench.judge("one" if ran.code == 0 else scenario, old, size):
+    if wrong := bench.judge_failed(ran, scenario, old, size):
         report.violation(f"{what} (exit {ran.code}): {wrong}")
 
 

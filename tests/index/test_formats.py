@@ -1,0 +1,104 @@
+"""Indexes of other formats: one of each is committed, as the program of its time wrote it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lci_py import app
+from lci_py.errors import ShardVersionError
+from lci_py.index.manifest import FORMAT, MANIFEST
+from lci_py.types import MODES, SearchRequest
+from tests.conftest import PROJECT, Ran
+
+SHARDS = PROJECT / "fixtures" / "shards"
+OLDER = sorted(path.name for path in SHARDS.glob("v*") if path.name != f"v{FORMAT}")
+
+
+def copy(root: Path, version: str) -> Path:
+    shutil.copytree(SHARDS / "tree", root)
+    shutil.copytree(SHARDS / version, root / ".lci")
+    return root
+
+
+def named(root: Path, format: int) -> None:
+    path = root / ".lci" / MANIFEST
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": format}))
+
+
+def test_every_format_is_there() -> None:
+    assert [f"v{number}" for number in range(1, FORMAT)] == OLDER
+    for version in [*OLDER, f"v{FORMAT}"]:
+        files = [path for path in (SHARDS / version).rglob("*") if path.is_file()]
+        assert json.loads((SHARDS / version / MANIFEST).read_text())["format"] == int(version[1:])
+        assert sum(path.stat().st_size for path in files) < 150_000
+        assert not [path for path in files if b"/home/" in path.read_bytes() or b"/tmp/" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_older_one_is_refused_and_rebuilt(tmp_path: Path, lci: Callable[..., Ran], version: str) -> None:
+    root = copy(tmp_path / "repo", version)
+    for command in (["search", "expired"], ["search", "--kind", "class"], ["def", "Pool"], ["status"]):
+        for trust in ([], ["--trust-index"]):
+            ran = lci(*command, *trust, "--json", cwd=root)
+            error = ran.json()["error"]
+            assert (ran.code, error["code"], ran.err) == (3, "index_version", "")
+            assert f"an older format ({version[1:]};" in error["message"] and "lci index" in error["hint"]
+    ran = lci("index", "--json", cwd=root)
+    (warning,) = ran.json()["warnings"]
+    assert ran.code == 0 and f"an older format ({version[1:]};" in warning and "rebuilt" in warning
+    assert lci("search", "expired", "--json", cwd=root).json()["results"][0]["file"] == "cookie.py"
+    assert lci("index", "--json", cwd=root).json()["warnings"] == []
+    # Its shards are gone: they were folders then.
+    assert not [item for item in (root / ".lci").iterdir() if item.is_dir()]
+
+
+def test_a_newer_one_is_refused_and_kept(tmp_path: Path, lci: Callable[..., Ran]) -> None:
+    """Which is what a colleague's newer program made, or this user's own."""
+    root = copy(tmp_path / "repo", f"v{FORMAT}")
+    named(root, FORMAT + 1)
+    before = {path.name: path.read_bytes() for path in (root / ".lci").iterdir()}
+    for command in (["search", "expired"], ["def", "Pool"], ["status"], ["index"], ["index", "--files", "cookie.py"]):
+        ran = lci(*command, "--json", cwd=root)
+        error = ran.json()["error"]
+        assert (ran.code, error["code"]) == (3, "index_version")
+        assert f"a newer format ({FORMAT + 1};" in error["message"]
+        assert "upgrade" in error["hint"] and "--full" in error["hint"]
+    assert lci("search", "expired", "--refresh", "always", cwd=root).code == 3
+    assert {path.name: path.read_bytes() for path in (root / ".lci").iterdir()} == before
+    ran = lci("index", "--full", "--json", cwd=root)
+    assert ran.code == 0 and "newer format" in ran.json()["warnings"][0]
+    assert lci("search", "expired", cwd=root).code == 0
+
+
+@pytest.mark.parametrize("found", [0, -1, "3", None, True, 2.5, "x" * 10_000])
+def test_what_is_no_format_is_replaced(tmp_path: Path, found: object) -> None:
+    root = copy(tmp_path / "repo", f"v{FORMAT}")
+    named(root, found)  # type: ignore[arg-type]
+    with pytest.raises(ShardVersionError) as caught:
+        app.open_session(str(root))
+    assert len(caught.value.message) < 300 + len(str(root))
+    assert app.build_index(str(root), jobs=1).changed
+
+
+def test_todays_answers(tmp_path: Path) -> None:
+    """As it was committed, by another program version and on another machine: `make_shards` writes it anew."""
+    root = copy(tmp_path / "repo", f"v{FORMAT}")
+    for path in root.rglob("*"):
+        os.utime(path)
+    built = shutil.copytree(SHARDS / "tree", tmp_path / "built")
+    app.build_index(str(built), jobs=1)
+    for mode in MODES:
+        request = SearchRequest("kind:method" if mode == "symbolic" else "remove expired sessions", mode)
+        found = []
+        for where in (root, built):
+            with app.open_session(str(where), trust=True, refresh="never") as session:
+                answer = session.search(request)
+                assert not answer.degraded and answer.index.stale_files == 0
+                found.append(answer.results)
+        assert found[0] == found[1] != ()
