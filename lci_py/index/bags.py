@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Entries that are expanded at a time: they become several each.
 _SLICE = 1 << 18
-_KEY_BITS = 64  # of an entry in `count`
+_KEY_BITS = 64
 
 
 def narrow(values: NDArray[Any]) -> NDArray[Any]:
