@@ -137,7 +137,7 @@ class _Segment:
     def map_to(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
         """For each row of a kind, a row of another."""
         found = self.rows_of(name, kind)
-        if not _below(found, self.counts[target]):
+        if len(found) and not 0 <= int(found.min()) <= int(found.max()) < self.counts[target]:
             raise self.damaged(f"{name} names {target} that do not exist")
         return found
 
@@ -154,8 +154,10 @@ class _Segment:
         if not 0 <= start <= stop <= len(rows):
             raise self.damaged(f"the arrays of {field} do not fit together")
         rows, counts = rows[start:stop], counts[start:stop]
-        if not _below(rows, self.counts[ROWS[field]]) or int(counts.min(initial=1)) < 1:
-            raise self.damaged(f"{field} names a row that does not exist, or counts nothing in it")
+        if start < stop:
+            ascending = rows[0] >= 0 and rows[-1] < self.counts[ROWS[field]] and (rows[1:] > rows[:-1]).all()
+            if not ascending or counts.min() < 1:
+                raise self.damaged(f"{field} names a row that does not exist or a row twice, or counts nothing in it")
         return rows, counts
 
     def _open(self, field: str) -> tuple[memoryview, NDArray[np.int32], NDArray[Any]]:
@@ -281,7 +283,3 @@ class LexicalIndex:
             found = [self._numbering.public_array(kind, i) for i in range(len(self._segments))]
             self._public[kind] = found
         return found
-
-
-def _below(numbers: NDArray[np.int32], limit: int) -> bool:
-    return not len(numbers) or (int(numbers.min()) >= 0 and int(numbers.max()) < limit)

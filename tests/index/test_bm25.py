@@ -226,14 +226,12 @@ def test_words_that_are_not_there_are_not_found(tmp_path: Path) -> None:
         st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9) | st.integers(1, 700)), max_size=8), max_size=9
     ),
     size=st.integers(1, 5),
-    bits=st.sampled_from([9, 12, 64]),
 )
-def test_counts_add_up(rows: list[Bag], size: int, bits: int) -> None:
-    """Whatever the slices are, and the bits that are left for a value beside its row and column."""
+def test_counts_add_up(rows: list[Bag], size: int) -> None:
+    """Whatever the slices are."""
     indptr = np.cumsum([0, *map(len, WORD_TERMS)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bags, "_SLICE", size)
-        patch.setattr(bags, "_KEY_BITS", bits)
         found = count(
             sparse(rows), indptr, np.array([t for word in WORD_TERMS for t in word], np.int32), len(rows), len(TERMS)
         )
@@ -246,6 +244,15 @@ def test_counts_add_up(rows: list[Bag], size: int, bits: int) -> None:
     assert found.rows.tolist() == places.tolist() and found.counts.tolist() == table[terms, places].tolist()
     assert found.starts.tolist() == [0, *np.cumsum(np.count_nonzero(table, axis=1)).tolist()]
     assert found.lengths.tolist() == table.sum(axis=0).tolist()
+
+
+def test_a_value_too_large_to_stand_beside_its_coordinates_counts_whole() -> None:
+    n_rows, n_columns, value = 1 << 20, 1 << 21, (1 << 24) + 3  # 20, 21 and 25 bits of 64
+    items = Sparse(np.array([5, 5, 6], np.int32), np.zeros(3, np.int32), np.array([value, 7, 1], np.int32))
+    found = count(items, np.array([0, 1]), np.array([n_columns - 1], np.int32), n_rows, n_columns)
+    assert found.starts[-2:].tolist() == [0, 2]
+    assert found.rows.tolist() == [5, 6] and found.counts.tolist() == [value + 7, 1]
+    assert found.lengths[4:8].tolist() == [0, value + 7, 1, 0]
 
 
 # --- damage -----------------------------------------------------------------------------------------------------------
@@ -337,6 +344,34 @@ def test_a_number_out_of_range_is_damage(tmp_path: Path, name: str, place: int, 
     path, counts = replaced(tmp_path, name, with_item(sound, place, item))
     with pytest.raises(DamagedIndexError, match=r"lexical\.arrays: "):
         use(path, counts)
+
+
+@pytest.mark.parametrize("row", [-1, 0, 9])
+def test_rows_of_a_term_that_do_not_ascend_are_damage(tmp_path: Path, row: int) -> None:
+    counts = write(tmp_path / "x.arrays", [File([[]], [(0, [(0, 1)])] * 3, [])])
+    sound = Arrays(tmp_path / "x.arrays")
+    arrays = {each: sound.array(each, "u1", "u2", "i4", "i8") for each in ARRAYS}
+    assert arrays["content_rows"].tolist() == [0, 1, 2]  # of one term
+    write_arrays(tmp_path / "lexical.arrays", arrays | {"content_rows": with_item(arrays["content_rows"], 1, row)})
+    with pytest.raises(DamagedIndexError, match="names a row"):
+        use(tmp_path / "lexical.arrays", counts)
+
+
+@settings(max_examples=100, deadline=None)
+@given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=3))
+def test_a_shard_with_flipped_bits_answers_or_is_damage(
+    tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[float, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("bm25") / "lexical.arrays"
+    counts = write(path, FILES)
+    data = bytearray(path.read_bytes())
+    for place, bits in flips:
+        data[int(place * len(data))] ^= bits
+    path.write_bytes(data)
+    try:
+        use(path, counts)
+    except DamagedIndexError as error:
+        assert "lexical.arrays: " in str(error)
 
 
 @pytest.mark.parametrize("kind", ["files", "units", "chunks"])
