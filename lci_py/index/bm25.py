@@ -162,7 +162,7 @@ class _Segment:
         starts = self.arrays.view(f"{field}_starts", "i4", "i8")
         rows = self.arrays.array(f"{field}_rows", "i4")
         counts = self.arrays.array(f"{field}_counts", "u1", "u2", "i4")
-        if len(starts) != len(self.terms) + 1 or len(rows) != len(counts):
+        if len(starts) != len(self.terms) + 1 or starts[0] or not starts[-1] == len(rows) == len(counts):
             raise self.damaged(f"the arrays of {field} do not fit together")
         self._postings[field] = found = (starts, rows, counts)
         return found

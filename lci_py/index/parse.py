@@ -20,8 +20,9 @@ Work = Callable[..., list[Done]]  # of tasks, and why they are not to be parsed,
 #: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
 POOL_THRESHOLD = 300_000
 _FORKS = sys.platform == "linux"
-#: Without a batch done for so long, a parser hangs. A batch takes well under a second.
-STALL_SECONDS = 60.0
+#: Without a batch done for so long, something hangs that no timer of a worker ends. Their bounds are processor time, and
+#: a busy machine may take a multiple of it.
+STALL_SECONDS = 300.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
 
@@ -34,7 +35,7 @@ def process(
     Args:
         place: Where the files and the cache are.
         tasks: The files.
-        jobs: Worker processes. One is none: this process does the work.
+        jobs: Worker processes, at least one where they can be forked.
         warm_up: Called again and again while the workers are busy.
     """
     finished: dict[int, list[Done]] = {}
@@ -65,14 +66,14 @@ def _unordered(
     """Parse in other processes, even a small repository: a grammar's crash would end this one."""
     batches = _batches(tasks)
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
-    if jobs <= 1 or small or not tasks:
+    if not tasks or small or (jobs <= 1 and not _FORKS):
         for number, batch in batches:
             yield number, work(batch)
         return
     lost: list[Batch] = []
     few = next(batches, None)
     more = next(batches, None)
-    jobs = jobs if more else 1
+    jobs = max(1, jobs) if more else 1
     batches = _again([batch for batch in (few, more) if batch], batches)
     while True:
         with _pool(jobs) as pool:

@@ -186,6 +186,14 @@ def test_an_answer_does_not_depend_on_the_segments(
         assert theirs.tobytes() == ours.tobytes() and len(ours) == len(rows)
 
 
+def test_the_rows_of_a_term_ascend(tmp_path: Path) -> None:
+    here = File([[(0, 1)]], [(0, [(0, 1)])], [(0, 1)])
+    index = several(tmp_path, [[("b", here, True), ("d", here, True)], [("a", here, True), ("c", here, True)]])
+    term = index.term("pool")
+    assert term is not None
+    assert [index.rows(field, term).tolist() for field in FIELDS] == [[0, 1, 2, 3]] * 4
+
+
 def test_no_segment_finds_nothing() -> None:
     index = LexicalIndex([], Numbering([]))
     assert index.term("pool") is None and index.n_files == 0
@@ -287,12 +295,24 @@ def test_an_array_that_is_missing_or_too_short_or_of_another_type_is_damage(tmp_
             use(path, counts)
 
 
-@pytest.mark.parametrize("name", [name for name in ARRAYS if name != "terms"])
+@pytest.mark.parametrize("name", ARRAYS)
 def test_an_array_that_is_too_long_is_damage(tmp_path: Path, name: str) -> None:
     write(tmp_path / "x.arrays", FILES)
     sound = Arrays(tmp_path / "x.arrays").array(name, "u1", "u2", "i4", "i8")
     path, counts = replaced(tmp_path, name, np.append(sound, sound[-1:] * 0 + 1))
     with pytest.raises(DamagedIndexError, match=r"lexical\.arrays: "):
+        use(path, counts)
+
+
+@pytest.mark.parametrize("field", ["content", "names", "paths"])
+def test_postings_of_no_term_are_damage(tmp_path: Path, field: str) -> None:
+    path, counts = replaced(tmp_path, "chunk_unit", None)
+    sound = Arrays(tmp_path / "sound.arrays")
+    arrays = {name: sound.array(name, "u1", "u2", "i4", "i8") for name in ARRAYS}
+    for name in (f"{field}_rows", f"{field}_counts"):
+        arrays[name] = np.append(arrays[name], arrays[name][-1:])
+    write_arrays(path, arrays)
+    with pytest.raises(DamagedIndexError, match="do not fit together"):
         use(path, counts)
 
 
@@ -305,7 +325,7 @@ OUTSIDE = [
     *(
         (f"{name}", place, item)
         for name in ("content_starts", "names_starts", "paths_starts", "terms_offsets")
-        for place, item in ((0, -1), (2, -1), (2, 99), (2, FAR), (2, -FAR), (-1, FAR), (3, 0))
+        for place, item in ((0, -1), (0, 1), (2, -1), (2, 99), (2, FAR), (2, -FAR), (-1, FAR), (-1, 0), (3, 0))
     ),
 ]
 

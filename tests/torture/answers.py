@@ -31,7 +31,7 @@ QUERIES: tuple[dict[str, Any], ...] = (
     {"query": "evict buffer", "mode": "multiview", "kind": ["function", "method"], "conflicts": True},
     {"query": "ring push", "mode": "multiview", "path": ["lib/c/**"], "max_tokens": 400},
 )
-DEFINITIONS = ("load_cache", "Seal", "*.open_session")
+DEFINITIONS = ("load_cache", "Seal")
 _TEMPORARY = re.compile(r"tmp|temp\b|temporary|partial|staging|damaged|-journal|-wal|-shm|\.new\b|~$", re.IGNORECASE)
 
 

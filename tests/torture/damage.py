@@ -161,7 +161,10 @@ def replace_by_file(path: Path, random_: random.Random) -> str:
 
 def edit_json(path: Path, random_: random.Random) -> str:
     """Set, remove or add one value anywhere in a JSON file; sometimes the digest over the others is made to fit."""
-    data = json.loads(path.read_text("utf-8"))
+    try:
+        data = json.loads(path.read_bytes())
+    except ValueError:  # damaged before, and not repaired
+        return flip_bits(path, random_)
     sealed = _sealed(data)
     places = list(_places(data))
     if not places:

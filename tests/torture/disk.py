@@ -28,9 +28,8 @@ _DISK_BYTES = 48 << 20
 _DISK_INODES = 4000
 
 
-def file_limits(program: Program, scratch: Path, report: Report, count: int) -> None:
+def file_limits(bench: Bench, report: Report, count: int) -> None:
     """Index runs whose files may not grow beyond a limit, from nothing to more than the largest one needs."""
-    bench = Bench(program, scratch)
     random_ = rng(report.seed, "disk")
     largest = max(path.stat().st_size for path in bench.index.rglob("*") if path.is_file())
     for number in range(count):
@@ -115,7 +114,7 @@ def main() -> int:
         return _on_small_disk(given.seed, given.fills)
     report = Report("a limit on the size of files", given.seed)
     with tempfile.TemporaryDirectory(prefix="lci-torture-") as name, Program(Path(name)) as program:
-        file_limits(program, Path(name, "bench"), report, given.limits)
+        file_limits(Bench(program, Path(name, "bench")), report, given.limits)
     code = report.end()
     if not _can_mount():
         print("\na small disk: skipped, mounting is not permitted here")

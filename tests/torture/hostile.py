@@ -104,12 +104,12 @@ def endless(work: Path, _sources: list[Path], count: int) -> None:
     for language, name, shape in shapes():
         (work / language).mkdir(exist_ok=True)
         (work / language / f"{re.sub('[^a-z]', '-', name)}-{number}{EXPRESSION[language][0]}").write_bytes(
-            shape(100 * count)
+            shape(20 * count)
         )
         number += 1
     (work / "line.py").write_bytes(b"a" * 50_000_000)
     (work / "line.txt").write_bytes(b"a" * 1_900_000)
-    # Ten seconds for each of them would be their bound; that of the parser, the query and the rest is not one.
+    # Each may take ten seconds of the processor, and a third of them does.
     index(work, files=number + 2, seconds=15 * number)
 
 
@@ -199,7 +199,7 @@ def run(parts: list[str], sources: list[Path], count: int) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=Path, nargs="*", default=[PROJECT / "fixtures" / "corpus"])
-    parser.add_argument("--count", type=int, default=1000, help="files per language, and a hundredth of the depth")
+    parser.add_argument("--count", type=int, default=1000, help="files per language, and a twentieth of the depth")
     parser.add_argument("parts", nargs="*", help=", ".join(part.__name__ for part in PARTS))
     arguments = parser.parse_args()
     failed = Counter(run(arguments.parts, arguments.sources, arguments.count))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -162,6 +162,12 @@ class Program:
         connection.sendall(json.dumps(request).encode() + b"\n")
         return Running(argv, connection)
 
+    def kill(self, running: Running) -> Ran:
+        """SIGKILL for the whole group of a run."""
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        return running.wait()
+
     def run(self, *argv: str, **options: Any) -> Ran:
         """Run `lci ARGV` to its end; the options are those of `start`."""
         return self.start(*argv, **options).wait()
@@ -190,14 +196,3 @@ class Program:
     def frozen(self, command: str) -> tuple[str, ...]:
         """`no_refresh` as far as this command has it."""
         return self.no_refresh if command == "search" or "--refresh" in self._help(command) else ()
-
-
-@contextmanager
-def program(scratch: Path | None = None) -> Iterator[Program]:
-    """A program with a scratch folder that is removed afterwards, unless one is given."""
-    if scratch is not None:
-        with Program(scratch) as started:
-            yield started
-        return
-    with tempfile.TemporaryDirectory(prefix="lci-torture-") as name, Program(Path(name)) as started:
-        yield started

@@ -94,14 +94,10 @@ def fail_at(bench: Bench, report: Report, scenario: str, call: Call, random_: ra
         report.violation(f"{what} (exit {ran.code}): {wrong}")
 
 
-def every_call(
-    program: Program, scratch: Path, report: Report, *, scenarios: tuple[str, ...], stride: int, share: slice
-) -> None:
-    """Kill and fail at each `stride`-th call of the scenarios; `share` is a worker's part of them."""
-    bench = Bench(program, scratch)
+def every_call(bench: Bench, log: Path, report: Report, *, stride: int, share: slice) -> None:
+    """Kill and fail at each `stride`-th call of every scenario; `share` is a worker's part of them."""
     random_ = rng(report.seed, "syscalls", share.start)
-    log = scratch / "strace.log"
-    for scenario in scenarios:
+    for scenario in SCENARIOS:
         calls = traced(bench, scenario, log)
         report.figures[f"calls that write, {scenario}"] = len(calls)
         chosen = calls[:: max(1, stride)][share]
@@ -123,7 +119,8 @@ def main() -> int:
             share = slice(worker, None, given.workers)
             scratch = Path(name, str(worker))
             with Program(scratch) as program:
-                every_call(program, scratch, report, scenarios=SCENARIOS, stride=given.stride, share=share)
+                bench = Bench(program, scratch / "bench")
+                every_call(bench, scratch / "strace.log", report, stride=given.stride, share=share)
 
         in_parallel(work, given.workers)
     return report.end()

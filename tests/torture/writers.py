@@ -98,8 +98,7 @@ def _settled(bench: Bench, report: Report, what: str) -> None:
         report.violation(f"{what}, afterwards: {wrong}")
 
 
-def writers(program: Program, scratch: Path, report: Report, rounds: int) -> None:
-    bench = Bench(program, scratch)
+def writers(bench: Bench, report: Report, rounds: int) -> None:
     random_ = rng(report.seed, "writers")
     for number in range(rounds):
         race(bench, report, random_)
@@ -111,7 +110,7 @@ def main() -> int:
     given = arguments(__doc__, rounds=60)
     report = Report("two writers", given.seed)
     with tempfile.TemporaryDirectory(prefix="lci-torture-") as name, Program(Path(name)) as program:
-        writers(program, Path(name, "bench"), report, given.rounds)
+        writers(Bench(program, Path(name, "bench")), report, given.rounds)
     return report.end()
 
 

@@ -1,0 +1,42 @@
+"""One fork server and one bench for all short forms: the long ones run as modules (`make torture`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.torture.kill import Bench
+from tests.torture.program import LINUX, Program
+from tests.torture.report import Report
+
+#: What is known of the index as it is. Each has a test that is expected to fail: when that one passes, the line goes.
+KNOWN = (
+    "debris: tmp-#",  # left by a killed run, when the next one finds nothing to do
+    "with its old time",  # damage that keeps size and modification time: nothing compares ctime
+)
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    if not LINUX:
+        pytest.skip("needs Linux: pidfd, prctl, /proc")
+    with Program(tmp_path_factory.mktemp("torture")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def bench(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(program, Path(tmp_path_factory.mktemp("bench")))
+
+
+@pytest.fixture
+def report() -> Report:
+    return Report("short form", 1, verbose=False)
+
+
+@pytest.fixture
+def unknown(report: Report) -> Callable[[], list[str]]:
+    """The report's violations, without those that are known."""
+    return lambda: [text for text in report.violations if not any(known in text for known in KNOWN)]

@@ -1,0 +1,219 @@
+"""A repository that changes in every way, and an index that must answer as a fresh one does (hypothesis).
+
+python -m tests.torture.stateful --examples 60 --steps 40 --seed 1
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from tests.torture import trees
+from tests.torture.actions import ACTIONS, SETTINGS, SILENT, Tree
+from tests.torture.answers import QUERIES, ask, bound, comparable, difference, listing, truth, usage
+from tests.torture.program import Program, Ran
+from tests.torture.report import Report, arguments
+
+BRANCHES = ("main", "other")
+_PICK = st.integers(0, 999)
+
+
+def sees_ctime(program: Program) -> bool:
+    """Whether the index notices an edit that keeps size and modification time. One that does not is not asked to."""
+    with tempfile.TemporaryDirectory(prefix="lci-torture-") as name:
+        root = Path(name)
+        trees.write(root / "a.txt", "an entry\n")
+        program.run("index", name, "--jobs", "1")
+        Tree(root).edit_with_old_size_and_time(0, 0)
+        return bool(program.run("index", name, "--jobs", "1", "--json").json()["changed"])
+
+
+@lru_cache(1)
+def _changes(silent: bool) -> st.SearchStrategy[list[tuple[str, int, int]]]:
+    names = sorted(name for name in ACTIONS if silent or name not in SILENT)
+    return st.lists(st.tuples(st.sampled_from(names), _PICK, _PICK), min_size=1, max_size=4)
+
+
+class Repository(RuleBasedStateMachine):
+    """After each refresh the answers are those of a fresh full index of the same tree."""
+
+    program: ClassVar[Program]
+    report: ClassVar[Report]
+    silent: ClassVar[bool] = False  # whether `SILENT` changes are among those drawn
+    scratch: ClassVar[Path]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(dir=self.scratch))
+        self.root = self.folder / "tree"
+        self.index_dir = self.root / ".lci"
+        self.tree = Tree(self.root)
+        self.branch = 0
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- changes --------------------------------------------------------------------------------------------------
+
+    @initialize()
+    def make(self) -> None:
+        trees.make(self.root, git=True)
+        trees.write(self.root / ".lci.toml", SETTINGS[0])
+        trees.commit(self.root)
+        trees.run_git(self.root, "checkout", "-q", "-b", "other")
+        for name, where, what in (("add_definition", 3, 1), ("delete_file", 5, 0), ("add_file", 3, 0)):
+            ACTIONS[name](self.tree, where, what)
+        trees.commit(self.root)
+        trees.run_git(self.root, "checkout", "-q", "main")
+        self.index()
+        self.compare()
+
+    @rule(data=st.data())
+    def change(self, data: st.DataObject) -> None:
+        for name, where, what in data.draw(_changes(self.silent), "changes"):
+            ACTIONS[name](self.tree, where, what)
+
+    @rule()
+    def switch_branch(self) -> None:
+        """Back and forth, with what is not committed thrown away: git writes many files at once."""
+        self.branch = 1 - self.branch
+        trees.run_git(self.root, "checkout", "-q", "-f", BRANCHES[self.branch])
+        self.tree.wide = True
+
+    @rule()
+    def commit(self) -> None:
+        trees.commit(self.root)
+
+    # --- refreshes ------------------------------------------------------------------------------------------------
+
+    def index(self, *flags: str, **options: float) -> Ran:
+        return self.program.run("index", str(self.root), "--jobs", "1", "--json", *flags, **options)
+
+    @rule(jobs=st.sampled_from(("1", "2")))
+    def refresh(self, jobs: str) -> None:
+        ran = self.index("--jobs", jobs)
+        assert ran.code == 0, ran.told()
+        self.compare()
+        before = listing(self.index_dir)
+        again = self.index()
+        assert again.code == 0 and not again.json()["changed"], again.told()
+        assert listing(self.index_dir) == before, "nothing had changed, but the index was written"
+
+    @rule()
+    def rebuild(self) -> None:
+        ran = self.index("--full")
+        assert ran.code == 0, ran.told()
+        self.compare()
+
+    @precondition(lambda self: self.program.takes_files)
+    @rule(whole=st.booleans(), picks=st.lists(_PICK, max_size=3))
+    def refresh_files(self, whole: bool, picks: list[int]) -> None:
+        """Only the files that are named; if those are all that changed, it must be all that is needed."""
+        known = trees.files(self.root)
+        named = set(self.tree.dirty) if whole else {known[pick % len(known)] for pick in picks if known}
+        if not named:
+            return
+        ran = self.index(*files_flags(self.program, sorted(named)))
+        assert ran.code == 0, ran.told()
+        if whole and not self.tree.wide:
+            self.compare()
+
+    @precondition(lambda self: bool(self.program.no_refresh))
+    @rule(number=st.integers(0, len(QUERIES) - 1))
+    def search_that_refreshes(self, number: int) -> None:
+        """A search that may refresh the index first answers as a fresh index does."""
+        query = dict(QUERIES[number])
+        argv = ["search", "--mode", query["mode"], "--json", "--root", str(self.root), *_as_flags(query)]
+        fresh = self.folder / "truth"
+        truth(self.program, self.root, fresh)
+        wanted = self.program.run(*argv, *self.program.no_refresh, index_dir=fresh)
+        found = self.program.run(*argv)
+        assert found.code == wanted.code, found.told()
+        told = difference(comparable(found.json()), comparable(wanted.json()))
+        assert comparable(found.json()) == comparable(wanted.json()), told
+
+    @rule(milliseconds=st.integers(0, 250), full=st.booleans())
+    def kill_an_index_run(self, milliseconds: int, full: bool) -> None:
+        self.index(*(("--full",) if full else ()), kill_after=milliseconds / 1000)
+        found = ask(self.program, self.root)
+        assert found.answers, f"after a kill: {found.wrong or found.refused}"
+
+    # --- what must be so ------------------------------------------------------------------------------------------
+
+    def compare(self) -> None:
+        """The whole point."""
+        self.tree.settled()
+        self.report.count("refreshes compared with a fresh index")
+        fresh = self.folder / "truth"
+        wanted, found = truth(self.program, self.root, fresh), ask(self.program, self.root)
+        assert found.answers, found.wrong or found.refused
+        told = found.differs(wanted)
+        assert told is None, told
+        assert usage(self.index_dir) <= bound(usage(fresh)), "the index grows without bound"
+        status = self.program.run("status", "--root", str(self.root), "--json", *self.program.check)
+        assert status.code == 0 and status.json()["health"] == "ok", status.told()
+
+
+def _as_flags(query: dict[str, object]) -> list[str]:
+    """A batch line's keys as flags of the command line."""
+    flags: list[str] = []
+    for key, value in query.items():
+        name = "--" + key.replace("_", "-")
+        if isinstance(value, bool):
+            flags += [name] * value
+        elif isinstance(value, list):
+            flags += [part for item in value for part in (name, str(item))]
+        elif key not in ("query", "mode"):
+            flags += [name, str(value)]
+    return [*flags, "--", str(query["query"])] if query["query"] else flags
+
+
+def files_flags(program: Program, names: list[str]) -> list[str]:
+    """`--files` with several names: one flag each, or one flag and then all, as this version has it."""
+    repeated = [part for name in names for part in ("--files", name)]
+    if "repeated" not in program.__dict__:
+        probe = program.run("index", "--dry-run", "--files", "a", "--files", "b", "--json")
+        program.__dict__["repeated"] = probe.code != 2
+    return repeated if program.__dict__["repeated"] else ["--files", *names]
+
+
+def run(
+    machine: type[Repository], *, examples: int, steps: int, shrink: bool = False, repeatable: bool = False
+) -> None:
+    """Run a machine; raises what the first failing example raised."""
+    chosen = settings(
+        max_examples=examples, stateful_step_count=steps, deadline=None, database=None, derandomize=repeatable,
+        suppress_health_check=list(HealthCheck), report_multiple_bugs=False, verbosity=Verbosity.normal,
+        phases=[Phase.generate, *([Phase.shrink] * shrink)],
+    )  # fmt: skip
+    run_state_machine_as_test(machine, settings=chosen)
+
+
+def main() -> int:
+    given = arguments(__doc__, examples=60, steps=40, shrink=0)
+    report = Report("changes of a tree", given.seed)
+    with tempfile.TemporaryDirectory(prefix="lci-torture-") as name, Program(Path(name)) as program:
+        silent = sees_ctime(program)
+        report.count("edits that keep size and time are among the changes", silent)
+        members = {"program": program, "report": report, "silent": silent, "scratch": Path(name)}
+        machine = hypothesis.seed(given.seed)(type("Machine", (Repository,), members))
+        report.count("examples", given.examples)
+        try:
+            run(machine, examples=given.examples, steps=given.steps, shrink=bool(given.shrink))
+        except Exception as error:
+            notes = "\n".join(getattr(error, "__notes__", ()))
+            report.violation(f"{type(error).__name__}: {error}\n{notes}")
+    return report.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
