@@ -14,18 +14,19 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from lci_py import config
+from lci_py import app, config
 from lci_py.cli_options import COMMANDS, Command
 from lci_py.index import symbolic
+from lci_py.index.arrays import Arrays
 from lci_py.index.bm25 import FIELDS
 from lci_py.index.manifest import FORMAT, Manifest
 from lci_py.search.fusion import SIGNAL_VIEW
 from lci_py.search.multiview import POOL
 from lci_py.search.plan import FACTORS, SATURATION, WEIGHTS
 from lci_py.types import MODES
+from tests.conftest import copy_corpus
 from tests.test_layers import ALLOWED
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -47,6 +48,17 @@ def rows(page: Path, start: str = "", end: str = "\0") -> Iterator[list[str]]:
     for line in text(page).partition(start)[2].partition(end)[0].splitlines() if start else text(page).splitlines():
         if line.startswith("| "):
             yield [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+@pytest.fixture(scope="module")
+def segmented(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index with all there can be: a file that was renamed away, and one that is no text."""
+    root = copy_corpus(tmp_path_factory.mktemp("docs") / "repo")
+    (root / "data.bin").write_bytes(b"\0")
+    app.build_index(str(root), jobs=1)
+    (root / "notes.txt").unlink()
+    app.build_index(str(root), jobs=1)
+    return root
 
 
 # --- commands -----------------------------------------------------------------------------------------------------
@@ -208,17 +220,21 @@ def test_the_fields_of_the_manifest() -> None:
     assert page.read_text("utf-8").splitlines()[2].startswith(f"Format {FORMAT}.")
 
 
-def test_every_file_of_an_index_is_described(repo: Path) -> None:
-    described = {cell: row for row in rows(DOCS / "index-format.md") for cell in re.findall(r"`([^`]+)`", row[0])}
-    folder = repo / config.INDEX_FOLDER
-    for path in sorted(folder.rglob("*")):
+def test_every_file_of_an_index_is_described(segmented: Path) -> None:
+    described = {name for row in rows(DOCS / "index-format.md") for name in re.findall(r"`([^`]+)`", row[0])}
+    for path in sorted((segmented / config.INDEX_FOLDER).iterdir()):
         name = re.sub(r"-[0-9a-f]{16}", "-DIGEST", path.name)
-        if path.is_dir() and path.parent != folder:
-            assert path.name in FIELDS
-        elif path.parent == folder:
-            assert name in described or f"{name}/" in described, name
-        else:
-            name = f"FIELD/{name}" if path.parent.parent != folder else name
-            row = described[name]
-            if path.suffix == ".npy":
-                assert str(np.load(path).dtype) in row[1], name
+        assert name in described, name
+
+
+@pytest.mark.parametrize("role", ["files", "bm25", "tokens", "graph"])
+def test_every_array_of_an_index_is_described(segmented: Path, role: str) -> None:
+    """With its type; and what is described is there."""
+    section = list(rows(DOCS / "index-format.md", f"## {role}-*.arrays", "\n## "))
+    described = {name: row[1] for row in section for name in re.findall(r"`(\w+)`", row[0])}
+    names = {"u1": "u1", "u2": "u2", "i4": "int32", "i8": "int64"}
+    for path in (segmented / config.INDEX_FOLDER).glob(f"{role}-*.arrays"):
+        found = Arrays(path)._table
+        assert found.keys() == described.keys()
+        for name, (kind, _, _) in found.items():
+            assert names[kind] in described[name] or (kind == "u2" and "uint16" in described[name]), name
