@@ -149,6 +149,7 @@ def test_refreshes_end_in_the_same_shard_as_a_full_build(tmp_path: Path) -> None
     first = app.build_index(str(root), jobs=1)
     for change in (
         {"case0/shop/tools.py": "# moved down\n" + str(files["case0/shop/tools.py"])},
+        {"case0/shop/order.py": "\n\n" + str(files["case0/shop/order.py"]).replace("self.save()", "self.check()")},
         {"case4/src/c.c": "int add(int a, int b) { return 0; }\n"},
         {"case0/shop/base.py": None, "case0/base.py": files["case0/shop/base.py"]},
         {"case3/src/util.rs": None, "case5/com/x/Cart.java": None, "a.py": "import case0.shop.order\n"},
@@ -193,6 +194,7 @@ DAMAGE = {
     "symbols from 1": {"first_symbol": lambda a: a + 1},
     "symbols that descend": {"first_symbol": lambda a: a[::-1]},
     "a file without keys": {"key_start": lambda a: a[:-1]},
+    "keys of a file more": {"key_start": lambda a: np.append(a, a[-1:])},
     "a key more": {"keys": lambda a: np.append(a, a[:1])},
     "keys that descend": {"key_start": lambda a: np.array([0, a[-1] + 1, a[-1]], np.int32)},
     "an edge without a target": {"target": lambda a: a[:-1]},

@@ -60,6 +60,11 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"a.py": "\n\ndef f():\n    x = 2\n    return g(x)\n"},
         set(),
     ),
+    "the order of definitions": (
+        {"a.py": "def f(): pass\ndef g(): pass\n", "b.py": "from a import f\nf()\n"},
+        {"a.py": "def h(): pass\ndef g(): pass\ndef f(): pass\n"},
+        set(),
+    ),
     "a second definition of a name": (
         {"a.c": "int f(void) { return 1; }\n", "b.c": "int g(void) { return f(); }\n", "c.c": "int h;\n"},
         {"c.c": "int f(void) { return 2; }\n"},
@@ -117,6 +122,14 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         },
         {"b.py": "from a import A, Z\nclass B(Z): pass\n"},
         {"c.py"},
+    ),
+    "a base that moves between two classes of one name": (
+        {
+            "a.py": "class Z:\n    def f(self): pass\nclass A(Z): pass\nclass A: pass\n",
+            "b.py": "from a import A\nclass B(A):\n    def g(self):\n        self.f()\n",
+        },
+        {"a.py": "class Z:\n    def f(self): pass\nclass A: pass\nclass A(Z): pass\n"},
+        {"b.py"},
     ),
     "the import that a base class's base comes from": (
         {
@@ -199,6 +212,11 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
             "C.java": "package r;\n",
         },
         {"C.java": JAVA + "class A { static void f() {} }\n"},
+        {"B.java"},
+    ),
+    "the package of a file without declarations": (
+        {"B.java": "package q;\nimport p.*;\nclass B {}\n", "C.java": "package r;\n", "D.java": "package s;\n"},
+        {"C.java": JAVA},
         {"B.java"},
     ),
     "a name that becomes common": (
