@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check format bench golden quality model clean
+.PHONY: demo test check format bench golden quality torture model clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,15 @@ golden: $(BIN)/.installed-dev  ## rewrite the expected outputs; read the diff be
 bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin folder, if given)
 	$(if $(REPOS),for repo in $(REPOS)/*; do PYTHONPATH=. $(BIN)/python tests/bench/embedding.py $$repo; done)
 	$(BIN)/python tests/bench/bench.py --lci $(BIN)/lci $(if $(REPOS),--repos $(REPOS)) $(if $(PEER),--peer $(PEER))
+
+# Kills, damage, full disks, readers and writers at once, hostile trees: docs/reliability.md. About two hours; one run alone:
+# make torture TORTURE=kill. A seed is printed; SEED=7 repeats it.
+TORTURE ?= stateful kill syscalls damage_run disk readers writers hostile
+torture: $(BIN)/.installed-dev  ## the long forms of tests/torture
+	for run in $(TORTURE); do \
+	  echo "== $$run"; seed="$(if $(SEED),--seed $(SEED))"; [ $$run = hostile ] && seed=; \
+	  $(BIN)/python -m tests.torture.$$run $$seed || exit 1; \
+	done
 
 # Every stage alone: make model STAGES=train. WORK holds downloads and results (25 GB); SENTENCE_MODEL as in docs/model.md.
 STAGES ?= fetch prints mine assemble prepare train export
