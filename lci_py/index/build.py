@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -17,6 +16,7 @@ from lci_py import __version__
 from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
 from lci_py.index.compare import Change, compare, settled_mtime
+from lci_py.index.counts import counts_of, summary_of
 from lci_py.index.files import OURS, UNSETTLED, FileTable
 from lci_py.index.manifest import (
     BUILT_AT,
@@ -31,13 +31,11 @@ from lci_py.index.manifest import (
     shard_state,
     verify,
 )
-from lci_py.index.numbering import COUNTED
-from lci_py.index.tally import ranked, reasons
 from lci_py.index.trust import cache_secret
 from lci_py.source.git import head
 from lci_py.source.limits import DEFAULTS, Limits
-from lci_py.source.walk import UNPARSED, WalkOptions, WalkResult, walk
-from lci_py.types import BuildSummary, Skip
+from lci_py.source.walk import WalkOptions, WalkResult, walk
+from lci_py.types import BuildSummary
 
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
     from lci_py.index.generation import Made
 
 Progress = Callable[[str, int, int], None]
-_NAMED = 100  # files in the manifest's list of those of which only a part is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     tree, before = _look(root, index_dir, previous, options, model, noted)
     if before is not None and _current(before, tree, options):
         manifest = _as_of_now(tree, before.manifest, options, model)
-        return _summary(tree, manifest, started, changed=False)
+        return summary_of(tree.root, manifest, started, changed=False)
     from lci_py.index import store  # where there is nothing to do, importing it takes as long as the rest
 
     with store.staging(index_dir, options.wait) as folder:
@@ -111,7 +108,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
             noted.clear()
             tree, before = _look(root, index_dir, latest, options, model, noted)
             if before is not None and _current(before, tree, options):
-                return _summary(tree, before.manifest, started, changed=False)
+                return summary_of(tree.root, before.manifest, started, changed=False)
         try:
             manifest, made = _publish(tree, before, latest, options, model, folder, report)
         except DamagedIndexError as error:
@@ -120,7 +117,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
             noted.append(f"{error.message}; rebuilt from nothing")
             (folder / "anew").mkdir()
             manifest, made = _publish(tree, None, latest, options, model, folder / "anew", report)
-    summary = _summary(tree, manifest, started, changed=True)
+    summary = summary_of(tree.root, manifest, started, changed=True)
     return replace(
         summary,
         warnings=(*noted, *summary.warnings),
@@ -259,7 +256,7 @@ def _publish(
             settings={**_lasting(options), "max_file_bytes": options.walk.max_file_bytes,
                       "include": list(options.walk.include), "exclude": list(options.walk.exclude),
                       "hidden": options.walk.hidden, "root": root_setting(tree.root, tree.index_dir)},
-            counts=_counts(made, tree, edges),
+            counts=counts_of(made, tree.walked, edges),
         )  # fmt: skip
         report("commit", 0, 0)
         manifest = store.commit(tree.index_dir, [part.segment for part in made.parts], shared, manifest)
@@ -360,57 +357,6 @@ def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult
         ),
         rules=tuple(item for item in walked.rules if not item[0].startswith(prefix)),
     )
-
-
-def _counts(made: Made, tree: _Tree, edges: dict[str, int]) -> dict[str, object]:
-    living = [item for item in made.known if item.slot >= 0]
-    skipped = [*tree.walked.skipped, *(Skip(item.path, item.reason) for item in made.known if item.slot < 0)]
-    alive = {kind: sum(part.living_rows(kind) for part in made.parts) for kind in COUNTED[1:]}
-    pending = sum(part.living_chunks for part in made.parts if "dense" not in part.segment.shards)
-    return {
-        "files": len(living),
-        **alive,
-        "pending_chunks": pending,
-        "files_by_language": ranked(made.tally.languages),
-        "symbols_by_kind": ranked(made.tally.kinds),
-        "edges_by_kind": edges,
-        "skipped_by_reason": reasons(skip.reason for skip in skipped),
-        "limited_by_reason": reasons(item.reason for item in living if item.reason),
-        "limited": [{"path": item.path, "reason": item.reason} for item in living if item.reason][:_NAMED],
-        "unparsed": [item.path for item in living if item.reason in UNPARSED][:5],
-        "bytes_read": sum(item.size for item in living),
-        "files_with_errors": made.tally.errors,
-    }
-
-
-def _summary(tree: _Tree, manifest: Manifest, started: float, *, changed: bool) -> BuildSummary:
-    counts = manifest.counts
-    return BuildSummary(
-        root=str(tree.root),
-        generation=manifest.generation,
-        changed=changed,
-        files=counts["files"],
-        files_by_language=ranked(Counter(counts["files_by_language"])),
-        symbols_by_kind=ranked(Counter(counts["symbols_by_kind"])),
-        chunks=counts["chunks"],
-        edges_by_kind=counts["edges_by_kind"],
-        skipped_by_reason=ranked(Counter(counts["skipped_by_reason"])),
-        seconds=time.perf_counter() - started,
-        bytes_read=counts["bytes_read"],
-        bytes_on_disk=sum(shard.bytes for _, shard in manifest.all_shards()),
-        warnings=_warnings(manifest),
-        limited_by_reason=ranked(Counter(counts["limited_by_reason"])),
-    )
-
-
-def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """Files that are only text to the index because a parser failed: never a matter of course."""
-    names = manifest.counts["unparsed"]
-    if not names:
-        return ()
-    count = sum(manifest.counts["limited_by_reason"].get(reason, 0) for reason in UNPARSED)
-    more = f" and {count - len(names)} more" if count > len(names) else ""
-    return (f"could not parse {', '.join(names)}{more}: searched as text only, please report it",)
 
 
 def default_jobs() -> int:
