@@ -368,7 +368,7 @@ def _lock(root: Path) -> Any:
 @contextmanager
 def _no_file_can_be_made(root: Path) -> Iterator[None]:
     (root / ".lci" / "write.lock").unlink()
-    (root / ".lci" / "write.lock").mkdir()
+    (root / ".lci" / "write.lock" / "not empty").mkdir(parents=True)
     yield
 
 
