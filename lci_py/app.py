@@ -204,13 +204,14 @@ def open_session(
     if settings.refresh == "never":
         return session
     try:
-        again = _refreshed(session, settings)
+        wanted = _wants_refresh(session, settings)
     except BaseException:
         session.__exit__()
         raise
-    if not again:
+    if not wanted:
         return session
-    session.__exit__()
+    session.__exit__()  # a writer leaves the shards that somebody holds
+    _refresh(where, settings)
     return _session(where, settings)
 
 
@@ -235,27 +236,27 @@ def _session(root: Path, settings: Settings) -> Session:
     )
 
 
-def _refreshed(session: Session, settings: Settings) -> bool:
-    """Bring the index up to date before a search, if that is asked for, or quick; whether there is a new one."""
-    always = settings.refresh == "always"
-    swept = session.freshness.sweep(None) if always else session.freshness.sweep()
-    if not swept.stale:
-        return False
-    quick = swept.few and not session.manifest.model.get("reads_text")
-    if not always and (not quick or settings.trust):
-        return False
+def _wants_refresh(session: Session, settings: Settings) -> bool:
+    """Whether to bring the index up to date before a search: because that is asked for, or quick."""
+    if settings.refresh == "always":
+        return bool(session.freshness.sweep(None).stale)
+    swept = session.freshness.sweep()
+    return bool(swept.stale) and swept.few and not session.manifest.model.get("reads_text") and not settings.trust
+
+
+def _refresh(root: Path, settings: Settings) -> None:
     from dataclasses import replace
 
     from lci_py.index.build import build
 
+    always = settings.refresh == "always"
     options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0, only_refresh=not always)
     try:
-        build(session.root, _own_index_dir(session.root, settings), options)
+        build(root, _own_index_dir(root, settings), options)
     except LciError:
         if always:
             raise
-        return False  # another writer is at it, the disk is read-only, …: the answer says how stale it is
-    return True
+        # Another writer is at it, the disk is read-only, …: the answer says how stale it is.
 
 
 def status(root: str | None, *, check: bool = False, trust: bool | None = None) -> dict[str, Any]:

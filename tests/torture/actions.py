@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture.trees import NAMES, WORDS, definition, files, write
+from tests.torture.trees import NAMES, WORDS, commit, definition, files, run_git, write
 
 #: A file is "too large" above this, by the settings that the test writes.
 LARGE = 20_000
@@ -20,6 +20,7 @@ SETTINGS = (
 _IGNORE = ("build/\n*.log\n", "web/\n", "*.go\n!plain.go\n", "lib/python/\n", "", "src/*\n!src/util.py\n")
 _FOLDERS = ("src", "web", "lib/go", "new", "new/deep", "build")
 _SUFFIXES = (".py", ".go", ".js", ".c", ".java", ".md", ".txt")
+BRANCHES = ("main", "other")
 #: Files that decide about others: after a change of one, no list of changed files is a whole one.
 DECISIVE = (".gitignore", ".lciignore", ".lci.toml", ".ignore")
 
@@ -177,7 +178,7 @@ class Tree:
         """Another modification time: now, long ago, or to come."""
         if path := self._pick(where):
             moment = (None, 10**9 * (1 + what), 4 * 10**18)[what % 3]
-            os.utime(path, ns=None if moment is None else (moment, moment))
+            os.utime(path) if moment is None else os.utime(path, ns=(moment, moment))
             self.dirty.add(self._name(path))
 
     def rewrite(self, where: int, _what: int) -> None:
@@ -200,6 +201,17 @@ class Tree:
     def configure(self, where: int, _what: int) -> None:
         write(self.root / ".lci.toml", SETTINGS[where % len(SETTINGS)])
         self.wide = True
+
+    # --- git ------------------------------------------------------------------------------------------------------
+
+    def switch_branch(self, where: int, _what: int) -> None:
+        """Back and forth, with what is not committed thrown away: git writes many files at once."""
+        run_git(self.root, "checkout", "-q", "-f", BRANCHES[where % len(BRANCHES)])
+        self.wide = True
+
+    def commit(self, _where: int, _what: int) -> None:
+        """Changes no file, only what HEAD is."""
+        commit(self.root)
 
 
 #: By name, so that a failing example says what it did.

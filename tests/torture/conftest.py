@@ -11,6 +11,7 @@ from tests.torture.kill import Bench
 from tests.torture.program import LINUX, Program
 from tests.torture.report import Report
 
+
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     if not LINUX:

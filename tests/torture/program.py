@@ -66,7 +66,8 @@ class Ran:
 
     def told(self) -> str:
         """For a report: what was run and what came of it, short."""
-        return f"lci {' '.join(self.argv)} -> {self.code} {self.out[:300]!r} {self.err[-300:]!r}"
+        out = self.out if len(self.out) < 600 else f"{self.out[:200]} … {self.out[-400:]}"
+        return f"lci {' '.join(self.argv)} -> {self.code} {out!r} {self.err[-300:]!r}"
 
 
 class Running:

@@ -15,7 +15,7 @@ from typing import ClassVar
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from tests.torture import trees
 from tests.torture.actions import ACTIONS, SETTINGS, SILENT, Tree
@@ -23,7 +23,6 @@ from tests.torture.answers import QUERIES, ask, bound, comparable, difference, l
 from tests.torture.program import Program, Ran
 from tests.torture.report import Report, arguments
 
-BRANCHES = ("main", "other")
 _PICK = st.integers(0, 999)
 
 
@@ -57,12 +56,9 @@ class Repository(RuleBasedStateMachine):
         self.root = self.folder / "tree"
         self.index_dir = self.root / ".lci"
         self.tree = Tree(self.root)
-        self.branch = 0
 
     def teardown(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    # --- changes --------------------------------------------------------------------------------------------------
 
     @initialize()
     def make(self) -> None:
@@ -77,30 +73,23 @@ class Repository(RuleBasedStateMachine):
         self.index()
         self.compare()
 
-    @rule(data=st.data())
     def change(self, data: st.DataObject) -> None:
         for name, where, what in data.draw(_changes(self.silent), "changes"):
             ACTIONS[name](self.tree, where, what)
 
-    @rule()
-    def switch_branch(self) -> None:
-        """Back and forth, with what is not committed thrown away: git writes many files at once."""
-        self.branch = 1 - self.branch
-        trees.run_git(self.root, "checkout", "-q", "-f", BRANCHES[self.branch])
-        self.tree.wide = True
-
-    @rule()
-    def commit(self) -> None:
-        trees.commit(self.root)
-
-    # --- refreshes ------------------------------------------------------------------------------------------------
-
     def index(self, *flags: str, **options: float) -> Ran:
         return self.program.run("index", str(self.root), "--jobs", "1", "--json", *flags, **options)
 
-    @rule(jobs=st.sampled_from(("1", "2")))
-    def refresh(self, jobs: str) -> None:
-        ran = self.index("--jobs", jobs)
+    # Each rule changes and refreshes: hypothesis leaves out rules at random, and a run without changes shows nothing.
+
+    @rule(data=st.data(), flags=st.sampled_from(((), (), (), ("--jobs", "2"), ("--full",))))
+    def refresh(self, data: st.DataObject, flags: tuple[str, ...]) -> None:
+        self.change(data)
+        self.indexed(*flags)
+
+    def indexed(self, *flags: str) -> None:
+        """`lci index` makes it right, and finds nothing to do a second time."""
+        ran = self.index(*flags)
         assert ran.code == 0, ran.told()
         self.compare()
         before = listing(self.index_dir)
@@ -108,16 +97,12 @@ class Repository(RuleBasedStateMachine):
         assert again.code == 0 and not again.json()["changed"], again.told()
         assert listing(self.index_dir) == before, "nothing had changed, but the index was written"
 
-    @rule()
-    def rebuild(self) -> None:
-        ran = self.index("--full")
-        assert ran.code == 0, ran.told()
-        self.compare()
-
-    @precondition(lambda self: self.program.takes_files)
-    @rule(whole=st.booleans(), picks=st.lists(_PICK, max_size=3))
-    def refresh_files(self, whole: bool, picks: list[int]) -> None:
+    @rule(data=st.data(), whole=st.booleans(), picks=st.lists(_PICK, max_size=3))
+    def refresh_files(self, data: st.DataObject, whole: bool, picks: list[int]) -> None:
         """Only the files that are named; if those are all that changed, it must be all that is needed."""
+        self.change(data)
+        if not self.program.takes_files:
+            return
         known = trees.files(self.root)
         named = set(self.tree.dirty) if whole else {known[pick % len(known)] for pick in picks if known}
         if not named:
@@ -127,10 +112,12 @@ class Repository(RuleBasedStateMachine):
         if whole and not self.tree.wide:
             self.compare()
 
-    @precondition(lambda self: bool(self.program.no_refresh))
-    @rule(number=st.integers(0, len(QUERIES) - 1))
-    def search_that_refreshes(self, number: int) -> None:
+    @rule(data=st.data(), number=st.integers(0, len(QUERIES) - 1))
+    def search_that_refreshes(self, data: st.DataObject, number: int) -> None:
         """A search that may refresh the index first answers as a fresh index does."""
+        self.change(data)
+        if not self.program.no_refresh:
+            return
         query = dict(QUERIES[number])
         argv = ["search", "--mode", query["mode"], "--json", "--root", str(self.root)]
         flags = _as_flags(query)
@@ -142,11 +129,13 @@ class Repository(RuleBasedStateMachine):
         told = difference(comparable(found.json()), comparable(wanted.json()))
         assert comparable(found.json()) == comparable(wanted.json()), told
 
-    @rule(milliseconds=st.integers(0, 250), full=st.booleans())
-    def kill_an_index_run(self, milliseconds: int, full: bool) -> None:
+    @rule(data=st.data(), milliseconds=st.integers(0, 250), full=st.booleans())
+    def kill_an_index_run(self, data: st.DataObject, milliseconds: int, full: bool) -> None:
+        self.change(data)
         self.index(*(("--full",) if full else ()), kill_after=milliseconds / 1000)
         found = ask(self.program, self.root)
         assert found.answers, f"after a kill: {found.wrong or found.refused}"
+        self.indexed()
 
     # --- what must be so ------------------------------------------------------------------------------------------
 
