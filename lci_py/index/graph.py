@@ -13,8 +13,7 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.links import EDGE_KINDS, STORED, Links
-from lci_py.index.resolve import CALLS, IMPORTS, INHERITS
+from lci_py.index.links import CALLS, EDGE_KINDS, IMPORTS, INHERITS, STORED, Links
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,10 +22,10 @@ __all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "GraphIndex", "read_lin
 
 
 def write_graph(path: Path, links: Links) -> None:
-    """Write the shard, a new file: the arrays of `Links` and, for queries, three more.
+    """Write the shard, a new file: the arrays of `Links`, and for queries
 
-    `incoming` (int32 [E]) are the edges sorted by target, then source; `out_ptr` and `in_ptr` (int32 [S + F + 1]) say
-    where a node's edges start, in all and in `incoming`.
+    - `incoming`: int32 [E], edge numbers sorted by target, then source;
+    - `out_ptr`, `in_ptr`: int32 [S + F + 1], where a node's edges start, among all edges and in `incoming`.
 
     Raises:
         OSError: It cannot be written.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class Linker:
     """Links a whole repository. Files come one by one, and only what linking needs of them is kept: some 200 bytes
-    per symbol, whatever the files hold."""
+    per symbol with its calls, whatever else the files hold."""
 
     def __init__(self) -> None:
         self._tables = MemoryTables()

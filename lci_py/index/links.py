@@ -6,21 +6,29 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-
-from lci_py.index.resolve import Edge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+CALLS, IMPORTS, INHERITS = 0, 1, 2
 EDGE_KINDS = ("calls", "imports", "inherits")
 #: The arrays of a graph that are stored, with their types; pointers are made of them.
 STORED = {
     "first_symbol": "i4", "source": "i4", "target": "i4", "kind": "u1", "line": "i4", "key_start": "i4", "keys": "i4",
     "site_key": "i8", "site_count": "i4",
 }  # fmt: skip
+
+
+class Edge(NamedTuple):
+    """One edge; a node is a symbol's number, or `~file` for a file."""
+
+    source: int
+    target: int
+    kind: int
+    line: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +41,8 @@ class Links:
         kind: uint8 [E], places in `EDGE_KINDS`.
         line: int32 [E], line in the source's file.
         key_start: int32 [F + 1], where the keys of each file start.
-        keys: int32 [K], keys of the look-ups that the file's edges come from (lookups.py), ascending within a file.
+        keys: int32 [K], keys of the look-ups that the file's edges come from (lookups.py): 32 bits each, of which
+            int32 is only the storage; within a file ascending, read without a sign.
         site_key: int64 [N], hashes of (family, name) of what is called on a receiver, ascending.
         site_count: int32 [N], in how many places, at least 1.
         relinked: Numbers of the files whose look-ups were made anew; all of them after a full link.

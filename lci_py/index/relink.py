@@ -87,7 +87,6 @@ def link_all(tables: SqlTables) -> Links:
     linker = Linker()
     for file in range(len(tables.files.heads)):
         linker.add_facts(tables.facts(file), tables.calls(file), tables.qualified_names(file))
-        tables.forget(file)
     return linker.finish()
 
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from lci_py.index.imports import ImportResolver
+from lci_py.index.links import CALLS, IMPORTS, INHERITS, Edge
 from lci_py.index.lookups import LookUps
 from lci_py.index.tables import Definition
 from lci_py.source.languages import load_languages
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
 
-CALLS, IMPORTS, INHERITS = 0, 1, 2
 #: In these languages a file sees its folder's (or package's) definitions without an import.
 _FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
 #: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
@@ -28,15 +27,6 @@ _LEXICAL = FUNCTION_KINDS | {"namespace", "module"}
 _IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp"})
 #: A file or table of functions is an object here: `list.append(x)` may be a function.
 _MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
-
-
-class Edge(NamedTuple):
-    """One edge; a node is a symbol's number, or `~file` for a file."""
-
-    source: int
-    target: int
-    kind: int
-    line: int
 
 
 class FileLinker:
@@ -127,9 +117,9 @@ class _CallResolver:
             kind = facts.kinds[scope]
             # A bare name does not reach a method in languages that demand self.
             if kind in _LEXICAL or implicit:
-                place = facts.members.get(scope, {}).get(name, -1)
-                if place >= 0:
-                    return self._own(place)
+                inside = facts.members.get(scope)
+                if inside is not None and name in inside:
+                    return self._own(inside[name])
                 adopted = self._look.adopted(self._own(scope), name) if kind in TYPE_KINDS else None
                 if adopted is not None:
                     return adopted
@@ -140,9 +130,9 @@ class _CallResolver:
 
     def _outside_scopes(self, name: str) -> Definition | None:
         """What a bare name means outside all definitions of the file."""
-        found = self._look.top(self._file, name)
-        if found is not None:
-            return found
+        place = self.facts.top.get(name, -1)
+        if place >= 0:
+            return self._own(place)
         item = self.facts.bindings.get(name)
         if item is not None:
             targets = self._import.targets(self._file, item)

@@ -15,17 +15,22 @@ from lci_py.types import KINDS, Import
 if TYPE_CHECKING:
     from lci_py.index.numbering import Numbering
 
+#: What is kept of earlier answers: memory must not grow with the repository.
+_KEPT_SYMBOLS, _KEPT_NAMES = 200_000, 50_000
 _KIND = {kind: kind for kind in KINDS}  # one string for each, and a check
 
 
 class SqlTables:
     """Implements `lci_py.index.tables.Tables`."""
 
-    def __init__(self, connections: Sequence[sqlite3.Connection], numbering: Numbering) -> None:
+    def __init__(
+        self, connections: Sequence[sqlite3.Connection], numbering: Numbering, beside: SqlTables | None = None
+    ) -> None:
         """
         Args:
             connections: Per segment, its symbolic shard; rows are read as tuples, whatever their row factory.
             numbering: Of the same segments.
+            beside: Tables of another generation: what they read of the same connections is not read again.
         Raises:
             DamagedIndexError: A shard cannot be read, or does not fit the numbering.
         """
@@ -40,26 +45,41 @@ class SqlTables:
         heads: list[FileHead | None] = [None] * n_files
         #: Per public file: its segment, its number there, and the numbers of its calls.
         self._places: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * n_files
-        for segment in range(len(connections)):
-            self._read_files(segment, heads)
+        self._rows: dict[sqlite3.Connection, list[tuple[int, FileHead, int, int]]] = {}
+        for segment, connection in enumerate(connections):
+            rows = beside._rows.get(connection) if beside is not None else None
+            self._rows[connection] = self._file_rows(segment) if rows is None else rows
+            self._place_files(segment, self._rows[connection], heads)
         found = [head for head in heads if head is not None]
         if len(found) != n_files:
             raise DamagedIndexError("the symbolic shards lack files of the numbering")
         self.files = Files(found)
         self._facts: dict[int, FileFacts] = {}
+        self._kept_symbols = 0
         self._named: dict[str, list[Definition]] = {}
 
-    def _read_files(self, segment: int, heads: list[FileHead | None]) -> None:
+    def _file_rows(self, segment: int) -> list[tuple[int, FileHead, int, int]]:
+        """Number, head, first call and number of calls of a segment's files, dead ones included."""
         sql = "SELECT id, path, language, test, package, first_call, calls FROM files ORDER BY id"
         languages: dict[str, str] = {}
+        found = []
         for number, path, language, test, package, first_call, calls in self._select(segment, sql):
-            file = self._public(self._public_files[segment], number, len(heads))
-            if file < 0:
-                continue
-            _check(type(path) is type(language) is type(package) is str and heads[file] is None)
+            _check(type(path) is type(language) is type(package) is str)
             _check(type(first_call) is type(calls) is int)
-            heads[file] = FileHead(path, languages.setdefault(language, language), bool(test), package)
-            self._places[file] = (segment, number, first_call, calls)
+            head = FileHead(path, languages.setdefault(language, language), bool(test), package)
+            found.append((number, head, first_call, calls))
+        return found
+
+    def _place_files(
+        self, segment: int, rows: list[tuple[int, FileHead, int, int]], heads: list[FileHead | None]
+    ) -> None:
+        numbers = self._public_files[segment]
+        for number, head, first_call, calls in rows:
+            file = self._public(numbers, number, len(heads))
+            if file >= 0:
+                _check(heads[file] is None)
+                heads[file] = head
+                self._places[file] = (segment, number, first_call, calls)
 
     def _select(self, segment: int, sql: str, args: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -84,7 +104,12 @@ class SqlTables:
     def facts(self, file: int) -> FileFacts:
         found = self._facts.get(file)
         if found is None:
-            found = self._facts[file] = self._read_facts(file)
+            found = self._read_facts(file)
+            if self._kept_symbols > _KEPT_SYMBOLS:
+                self._facts.clear()
+                self._kept_symbols = 0
+            self._facts[file] = found
+            self._kept_symbols += len(found.kinds)
         return found
 
     def _read_facts(self, file: int) -> FileFacts:
@@ -99,7 +124,7 @@ class SqlTables:
             _check(parent is None or type(parent) is int)
             above = -1 if parent is None else parent - start
             _check(symbol == start + place and kind in _KIND and -1 <= above < place)
-            _check(type(name) is type(scope) is str and type(line) is int)
+            _check(type(name) is type(scope) is str and _is_line(line))
             kinds.append(_KIND[kind])
             parents.append(above)
             owners.append(owner(kind, above, scope))
@@ -109,7 +134,7 @@ class SqlTables:
         sql = "SELECT module, name, alias, line FROM imports WHERE file = ? ORDER BY rowid"
         imports = self._select(segment, sql, (number,))
         _check(all(type(symbol) is int and type(base) is str for symbol, base in bases))
-        _check(all(type(m) is type(n) is type(a) is str and type(line) is int for m, n, a, line in imports))
+        _check(all(type(m) is type(n) is type(a) is str and _is_line(line) for m, n, a, line in imports))
         return FileFacts(
             self.files.heads[file],
             first,
@@ -131,13 +156,17 @@ class SqlTables:
         known = len(self.facts(file).kinds)
         _check(len(rows) == count)
         for name, receiver, line, caller in rows:
-            _check(type(name) is type(receiver) is str and type(line) is type(caller) is int and -1 <= caller < known)
+            _check(type(name) is type(receiver) is str and _is_line(line))
+            _check(type(caller) is int and -1 <= caller < known)
         return [CallSite(*row) for row in rows]
 
     def named(self, name: str) -> Sequence[Definition]:
         found = self._named.get(name)
         if found is None:
-            found = self._named[name] = self._read_named(name)
+            found = self._read_named(name)
+            if len(self._named) > _KEPT_NAMES:
+                self._named.clear()
+            self._named[name] = found
         return found
 
     def _read_named(self, name: str) -> list[Definition]:
@@ -196,13 +225,13 @@ class SqlTables:
         _check(all(type(name) is str for name in found))
         return found
 
-    def forget(self, file: int) -> None:
-        """Drop what is kept of a file, where all files are read one after another."""
-        self._facts.pop(file, None)
-
 
 def _quoted(values: frozenset[str]) -> str:
     return ",".join(f"'{value}'" for value in sorted(values))
+
+
+def _is_line(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 31
 
 
 def _check(holds: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -138,16 +138,18 @@ class MemoryTables:
 
     def add_extract(self, path: str, test: bool, extract: Extract) -> None:
         head = FileHead(path, extract.language, test, extract.package)
-        calls = [CallSite(c.name, c.receiver, c.line, c.caller) for c in extract.calls]
+        calls = [(c.name, c.receiver, c.line, c.caller) for c in extract.calls]
         declared = {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if head.family in BY_NAME else ()
         self.add(facts_of(head, self.first_symbol[-1], extract), calls, declared)
 
-    def add(self, facts: FileFacts, calls: Sequence[CallSite], declared: set[str] | tuple[str, ...]) -> None:
+    def add(
+        self, facts: FileFacts, calls: Iterable[tuple[str, str, int, int]], declared: set[str] | tuple[str, ...]
+    ) -> None:
         """Take the next file.
 
         Args:
             facts: Its facts; `first` is not looked at.
-            calls: Its calls.
+            calls: Its calls, as in `CallSite`.
             declared: Qualified names of its types, modules and namespaces, if its language imports by name.
         """
         text = self._number
@@ -231,7 +233,13 @@ class MemoryTables:
     def calls(self, file: int) -> Sequence[CallSite]:
         text = self._text
         numbers = self._rows("calls", self._calls, file, 4)
-        return [CallSite(text[n], text[r], line, c) for n, r, line, c in zip(*[iter(numbers)] * 4, strict=True)]
+        columns = (
+            map(text.__getitem__, numbers[0::4]),
+            map(text.__getitem__, numbers[1::4]),
+            numbers[2::4],
+            numbers[3::4],
+        )
+        return list(map(CallSite._make, zip(*columns, strict=True)))
 
     def named(self, name: str) -> Sequence[Definition]:
         number = self._texts.get(name)

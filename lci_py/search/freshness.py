@@ -84,6 +84,12 @@ class Freshness:
             found = self._changed[path] = not known or (not self._untouched(place) and self._differs(place))
         return found
 
+    def sha(self, path: str) -> str:
+        """Digest of what was indexed of a file; "" if it was not."""
+        place = bisect_left(self._paths, path)
+        known = place < len(self._paths) and self._paths[place] == path
+        return self._table.known_at(place).sha if known else ""
+
     def _untouched(self, place: int) -> bool:
         """Whether `stat` says what it said: then nothing was written to the file."""
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.search import graph_context
-from lci_py.source.digest import lines_digest
+from lci_py.source.digest import digest, lines_digest
 from lci_py.types import VIEWS, Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ class SourceReader:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._files: dict[str, list[bytes] | None] = {}
+        self._digests: dict[str, str] = {}
 
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""
         self._files.clear()
+        self._digests.clear()
 
     def lines(self, path: str) -> list[bytes] | None:
         """The file's lines without line breaks, None if it cannot be read (or is no longer a regular file)."""
@@ -42,8 +44,14 @@ class SourceReader:
             self._files[path] = self._read(path)
         return self._files[path]
 
+    def digest(self, path: str) -> str:
+        """Of the content that `lines` shows; "" if it cannot be read."""
+        self.lines(path)
+        return self._digests[path]
+
     def _read(self, path: str) -> list[bytes] | None:
         data = self.read(path)
+        self._digests[path] = "" if data is None else digest(data)
         return None if data is None else data.split(b"\n")
 
     def read(self, path: str) -> bytes | None:
@@ -67,8 +75,11 @@ def result(
     session: Session, row: Row, request: SearchRequest, view: View, score: float, at: int | None = None
 ) -> Result:
     """One result from its row. The snippet starts at the line `at`, if the first lines would not reach it."""
-    stale = session.freshness.changed(row["file"])
     wanted = session.snippet if request.snippet is None else request.snippet
+    stale = session.freshness.changed(row["file"])
+    if not stale and wanted > 0:
+        # It may have changed since that look at it: what decides is the content that is shown.
+        stale = session.reader.digest(row["file"]) != session.freshness.sha(row["file"])
     start = at if at is not None and not row["line"] <= at < row["line"] + wanted else row["line"]
     snippet = _snippet(session, row, start, wanted, stale=stale)
     return Result(

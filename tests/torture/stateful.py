@@ -120,12 +120,12 @@ class Repository(RuleBasedStateMachine):
             return
         query = dict(QUERIES[number])
         argv = ["search", "--mode", query["mode"], "--json", "--root", str(self.root)]
-        flags = _as_flags(query)
+        flags = _as_flags(query)  # the query comes last, after "--"
         fresh = self.folder / "truth"
         truth(self.program, self.root, fresh)
         wanted = self.program.run(*argv, *self.program.no_refresh, *flags, index_dir=fresh)
         found = self.program.run(*argv, *flags)
-        assert found.code == wanted.code, f"{found.told()}, not {wanted.told()}"
+        assert found.code == wanted.code, found.told()
         told = difference(comparable(found.json()), comparable(wanted.json()))
         assert comparable(found.json()) == comparable(wanted.json()), told
 

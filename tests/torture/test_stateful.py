@@ -19,7 +19,7 @@ def _machine(program: Program, report: Report, scratch: Path, *bases: type) -> t
 
 
 def test_answers_do_not_depend_on_how_the_index_came_about(program: Program, report: Report, tmp_path: Path) -> None:
-    stateful.run(_machine(program, report, tmp_path), examples=4, steps=10, repeatable=True)
+    stateful.run(_machine(program, report, tmp_path), examples=3, steps=8, repeatable=True)
     assert report.figures["refreshes compared with a fresh index"] >= 4
 
 
@@ -37,7 +37,7 @@ def test_a_stale_index_is_noticed(program: Program, report: Report, tmp_path: Pa
     machine.make()
     ACTIONS["add_definition"](machine.tree, 3, 0)
     with pytest.raises(AssertionError, match="should be"):
-        machine.refresh(jobs="1")
+        machine.indexed()
     machine.teardown()
 
 
