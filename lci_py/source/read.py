@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 
+#: What a process, not a file, is short of: a file that is left out for it would be missed in the index, in silence.
+SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 #: The walk has left out what is larger than the limit; this is for a file that has grown since.
 _MAX_READ = 64_000_000
 # A link must not lead out of the root, and a FIFO must not block.
@@ -17,12 +19,17 @@ def read_file(root: str, path: str) -> bytes | str:
     """The content of the file at `path` in `root`, or the reason to skip it: since the walk it may be anything.
 
     Nothing outside the root is read: any of the folders on the way may have become a link by now.
+
+    Raises:
+        OSError: This process is short of something, which says nothing of the file.
     """
     try:
         handle = _open_below(root, path)
     except (FileNotFoundError, NotADirectoryError):
         return "vanished"
     except OSError as error:
+        if error.errno in SHORTAGES:
+            raise
         return "symlink" if error.errno == errno.ELOOP else "unreadable"
     try:
         info = os.fstat(handle)

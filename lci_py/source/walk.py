@@ -14,6 +14,7 @@ from lci_py.errors import BadPathError
 from lci_py.source.git import IgnoreRules
 from lci_py.source.layers import IGNORE_FILES, Layer, Layers, folders_towards, layers_inside, outer_layers
 from lci_py.source.names import ALWAYS_SKIPPED
+from lci_py.source.read import SHORTAGES
 from lci_py.types import FileEntry, Skip
 
 #: Every reason for leaving something out: those of `walk`, then those of `content_reason`, then of the parse.
@@ -272,6 +273,8 @@ def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden
 
 
 def _os_reason(error: OSError) -> str:
+    if error.errno in SHORTAGES:
+        raise BadPathError(f"cannot walk the tree: {str(error.strerror).lower()}", hint="raise the limit (ulimit -n)")
     return "vanished" if isinstance(error, (FileNotFoundError, NotADirectoryError)) else "unreadable"
 
 

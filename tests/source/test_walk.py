@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lci_py.errors import BadGlobError, BadPathError
+from lci_py.source.read import read_file
 from lci_py.source.walk import REASONS, WalkOptions, content_reason, walk
 
 
@@ -397,3 +399,20 @@ def test_generated(data: bytes) -> None:
 )
 def test_code_that_talks_about_generated_code_is_kept(data: bytes) -> None:
     assert content_reason("file.x", data) is None
+
+
+def test_a_shortage_of_the_process_is_no_reason_to_leave_a_file_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text("def a(): pass\n")
+
+    def no_more(*_args: object, **_options: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lci_py.source.read.os.open", no_more)
+        with pytest.raises(OSError, match="Too many"):
+            read_file(str(tmp_path), "a.py")
+        with pytest.raises(BadPathError, match="too many open files"):
+            walk(tmp_path)
+    assert read_file(str(tmp_path), "a.py") == b"def a(): pass\n"
