@@ -267,6 +267,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         check: Read every shard whole, and list under `problems` what is wrong.
         trust: As in `open_session`.
     """
+    from lci_py.index.cache import size_of
     from lci_py.index.exposure import exposures
     from lci_py.index.manifest import BUILT_AT
 
@@ -305,7 +306,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             "segments": segments,
             "shards": [item for part in segments for item in part["shards"]] + _sizes(manifest.shards),
             "bytes_on_disk": sum(shard.bytes for _, shard in manifest.all_shards()),
-            "cache_bytes": _cache_bytes(session.index_dir),
+            "cache_bytes": size_of(session.index_dir),
             "stale_files": len(stale),
             "stale_paths": list(stale[:_EXAMPLES]),
             "skipped_by_reason": counts["skipped_by_reason"],
@@ -325,15 +326,6 @@ def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
 
 def _bytes(shards: Mapping[str, Shard]) -> int:
     return sum(shard.bytes for shard in shards.values())
-
-
-def _cache_bytes(index_dir: Path) -> int:
-    from lci_py.index.cache import FILE
-
-    try:
-        return os.lstat(index_dir / FILE).st_size
-    except OSError:
-        return 0
 
 
 def _skipped_paths(session: Session) -> dict[str, list[str]]:

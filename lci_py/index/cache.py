@@ -187,3 +187,11 @@ def remove(index_dir: Path) -> None:
     for name in (FILE, *(FILE + suffix for suffix in _BESIDE)):
         with suppress(FileNotFoundError):
             os.unlink(index_dir / name)
+
+
+def size_of(index_dir: Path) -> int:
+    """Bytes of the cache; 0 if there is none."""
+    try:
+        return os.lstat(index_dir / FILE).st_size
+    except OSError:
+        return 0
