@@ -71,8 +71,8 @@ def staging_folder(index_dir: Path) -> Path:
 
 def _write_ignore(path: Path) -> None:
     # A full disk leaves an empty one; a link came with a clone, and writing would follow it.
-    if path.is_symlink() or not path.exists() or not path.stat().st_size:
-        path.unlink(missing_ok=True)
+    if not path.is_file() or path.is_symlink() or not path.stat().st_size:
+        remove(path)
         path.write_text(IGNORE)
 
 

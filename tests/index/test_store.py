@@ -595,3 +595,16 @@ def test_an_index_folder_elsewhere_belongs_to_one_repository(tmp_path: Path, mon
         app.open_session(str(tmp_path / "two"))
     with app.open_session(str(tmp_path / "one")) as session:
         assert session.search(SearchRequest("one", "symbolic")).total == 1
+
+
+def test_a_folder_in_the_place_of_a_file_of_ours_keeps_nobody_from_indexing(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def first(): pass\n")
+    app.build_index(str(tmp_path))
+    for number, name in enumerate((".gitignore", "write.lock", "manifest.json", "cache.sqlite")):
+        (tmp_path / ".lci" / name).unlink()
+        (tmp_path / ".lci" / name).mkdir()
+        (tmp_path / "a.py").write_text(f"def again_{number}(): pass\n")
+        assert app.build_index(str(tmp_path)).files == 1
+        with app.open_session(str(tmp_path), refresh="never") as session:
+            assert session.symbols.paths() == ["a.py"]
+    assert (tmp_path / ".lci" / ".gitignore").is_file()
