@@ -148,7 +148,12 @@ def _make_way(path: Path) -> bool:
         info = os.lstat(path)
         if stat.S_ISREG(info.st_mode):
             return False
-        (os.rmdir if stat.S_ISDIR(info.st_mode) else os.unlink)(path)
+        if stat.S_ISDIR(info.st_mode):
+            import shutil
+
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
     except FileNotFoundError:
         return True
     except OSError:

@@ -602,7 +602,7 @@ def test_a_folder_in_the_place_of_a_file_of_ours_keeps_nobody_from_indexing(tmp_
     app.build_index(str(tmp_path))
     for number, name in enumerate((".gitignore", "write.lock", "manifest.json", "cache.sqlite")):
         (tmp_path / ".lci" / name).unlink()
-        (tmp_path / ".lci" / name).mkdir()
+        (tmp_path / ".lci" / name / "deep").mkdir(parents=True)
         (tmp_path / "a.py").write_text(f"def again_{number}(): pass\n")
         assert app.build_index(str(tmp_path)).files == 1
         with app.open_session(str(tmp_path), refresh="never") as session:
