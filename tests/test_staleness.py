@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -367,9 +368,14 @@ def _lock(root: Path) -> Any:
 
 @contextmanager
 def _no_file_can_be_made(root: Path) -> Iterator[None]:
-    (root / ".lci" / "write.lock").unlink()
-    (root / ".lci" / "write.lock" / "not empty").mkdir(parents=True)
-    yield
+    """As on a file system mounted read-only; root, who may run the tests, is stopped by no mode."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lci_py.index.lock._try", refuse)
+        yield
 
 
 @contextmanager
