@@ -23,7 +23,7 @@ _GROUPS = re.compile(r"[(\[{]")
 _BEFORE = re.compile(r"[\w)\]>!?}$]$")
 _FIRST = re.compile(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
 #: What keeps two words apart where blanks go: `new Foo`, `await f()`.
-_WORDS = re.compile(r"\b(new|await|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
+_WORDS = re.compile(r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
 _SPACE = re.compile(r"\s+")
 
 
