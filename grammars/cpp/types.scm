@@ -12,6 +12,9 @@
 ; A pointer to a function hides the function of its name.
 (_ type: (_) declarator: (_ declarator: (_ (_ declarator: (identifier) @typed.name)) parameters: (_))) @typed
 
+((_ declarator: (_ declarator: (identifier) @typed.name value: (call_expression function: (_ name: (template_function
+    name: (identifier) @_make arguments: (_ . (_ type: (_) @typed.type))))))) @typed
+  (#any-of? @_make "make_unique" "make_shared"))
 ; `auto` has the type of its value; in a loop, that of an element.
 ((_ type: (_) @_auto
     declarator: (_ declarator: [(identifier) @typed.name (_ . (identifier) @typed.name .)] value: (_) @typed.value)) @typed

@@ -157,6 +157,9 @@ class Evaluator:
                     found = self.rows(file, rows, depth)
                     return tuple(v._replace(step=FLOW) if v.kind in (FUNCTION, CLASS) else v for v in found)
             inside = self._in_scope(file, scope, kind, bare, language, callee, depth)
+            if not inside and facts.owners[scope] and language in rules.IMPLICIT_SELF:
+                own = self._own_object(file, scope, "self", language)
+                inside = tuple(v._replace(step=SELF) for o in own if o.at for v in self.member(o.at, bare, depth - 1))
             if inside:
                 return inside
             scope = facts.parents[scope]
@@ -186,7 +189,7 @@ class Evaluator:
         while place >= 0 and facts.kinds[place] not in _HOLDERS:
             owner = facts.owners[place]
             if owner:
-                found = self._look.near_type(file, owner)
+                found = self._look.near_type(file, owner) or self._look.only_type(facts.head.family, owner)
                 if found is not None:
                     return (Value(BASES if name in rules.SUPERS else INSTANCE, found, SELF),)
             place = facts.parents[place]
@@ -339,6 +342,13 @@ class Evaluator:
                         found[value.at] = None
             known = self._memo_types[key] = tuple(found)
         return known
+
+    def constructed(self, value: Value) -> Value:
+        """The class whose constructor an object calls as `this(...)` or `super(...)`."""
+        if value.kind == BASES and value.at is not None:
+            bases = [base for base in self.bases(value.at) if base.kind != "interface"]
+            return value._replace(kind=CLASS, at=bases[0] if bases else None)
+        return value._replace(kind=CLASS) if value.kind == INSTANCE else value
 
     # --- calls and types ------------------------------------------------------------------------------------------
 

@@ -156,9 +156,11 @@ def is_shared(around: str) -> bool:
     return around not in FUNCTION_KINDS
 
 
-def owner(kind: str, parent: int, scope: str) -> str:
-    """The name of the type that a method outside it belongs to (Go, Swift extensions), else ""."""
-    return scope.rpartition(".")[2] if kind == "method" and parent < 0 else ""
+def owner(kind: str, around: str, scope: str) -> str:
+    """The name of the type that a method outside it belongs to (Go, Swift extensions, C++), else ""; `around` is the
+    kind of its parent, or ""."""
+    outside = kind in ("method", "constructor") and around in ("", "namespace", "module")
+    return scope.rpartition(".")[2] if outside else ""
 
 
 def bound_name(item: Import) -> str:
@@ -179,7 +181,7 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         names=[s.name if s.kind in CALLABLE else "" for s in symbols],
         kinds=[s.kind for s in symbols],
         parents=[s.parent for s in symbols],
-        owners=[owner(s.kind, s.parent, s.scope) for s in symbols],
+        owners=[owner(s.kind, symbols[s.parent].kind if s.parent >= 0 else "", s.scope) for s in symbols],
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
         types=extract.types,

@@ -113,6 +113,8 @@ class _CallResolver:
 
     def _bare(self, name: str, caller: int) -> Targets:
         values = self._evaluate.name(self._file, caller, name, callee=True)
+        if self._language in rules.DELEGATING and (name == "this" or name in rules.SUPERS):
+            return self._targets(self._evaluate.constructed(value) for value in values)
         if values:
             return self._targets(values)
         if self._is_local(name, caller) or name in self.facts.bindings:

@@ -11,17 +11,21 @@ PROGRAM_TYPES = frozenset(
     {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
 )
 #: A bare name reaches the methods of the object around it.
-IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp"})
+IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp", "zig"})
 #: A bare name in a method reaches the fields of the object around it.
 IMPLICIT_FIELDS = IMPLICIT_SELF - {"ruby"}
 #: Functions and variables have names of their own: a local does not hide a function that is called.
 SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash"})
+#: Methods of a type may stand anywhere in the program: extensions, `void A::f() {}` in another file.
+ADOPTING = frozenset({"cpp", "swift", "kotlin", "rust"})
+#: `this(...)` and `super(...)` call constructors, by themselves.
+DELEGATING = frozenset({"java", "kotlin", "scala", "csharp", "javascript", "typescript", "tsx"})
 #: A file or table of functions is an object: `list.append(x)` may be a function.
 MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
 #: Several functions of one type may have one name, and differ in their parameters.
 OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
 #: A call on a declared type may run what a type derived from it has put in the place of the method.
-VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript"})
+VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript", "cpp", "rust"})
 #: How a constructor is called where it is defined.
 CONSTRUCTORS = {
     "python": ("__init__", "__new__"),
