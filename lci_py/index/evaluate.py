@@ -141,6 +141,8 @@ class Evaluator:
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)
         language = facts.head.language
+        if language == "rust" and name in ("crate", "super"):
+            return self._rust_module(file, place, name)
         if name in self._selfs.get(language, ()) or name in rules.SUPERS or name in rules.OWN_TYPES:
             found = self._own_object(file, place, name, language)
             if found:
@@ -184,6 +186,18 @@ class Evaluator:
             return self.rows(file, self._look.typed(file, scope, name), depth)
         return ()
 
+    def _rust_module(self, file: int, place: int, name: str) -> Values:
+        """The module that `crate` or `super` means; in a module inside a file, `super` is the file's own."""
+        head = self._look.files.heads[file]
+        if head.language != "rust" or name not in ("crate", "super"):
+            return ()
+        facts = self._look.tables.facts(file)
+        while place >= 0 and facts.kinds[place] != "module":
+            place = facts.parents[place]
+        crates = self._import.crates
+        found = crates.root(file) if name == "crate" else file if place >= 0 else crates.parent(file)
+        return (Value(MODULE, None, IMPORT, files=(found,)),) if found >= 0 else ()
+
     def _own_object(self, file: int, place: int, name: str, language: str) -> Values:
         facts = self._look.tables.facts(file)
         while place >= 0 and facts.kinds[place] not in _HOLDERS:
@@ -220,7 +234,9 @@ class Evaluator:
             return ()
         found = self._look.top(file, name)
         if found is not None:
-            return (_of(found, SCOPE),)
+            rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
+            inner = self._import.crates.child(file, name) if rust else -1
+            return (_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,)),)
         rows = self._look.typed(file, -1, name)
         item = self._look.binding(file, name)
         if item is not None:
@@ -281,7 +297,7 @@ class Evaluator:
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         for file in value.files:
-            values = self.in_module(file, name, depth - 1)
+            values = self.in_module(file, name, depth - 1) or self._rust_module(file, -1, name)
             if values:
                 return tuple(v._replace(step=IMPORT) for v in values)
         for file in value.files:  # a package's submodule
