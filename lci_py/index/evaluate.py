@@ -7,6 +7,7 @@ nor in which order. What it learns of other files it asks of `LookUps`, which ta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -81,6 +82,8 @@ class Evaluator:
             values = self.declared(file, place, head.name, depth - 1)
         else:
             values = self.name(file, place, head.name, depth - 1)
+        if not values and rest and self._look.files.heads[file].language in rules.QUALIFIED:
+            values, rest = self._qualified(file, steps)
         for number, step in enumerate(rest):
             if not values:
                 return ()
@@ -92,6 +95,19 @@ class Evaluator:
             else:
                 values = _distinct(found for value in values for found in self._items(value, depth - 1))
         return values
+
+    def _qualified(self, file: int, steps: tuple[Step, ...]) -> tuple[Values, tuple[Step, ...]]:
+        """The type that a chain of names begins with, as in `a.b.C.f()`, and the steps after it."""
+        names = [step.name for step in steps]
+        family = self._look.files.families[file]
+        for size in range(2, len(steps) + 1):
+            if steps[size - 1].kind != "attr":
+                break
+            for target in self._look.declaring(family, ".".join(names[:size])):
+                found = self._look.top(target, names[size - 1])
+                if found is not None:
+                    return (_of(found, IMPORT),), steps[size:]
+        return (), steps[1:]
 
     def _attributes(self, values: Values, name: str, depth: int, called: bool) -> Values:
         found: list[Value] = []
@@ -260,12 +276,16 @@ class Evaluator:
             if not original and not item.alias and self._look.files.heads[file].language == "python":
                 dotted = item.module.partition(".")[0]
             return (Value(EXTERNAL, None, IMPORT, text=dotted or name),)
+        holder = re.split(r"::|[.\\]", item.module)[-1]
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
         if wanted:
             for target in targets:
                 if target == file:
                     continue
                 values = self.in_module(target, wanted, depth - 1) or self._default(target, wanted, depth - 1)
+                if not values and original and holder != wanted:  # a static import: a member of a type
+                    owners = self.in_module(target, holder, depth - 1)
+                    values = _distinct(v for o in owners if o.at for v in self.attribute(o, wanted, depth - 1))
                 if values:
                     return tuple(value._replace(step=IMPORT) for value in values)
         return (Value(MODULE, None, IMPORT, files=targets),)
@@ -359,6 +379,13 @@ class Evaluator:
             known = self._memo_types[key] = tuple(found)
         return known
 
+    def named_like_its_type(self, value: Value, name: str) -> Value:
+        """The class of an object, if it has this name."""
+        at = value.at if value.kind == INSTANCE else None
+        facts = self._look.tables.facts(at.file) if at is not None else None
+        same = at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
+        return value._replace(kind=CLASS) if same else value._replace(kind=EXTERNAL)
+
     def constructed(self, value: Value) -> Value:
         """The class whose constructor an object calls as `this(...)` or `super(...)`."""
         if value.kind == BASES and value.at is not None:
@@ -429,6 +456,8 @@ class Evaluator:
             yield Value(INSTANCE, value.at, TYPE) if value.kind == CLASS else value
         if item.arguments and not known:
             yield Value(MANY, None, TYPE, files=(file,), text=item.arguments[-1], place=place)
+        elif item.name and not known and self._look.files.heads[file].language in rules.TYPED:
+            yield Value(EXTERNAL, None, TYPE, text=item.name[:200])
 
     def type_named(self, file: int, place: int, dotted: str, depth: int = _DEPTH) -> Values:
         """The types that a name, dotted or not, means at a place."""

@@ -107,6 +107,8 @@ class _CallResolver:
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether the head of a receiver is something, though nobody knows what its members are."""
         steps = steps_of(receiver)
+        if steps and self._language in rules.CAPITAL_TYPES and steps[0].name[:1].isupper():
+            return True
         if not steps or len(steps) > 1:
             return not steps
         return bool(self._evaluate.name(self._file, caller, steps[0].name))
@@ -116,7 +118,11 @@ class _CallResolver:
         if self._language in rules.DELEGATING and (name == "this" or name in rules.SUPERS):
             return self._targets(self._evaluate.constructed(value) for value in values)
         if values:
-            return self._targets(values)
+            targets = self._targets(values)
+            if targets or not any(value.kind == INSTANCE for value in values):
+                return targets
+            # `new Clock()`, where a property of that name and type hides the type from all but `new`
+            return self._targets(self._evaluate.named_like_its_type(value, name) for value in values)
         if self._is_local(name, caller) or name in self.facts.bindings:
             return ()
         implicit = self._language in rules.IMPLICIT_SELF

@@ -20,6 +20,12 @@ SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash"})
 ADOPTING = frozenset({"cpp", "swift", "kotlin", "rust"})
 #: `this(...)` and `super(...)` call constructors, by themselves.
 DELEGATING = frozenset({"java", "kotlin", "scala", "csharp", "javascript", "typescript", "tsx"})
+#: Types are written with a capital: a receiver that is, and that nothing defines, is a type from outside.
+CAPITAL_TYPES = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "haskell", "zig"})
+#: Every type in use is declared, so one that the repository does not define is from outside.
+TYPED = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "zig", "go", "cpp"})
+#: Types are known by their qualified names without an import.
+QUALIFIED = frozenset({"java", "kotlin", "scala", "csharp", "php"})
 #: A file or table of functions is an object: `list.append(x)` may be a function.
 MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
 #: Several functions of one type may have one name, and differ in their parameters.
@@ -35,7 +41,6 @@ CONSTRUCTORS = {
     "ruby": ("initialize",),
     "php": ("__construct",),
     "swift": ("init",),
-    "kotlin": ("constructor",),
     "scala": ("this",),
 }
 #: How a method names the object around it as one of its base class.
