@@ -101,7 +101,7 @@ def _lambdas(
     of_new = np.repeat(is_new, np.diff(starts))
     if (np.diff(starts)[places[places >= 0]] != sizes[places >= 0]).any():
         raise DamagedIndexError("the graph does not fit the symbolic shards")
-    found[:, ~of_new] = np.stack([symbols, graph.lambda_line, graph.lambda_end])[:, kept]
+    found[:, ~of_new] = np.stack([symbols, graph.lambda_line, graph.lambda_end_line])[:, kept]
     found[:, of_new] = anonymous(new, first, sorted(fresh))
     return [starts, *found]
 
