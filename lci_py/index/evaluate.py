@@ -77,13 +77,15 @@ class Evaluator:
     def _along(self, file: int, place: int, steps: tuple[Step, ...], depth: int) -> Values:
         if not steps:
             return ()
+        if steps[0].kind == "text":
+            return (Value(EXTERNAL, None, TYPE, files=(file,), text="String"),)
         head, rest = steps[0], steps[1:]
         if head.kind == "cast":
             values = self.declared(file, place, head.name, depth - 1)
         else:
             values = self.name(file, place, head.name, depth - 1)
         if not values and rest and self._look.files.heads[file].language in rules.QUALIFIED:
-            values, rest = self._qualified(file, steps)
+            values, rest = self.qualified(file, steps)
         for number, step in enumerate(rest):
             if not values:
                 return ()
@@ -96,7 +98,7 @@ class Evaluator:
                 values = _distinct(found for value in values for found in self._items(value, depth - 1))
         return values
 
-    def _qualified(self, file: int, steps: tuple[Step, ...]) -> tuple[Values, tuple[Step, ...]]:
+    def qualified(self, file: int, steps: tuple[Step, ...]) -> tuple[Values, tuple[Step, ...]]:
         """The type that a chain of names begins with, as in `a.b.C.f()`, and the steps after it."""
         names = [step.name for step in steps]
         family = self._look.files.families[file]
@@ -262,7 +264,7 @@ class Evaluator:
         for star in self._look.stars(file):
             for target in self._import.targets(file, star):
                 if target != file:
-                    values = self.in_module(target, name, depth - 1)
+                    values = self.in_module(target, name, depth - 1) or self._static(target, star, name, depth - 1)
                     if values:
                         return tuple(value._replace(step=IMPORT) for value in values)
         return ()
@@ -271,24 +273,35 @@ class Evaluator:
         """What an import binds a name to, through any re-exports."""
         targets = self._import.targets(file, item)
         original = "" if item.name == "*" else item.name
+        if not targets and original and self._look.files.heads[file].language in rules.QUALIFIED:
+            for target in self._look.declaring(self._look.files.families[file], item.module):
+                found = self._look.top(target, original)
+                if found is not None:
+                    return (_of(found, IMPORT),)
         if not targets:
             dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
             if not original and not item.alias and self._look.files.heads[file].language == "python":
                 dotted = item.module.partition(".")[0]
             return (Value(EXTERNAL, None, IMPORT, text=dotted or name),)
-        holder = re.split(r"::|[.\\]", item.module)[-1]
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
         if wanted:
             for target in targets:
                 if target == file:
                     continue
                 values = self.in_module(target, wanted, depth - 1) or self._default(target, wanted, depth - 1)
-                if not values and original and holder != wanted:  # a static import: a member of a type
-                    owners = self.in_module(target, holder, depth - 1)
-                    values = _distinct(v for o in owners if o.at for v in self.attribute(o, wanted, depth - 1))
+                if not values and original:
+                    values = self._static(target, item, wanted, depth - 1)
                 if values:
                     return tuple(value._replace(step=IMPORT) for value in values)
         return (Value(MODULE, None, IMPORT, files=targets),)
+
+    def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
+        """A member of the type that an import names as its module."""
+        holder = re.split(r"::|[.\\]", item.module)[-1]
+        if holder == name or self._look.files.heads[file].language not in rules.QUALIFIED | {"rust"}:
+            return ()
+        owners = self.in_module(file, holder, depth)
+        return _distinct(v for o in owners if o.at for v in self.attribute(o, name, depth))
 
     def _default(self, file: int, name: str, depth: int) -> Values:
         """JavaScript's default export."""
@@ -303,7 +316,7 @@ class Evaluator:
         if depth <= 0:
             return ()
         if value.kind == EXTERNAL:
-            return (value._replace(text=f"{value.text}.{name}"[:200]),)
+            return self._extension(value, name) or (value._replace(text=f"{value.text}.{name}"[:200]),)
         if value.kind == MODULE:
             return self._of_module(value, name, depth)
         if value.at is None:
@@ -311,9 +324,20 @@ class Evaluator:
         if value.kind == BASES:
             found = self._of_bases(value.at, name)
             return tuple(v._replace(step=SELF) for v in found)
+        if name == "this" and value.kind == CLASS:  # Outer.this
+            return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
         found = self.member(value.at, name, depth)
         return tuple(v._replace(step=step if value.kind != INSTANCE or step == SELF else TYPE) for v in found)
+
+    def _extension(self, value: Value, name: str) -> Values:
+        """A method that the repository gives a type from outside."""
+        head = self._look.files.heads[value.files[0]] if value.files else None
+        if head is None or head.language not in rules.ADOPTING:
+            return ()
+        owner = value.text.rpartition(".")[2]
+        found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
+        return (_of(found[0], TYPE),) if found else ()
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         for file in value.files:
@@ -457,7 +481,7 @@ class Evaluator:
         if item.arguments and not known:
             yield Value(MANY, None, TYPE, files=(file,), text=item.arguments[-1], place=place)
         elif item.name and not known and self._look.files.heads[file].language in rules.TYPED:
-            yield Value(EXTERNAL, None, TYPE, text=item.name[:200])
+            yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 
     def type_named(self, file: int, place: int, dotted: str, depth: int = _DEPTH) -> Values:
         """The types that a name, dotted or not, means at a place."""

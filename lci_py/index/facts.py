@@ -136,7 +136,12 @@ class FileFacts:
     @cached_property
     def stars(self) -> list[Import]:
         """Imports that bind everything a module has."""
-        return [item for item in self.imports if item.name == "*" and not item.alias]
+        whole = self.head.language == "csharp"  # `using a.b;`
+        return [
+            item
+            for item in self.imports
+            if item.alias == "." or (not item.alias and (item.name == "*" or (whole and not item.name)))
+        ]
 
     @cached_property
     def bindings(self) -> dict[str, Import]:

@@ -93,6 +93,10 @@ class _CallResolver:
         if not receiver:
             return self._bare(name, caller)
         values = self._evaluate.expression(self._file, caller, receiver)
+        if not values and self._language in rules.QUALIFIED:
+            named, rest = self._evaluate.qualified(self._file, steps_of(f"{receiver}.{name}"))
+            if named and not rest:
+                return self._targets(named)
         if not values:
             if self._is_bound(receiver, caller):
                 return ()
