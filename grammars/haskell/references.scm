@@ -6,6 +6,8 @@
 (qualified module: (_ (module_id) @receiver .) id: (variable) @callee) @call
 (infix_id (variable) @callee) @call
 (exp (variable) @callee) @call
+; f = g
+(bind match: (match expression: (variable) @callee @call))
 ; a <- action
 (bind pattern: (_) expression: (variable) @callee @call)
 ; f . g $ x

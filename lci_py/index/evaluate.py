@@ -20,7 +20,7 @@ from lci_py.index.tables import Definition
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Import, Typed
 
 #: How many names one after the other are looked through.
-_DEPTH = 10
+_DEPTH = 14
 _BASE_DEPTH = 5
 _LINEAGE = 12
 _MOST_VALUES = 8
@@ -86,14 +86,17 @@ class Evaluator:
             values = self.name(file, place, head.name, depth - 1)
         if not values and rest and self._look.files.heads[file].language in rules.QUALIFIED:
             values, rest = self.qualified(file, steps)
+        receivers: Values = ()
         for number, step in enumerate(rest):
             if not values:
                 return ()
             if step.kind == "attr":
+                receivers = values
                 called = number + 1 < len(rest) and rest[number + 1].kind == "call"
                 values = self._attributes(values, step.name, depth - 1, called)
             elif step.kind == "call":
-                values = self._results(values, depth - 1)
+                values = self._chained(values, receivers) or self._results(values, depth - 1)
+                receivers = ()
             else:
                 values = _distinct(found for value in values for found in self._items(value, depth - 1))
         return values
@@ -122,6 +125,17 @@ class Evaluator:
             else:
                 found.extend(self.attribute(value, name, depth - 1))
         return _distinct(found)
+
+    def _chained(self, values: Values, receivers: Values) -> Values:
+        """The receivers themselves, if all methods give what they are called on (`-> Self`)."""
+        for value in values:
+            if value.kind != FUNCTION or value.at is None or not receivers:
+                return ()
+            place = value.at.symbol - self._look.tables.facts(value.at.file).first
+            rows = self._look.typed(value.at.file, place, "")
+            if not rows or any(row.text.lstrip("&?").removeprefix("mut ") not in ("Self", "static") for row in rows):
+                return ()
+        return tuple(v._replace(kind=INSTANCE, step=TYPE) for v in receivers if v.kind in (INSTANCE, CLASS))
 
     def _results(self, values: Values, depth: int) -> Values:
         return _distinct(result for value in values for result in self.result(value, depth))

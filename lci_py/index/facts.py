@@ -97,7 +97,7 @@ class FileFacts:
         """Names that the file as a whole has: the first definition of each."""
         found: dict[str, int] = {}
         for place in self.callables:
-            if is_top(self.kinds[place], self.kind_around(place)):
+            if is_top(self.kinds[place], self.kind_around(place), self.head.language):
                 found.setdefault(self.names[place], place)
         return found
 
@@ -136,7 +136,7 @@ class FileFacts:
     @cached_property
     def stars(self) -> list[Import]:
         """Imports that bind everything a module has."""
-        whole = self.head.language == "csharp"  # `using a.b;`
+        whole = self.head.language in ("csharp", "haskell")  # `using a.b;`, `import A.B`
         return [
             item
             for item in self.imports
@@ -152,8 +152,10 @@ class FileFacts:
         return found
 
 
-def is_top(kind: str, around: str) -> bool:
+def is_top(kind: str, around: str, language: str = "") -> bool:
     """Whether a definition is one of its file's own names; `around` is the kind of its parent, or ""."""
+    if language == "haskell" and around == "class":
+        return True  # the methods of a type class are functions of the module
     return kind not in ("method", "constructor") and around in ("", "namespace", "module")
 
 
