@@ -36,7 +36,10 @@ def cases(markdown: str, language: str) -> Iterator[tuple[str, dict[str, str], s
         for kind, block in _BLOCK.findall(body):
             if kind == language:
                 head, _, source = block.partition("\n")
-                sources[head.lstrip("/# ").strip()] = source
+                named = head.startswith("//")
+                sources[head.lstrip("/ ").strip() if named else f"source{len(sources)}.{language}"] = (
+                    source if named else block
+                )
             elif kind == "json":
                 links = block
         yield name, sources, links

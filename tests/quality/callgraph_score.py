@@ -45,6 +45,8 @@ class Score:
         missing, extra = expected - ours.keys(), ours.keys() - expected
         row = self.rows.setdefault(category, Counter())
         row.update(truth=len(expected), tp=len(expected & ours.keys()), fp=len(extra), fn=len(missing))
+        marked = Counter("right" if edge in expected else "wrong" for edge, how in ours.items() if "ambiguous" in how)
+        row.update(marked)
         self.cases += 1
         self.sound += not missing
         self.complete += not extra
@@ -68,6 +70,11 @@ class Score:
         if self.cases > 1:
             wrong = f", {self.complete} with nothing wrong" if self.judge_extra else ""
             out(f"  cases {self.cases}: {self.exact} exact, {self.sound} with nothing missing{wrong}")
+        if self.judge_extra and (marked := self.total())["right"] + marked["wrong"]:
+            right, wrong = marked["tp"] - marked["right"], marked["fp"] - marked["wrong"]
+            out(
+                f"  marked ambiguous: {marked['right']} right, {marked['wrong']} wrong; the others: {right} right, {wrong} wrong, precision {ratio(right, right + wrong)}"
+            )
         for line in [*self.notes, *(self.lines if verbose else ())]:
             out(line)
 

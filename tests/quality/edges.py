@@ -93,6 +93,7 @@ class Graph:
     functions: dict[int, Function]
     edges: list[CallEdge]
     externals: list[External]
+    every_site: bool  # whether there is an edge for each line, or only for the first
 
     @cached_property
     def by_place(self) -> dict[tuple[str, str, int], list[Function]]:
@@ -139,7 +140,7 @@ def read_graph(root: Path) -> Graph:
             name = _STEPS[step & ~_AMBIGUOUS] if steps is not None else ""
             caller, callee = functions[int(graph.source[i])], functions[int(graph.target[i])]
             edges.append(CallEdge(caller, callee, int(graph.line[i]), name, bool(step & _AMBIGUOUS)))
-        return Graph(functions, edges, list(_externals(session, functions, edges)))
+        return Graph(functions, edges, list(_externals(session, functions, edges)), steps is not None)
 
 
 @contextmanager
