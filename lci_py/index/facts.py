@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Extract, Import
+from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, Typed
 
 #: One name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
-#: What calls, imports and base classes can mean.
-CALLABLE = FUNCTION_KINDS | TYPE_KINDS
 #: What a declaration that is imported by its qualified name can be.
 DECLARED = TYPE_KINDS | {"module", "namespace"}
 _SEPARATOR = re.compile(r"::|[./\\]")
@@ -69,6 +67,7 @@ class FileFacts:
         first: Number of the file's first symbol.
         names: Per symbol; what is not `CALLABLE` may have "" here.
         parents: Per symbol, the place of what is around it, smaller than its own, or -1.
+        types, flow: As in `Extract`.
         owners: Per symbol, the type that a method without a parent says it belongs to, or "".
     """
 
@@ -80,6 +79,8 @@ class FileFacts:
     owners: Sequence[str]
     imports: Sequence[Import]
     bases: Sequence[BaseName]
+    types: Sequence[Typed]
+    flow: bytes
 
     def kind_around(self, place: int) -> str:
         """The kind of a symbol's parent, "" at the top level."""
@@ -100,12 +101,12 @@ class FileFacts:
         return found
 
     @cached_property
-    def members(self) -> dict[int, dict[str, int]]:
-        """Per symbol, the definitions right inside it: the first of each name."""
-        found: dict[int, dict[str, int]] = {}
+    def members(self) -> dict[int, dict[str, list[int]]]:
+        """Per symbol, the definitions right inside it, by name."""
+        found: dict[int, dict[str, list[int]]] = {}
         for place in self.callables:
             if self.parents[place] >= 0:
-                found.setdefault(self.parents[place], {}).setdefault(self.names[place], place)
+                found.setdefault(self.parents[place], {}).setdefault(self.names[place], []).append(place)
         return found
 
     @cached_property
@@ -114,6 +115,27 @@ class FileFacts:
         for base in self.bases:
             found.setdefault(base.symbol, []).append(base.name)
         return found
+
+    @cached_property
+    def typed(self) -> dict[tuple[int, str], list[Typed]]:
+        """(Scope, name) to what is known of its type, in the order of the text."""
+        found: dict[tuple[int, str], list[Typed]] = {}
+        for item in self.types:
+            found.setdefault((item.scope, item.name), []).append(item)
+        return found
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Typed]]:
+        """Name to what is known of its type in any scope, in the order of the text."""
+        found: dict[str, list[Typed]] = {}
+        for item in self.types:
+            found.setdefault(item.name, []).append(item)
+        return found
+
+    @cached_property
+    def stars(self) -> list[Import]:
+        """Imports that bind everything a module has."""
+        return [item for item in self.imports if item.name == "*" and not item.alias]
 
     @cached_property
     def bindings(self) -> dict[str, Import]:
@@ -160,4 +182,6 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         owners=[owner(s.kind, s.parent, s.scope) for s in symbols],
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
+        types=extract.types,
+        flow=extract.flow,
     )

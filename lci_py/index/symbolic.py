@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NOT NULL, size INTEGER, mtime_ns INTEGER,
   sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER, first_call INTEGER, calls INTEGER,
-  limited TEXT);
+  limited TEXT, types TEXT NOT NULL, flow BLOB NOT NULL);
 CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
   joined TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
   doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
@@ -29,8 +30,8 @@ CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT,
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (symbol, place))
-  WITHOUT ROWID;
+CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
+  last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
 """
 _INDEXES = """
 CREATE INDEX symbols_name ON symbols (name);
@@ -41,6 +42,7 @@ CREATE INDEX symbols_parent ON symbols (parent);
 CREATE INDEX chunks_unit ON chunks (unit);
 CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
+CREATE INDEX bases_last ON bases (last);
 """
 
 
@@ -51,7 +53,7 @@ def write_symbolic(path: Path, rows: Rows) -> None:
         db.executescript(_SCHEMA)
         db.execute("BEGIN")
         _write_calls(db, rows)
-        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
+        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
         db.executemany(
             "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
@@ -78,9 +80,9 @@ def write_symbolic(path: Path, rows: Rows) -> None:
             ),
         )
         db.executemany(
-            "INSERT INTO bases VALUES (?,?,?)",
+            "INSERT INTO bases VALUES (?,?,?,?)",
             (
-                (rows.first_symbol[i] + base.symbol, place, base.name)
+                (rows.first_symbol[i] + base.symbol, place, base.name, base.name.rpartition(".")[2])
                 for i, record in enumerate(rows.records)
                 for place, base in enumerate(record.extract.bases)
             ),
@@ -96,8 +98,9 @@ def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
     call = 0
     for i, r in enumerate(rows.records):
         calls = len(r.extract.calls)
+        types = json.dumps([(t.scope, t.name, t.text, t.within) for t in r.extract.types], separators=(",", ":"))
         yield (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
-               r.extract.package, r.extract.has_errors, call, calls, r.limit)  # fmt: skip
+               r.extract.package, r.extract.has_errors, call, calls, r.limit, types, r.extract.flow)  # fmt: skip
         call += calls
 
 
