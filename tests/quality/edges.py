@@ -96,11 +96,21 @@ class Graph:
     every_site: bool  # whether there is an edge for each line, or only for the first
 
     @cached_property
-    def by_place(self) -> dict[tuple[str, str, int], list[Function]]:
-        """Functions by path, last part of the name and line of definition."""
-        found: dict[tuple[str, str, int], list[Function]] = defaultdict(list)
+    def by_name(self) -> dict[tuple[str, str], list[Function]]:
+        """Symbols by path and qualified name."""
+        found: dict[tuple[str, str], list[Function]] = defaultdict(list)
         for function in self.functions.values():
-            found[function.path, function.name.rpartition(".")[2], function.line].append(function)
+            if function.kind not in (FILE, ANONYMOUS):
+                found[function.path, function.name].append(function)
+        return found
+
+    @cached_property
+    def classes(self) -> dict[str, list[Function]]:
+        """Types by the last part of their name."""
+        found: dict[str, list[Function]] = defaultdict(list)
+        for function in self.functions.values():
+            if function.kind in TYPE_KINDS:
+                found[function.name.rpartition(".")[2]].append(function)
         return found
 
     def running(self, function: Function) -> Function:
