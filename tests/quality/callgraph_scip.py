@@ -10,7 +10,8 @@ Joined by the site: each call that Python's `ast` sees, at the position of the c
   called name, or that of the definition. It is *right* if all of its edges go there, *ambiguous* if some do, *wrong* if
   none does, *missing* if there is none;
 - *outside* if the symbol is defined nowhere in the repository: any edge of that name is wrong;
-- not at all if SCIP says nothing, or names a variable, a parameter or an attribute: what these hold, it does not say.
+- not at all if SCIP says nothing, or names a variable, a parameter or an attribute: what these hold, it does not say;
+  nor if it says what the source contradicts (`_is_slip`).
 
 A class and its constructor are one target, own or inherited: pyright says `C`, we say `C.__init__` if there is one.
 Definitions that only differ in the line (overloads, a property and its setter, definitions under conditions) are one.
@@ -42,6 +43,7 @@ class Call(NamedTuple):
     line: int  # of the name
     column: int  # of the name, in characters
     first_line: int  # of the call
+    attribute: bool
 
 
 @dataclass
@@ -79,30 +81,51 @@ def compare(folder: Path, truth: Path | None) -> list[SiteScore]:
             truth = Path(scratch) / "index.scip"
             command = ["scip-python", "index", "--project-name", folder.name, "--project-version", "1"]
             subprocess.run([*command, "--cwd", str(folder), "--output", str(truth)], check=True)
-        defined: dict[str, set[Place]] = defaultdict(set)
+        defined: dict[str, set[tuple[str, int, int]]] = defaultdict(set)
         used: dict[tuple[str, int, int], str] = {}
         for found in occurrences(truth):
             if found.definition:
-                defined[found.symbol].add((found.path, found.line))
+                defined[found.symbol].add((found.path, found.line, found.column))
             else:
                 used[found.path, found.line, found.column] = found.symbol
     calls, names = _read(folder, graph)
     sites: dict[Place, list[CallEdge]] = defaultdict(list)
     for edge in graph.edges:
         sites[edge.caller.path, edge.line].append(edge)
+    called: dict[Place, set[str]] = defaultdict(set)
+    for call in calls:
+        called[call.path, call.line].add(call.name)
     for call in calls:
         symbol = used.get((call.path, call.line, call.column))
-        if symbol is None:
+        places = defined.get(symbol, set()) if symbol is not None else set()
+        if symbol is None or _is_slip(symbol, call, {names.get(place, "") for place in places}, graph):
             score.counts["unknown"] += 1
             continue
-        places = defined.get(symbol, set())
-        true = {place for place in places if place in names}
+        true = {(path, line) for path, line, column in places if (path, line, column) in names}
         if places and not true:
             score.counts["a value"] += 1
             continue
-        edges = {e for line in {call.line, call.first_line} for e in sites[call.path, line] if e.step != "override"}
-        _judge(score, call, true, {names[place] for place in true}, sorted(edges), graph)
+        lines = {call.line, call.first_line}
+        edges = {e for line in lines for e in sites[call.path, line] if e.step != "override"}
+        if call.name in _MAKERS:
+            # `super().__init__(C())`: the other constructor is that of the class which the line names.
+            beside = {name for line in lines for name in called[call.path, line]}
+            edges = {e for e in edges if e.callee.name.rpartition(".")[0].rpartition(".")[2] not in beside}
+        _judge(score, call, true, {names[place] for place in places if place in names}, sorted(edges), graph)
     return [score]
+
+
+def _is_slip(symbol: str, call: Call, names: set[str], graph: Graph) -> bool:
+    """Whether scip-python says nothing after all, or something that the source contradicts.
+
+    It uses local symbols that it defines nowhere, takes a class of the file for the builtin of its name, and an
+    attribute that holds a class (`self._request_class()`) for the class around it.
+    """
+    if " local " in symbol and not names:
+        return True
+    if "python-stdlib" in symbol and graph.by_name.get((call.path, call.name)):
+        return True
+    return call.attribute and bool(names - {""}) and call.name not in names
 
 
 def _judge(
@@ -162,19 +185,20 @@ def _has_no_maker(name: str, graph: Graph) -> bool:
     return bool(found) and not any(graph.by_name.get((c.path, f"{c.name}.__init__")) for c in found)
 
 
-def _read(folder: Path, graph: Graph) -> tuple[list[Call], dict[Place, str]]:
-    """All calls of the indexed files, and the name at each place of a `def` or `class`."""
+def _read(folder: Path, graph: Graph) -> tuple[list[Call], dict[tuple[str, int, int], str]]:
+    """All calls of the indexed files, and the names of `def` and `class` by path, line and column."""
     calls: list[Call] = []
-    names: dict[Place, str] = {}
+    names: dict[tuple[str, int, int], str] = {}
     for path in sorted(path for path in graph.files if path.endswith(".py")):
         source = (folder / path).read_bytes()
         lines = source.split(b"\n")
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                names[path, node.lineno] = node.name
+                text = lines[node.lineno - 1].decode("utf-8", "replace")
+                names[path, node.lineno, text.find(node.name, node.col_offset + len("def"))] = node.name
             elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
                 name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
                 line, end = node.func.end_lineno or 0, node.func.end_col_offset or 0
                 column = len(lines[line - 1][: end - len(name.encode())].decode("utf-8", "replace"))
-                calls.append(Call(path, name, line, column, node.lineno))
+                calls.append(Call(path, name, line, column, node.lineno, isinstance(node.func, ast.Attribute)))
     return calls, names
