@@ -17,7 +17,8 @@ Compared as JCG's own matcher does (CGMatcher.scala):
 
 Wrong edges can be told for direct calls only. *Strict*: our edge from the annotated method at the line of the
 annotation, to a method of the name, in a class that is not among the targets. *Lenient*: in one of `prohibitedTargets`,
-which a few cases list. Strict is the figure to look at: the listed targets of direct calls are all that can happen
+which a few cases list. A method without a body is no target when the program runs, but is what the source names: an edge
+to one is not judged. Strict is the figure to look at: the listed targets of direct calls are all that can happen
 when main runs (or, for the library cases, what any client could make happen), and who reads a caller list wants no
 others.
 
@@ -125,6 +126,16 @@ def annotations(path: str, source: str) -> Iterator[Annotation]:
             )  # fmt: skip
 
 
+def abstract_lines(source: str) -> Iterator[int]:
+    """The lines of methods without a body."""
+    pending = [_PARSER.parse(source.encode()).root_node]
+    while pending:
+        node = pending.pop()
+        pending += node.children
+        if node.type == "method_declaration" and node.child_by_field_name("body") is None:
+            yield from range(node.start_point[0] + 1, node.end_point[0] + 2)
+
+
 def _pairs(node: Node) -> Iterator[tuple[str, Node]]:
     arguments = node.child_by_field_name("arguments")
     for pair in arguments.named_children if arguments is not None else ():
@@ -155,6 +166,7 @@ class _Matcher:
         self._packages = {
             path: (m.group(1) if (m := _PACKAGE.search(source)) else "") for path, source in sources.items()
         }
+        self._abstract = {(path, line) for path, source in sources.items() for line in abstract_lines(source)}
         self._owners = {self._target(function)[0] for function in graph.functions.values()}
         self._inner: dict[int, list[Function]] = {}
         for function in graph.functions.values():
@@ -176,7 +188,9 @@ class _Matcher:
         return {
             (self._caller(note), target): e.how
             for e in self._edges(note)
-            if (target := ".".join(self._target(e.callee))) not in allowed and target.endswith(f".{note.name}")
+            if (e.callee.path, e.callee.line) not in self._abstract
+            and (target := ".".join(self._target(e.callee))) not in allowed
+            and target.endswith(f".{note.name}")
         }
 
     def prohibited(self, note: Annotation) -> dict[Edge, str]:
