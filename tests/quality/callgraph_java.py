@@ -77,8 +77,11 @@ def compare(folder: Path) -> list[Score]:
                 write_case(root, sources)
                 matcher = _Matcher(read_graph(root), sources)
             case = f"{markdown.stem}/{name}"
-            truth, found, wrong, prohibited = set(), {}, {}, {}
-            for note in (note for path, source in sources.items() for note in annotations(path, source)):
+            truth: set[Edge] = set()
+            found: dict[Edge, str] = {}
+            wrong: dict[Edge, str] = {}
+            prohibited: dict[Edge, str] = {}
+            for note in (note for path, source in sources.items() for note in annotated(path, source)):
                 truth |= matcher.expected(note)
                 found.update(dict.fromkeys(matcher.found(note), ""))
                 wrong.update(matcher.wrong(note))
@@ -106,7 +109,7 @@ def _visible(score: Score) -> str:
 # --- the truth --------------------------------------------------------------------------------------------------------
 
 
-def annotations(path: str, source: str) -> Iterator[Annotation]:
+def annotated(path: str, source: str) -> Iterator[Annotation]:
     """The annotations of all methods of a source, with the repeated ones of a container."""
     pending = [_PARSER.parse(source.encode()).root_node]
     while pending:

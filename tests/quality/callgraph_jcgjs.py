@@ -32,7 +32,8 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.S | re.M)
 def cases(markdown: str, language: str) -> Iterator[tuple[str, dict[str, str], str]]:
     """Name, sources by path, and the JSON block ("" if there is none) of each case of a file of JCG."""
     for name, body in _CASE.findall(markdown):
-        sources, links = {}, ""
+        sources: dict[str, str] = {}
+        links = ""
         for kind, block in _BLOCK.findall(body):
             if kind == language:
                 head, _, source = block.partition("\n")

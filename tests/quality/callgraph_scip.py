@@ -131,7 +131,8 @@ def _is_slip(symbol: str, call: Call, names: set[str], graph: Graph) -> bool:
 def _judge(
     score: SiteScore, call: Call, true: set[Place], names: set[str], edges: list[CallEdge], graph: Graph
 ) -> None:
-    right, wrong = [], []
+    right: list[CallEdge] = []
+    wrong: list[CallEdge] = []
     for edge in edges:
         if _is_named(edge.callee, names | {call.name}, bool(true), graph):
             (right if true and _is_target(edge.callee, true, names, graph) else wrong).append(edge)

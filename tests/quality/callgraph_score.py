@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 Edge = tuple[str, str]  # caller, callee, in the names of the truth set
@@ -60,23 +60,23 @@ class Score:
             total.update(row)
         return total
 
-    def show(self, *, categories: bool = True, verbose: bool = False, out: Callable[[str], None] = print) -> None:
+    def show(self, *, verbose: bool = False) -> None:
         """Print the table, and with `verbose` every disagreement."""
-        out(self.title)
-        out(f"  {'category':24s} {'truth':>6s} {'tp':>6s} {'fp':>6s} {'fn':>6s}  precision  recall")
-        for category, row in sorted(self.rows.items()) if categories else ():
-            out(self._row(category, row))
-        out(self._row("all", self.total()))
-        if self.cases > 1:
+        total = self.total()
+        print(self.title)
+        print(f"  {'category':24s} {'truth':>6s} {'tp':>6s} {'fp':>6s} {'fn':>6s}  precision  recall")
+        for category, row in sorted(self.rows.items()):
+            print(self._row(category, row))
+        print(self._row("all", total))
+        if self.cases > len(self.rows):
             wrong = f", {self.complete} with nothing wrong" if self.judge_extra else ""
-            out(f"  cases {self.cases}: {self.exact} exact, {self.sound} with nothing missing{wrong}")
-        if self.judge_extra and (marked := self.total())["right"] + marked["wrong"]:
-            right, wrong = marked["tp"] - marked["right"], marked["fp"] - marked["wrong"]
-            out(
-                f"  marked ambiguous: {marked['right']} right, {marked['wrong']} wrong; the others: {right} right, {wrong} wrong, precision {ratio(right, right + wrong)}"
-            )
+            print(f"  cases {self.cases}: {self.exact} exact, {self.sound} with nothing missing{wrong}")
+        if self.judge_extra and total["right"] + total["wrong"]:
+            right, wrong_alone = total["tp"] - total["right"], total["fp"] - total["wrong"]
+            print(f"  marked ambiguous: {total['right']} right, {total['wrong']} wrong;", end="")
+            print(f" the others: {right} right, {wrong_alone} wrong, precision {ratio(right, right + wrong_alone)}")
         for line in [*self.notes, *(self.lines if verbose else ())]:
-            out(line)
+            print(line)
 
     def _row(self, name: str, row: Counter[str]) -> str:
         tp, fp, fn = row["tp"], row["fp"], row["fn"]
