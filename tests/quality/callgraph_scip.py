@@ -15,7 +15,9 @@ Joined by the site: each call that Python's `ast` sees, at the position of the c
 
 A class and its constructor are one target, own or inherited: pyright says `C`, we say `C.__init__` if there is one.
 Definitions that only differ in the line (overloads, a property and its setter, definitions under conditions) are one.
-Pyright names the method that the declared type has; our edges to methods that override it are not wrong, and left out.
+Pyright names the method that the declared type has. Our edges to methods that override it, in a class derived from
+that type, are what runs: neither right nor wrong, counted apart. A call for which we have only those is *overriding*.
+Of a union it names the method of one member only, so edges that are marked ambiguous look worse than they are.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from tests.quality.callgraph_score import ratio
 from tests.quality.edges import CallEdge, Function, Graph, read_graph
 from tests.quality.scip_read import occurrences
 
+_VERDICTS = ("right", "overriding", "ambiguous", "wrong", "missing")
 _MAKERS = ("__init__", "__new__")
 Place = tuple[str, int]  # path, line of the definition
 
@@ -58,16 +61,18 @@ class SiteScore:
     def show(self, *, verbose: bool = False) -> None:
         """Print the shares, and with `verbose` every call that is not right."""
         counts = self.counts
-        inside = sum(counts[kind] for kind in ("right", "ambiguous", "wrong", "missing"))
+        inside = sum(counts[kind] for kind in _VERDICTS)
         print(self.title)
         print(f"  {inside} calls of the repository's own definitions")
-        for kind in ("right", "ambiguous", "wrong", "missing"):
+        for kind in _VERDICTS:
             print(f"    {kind:10s} {counts[kind]:6d}  {ratio(counts[kind], inside)}")
         print(f"  {counts['outside']} calls of others, {counts['invented']} of them with an edge of ours")
         right, wrong = counts["edges right"], counts["edges wrong"]
-        print(f"  edges: {right} right, {wrong} wrong, precision {ratio(right, right + wrong)}")
+        print(f"  edges: {right} right, {counts['edges overriding']} to overriding methods, {wrong} wrong,", end="")
+        print(f" precision of right and wrong {ratio(right, right + wrong)}")
         for step, row in sorted(self.steps.items()):
-            print(f"    {step:22s} {row['right']:6d} right {row['wrong']:6d} wrong  {ratio(row['right'], row.total())}")
+            figures = f"{row['right']:6d} right {row['overriding']:6d} overriding {row['wrong']:6d} wrong"
+            print(f"    {step:22s} {figures}  {ratio(row['right'], row['right'] + row['wrong'])}")
         for line in self.lines if verbose else ():
             print(line)
 
@@ -106,7 +111,7 @@ def compare(folder: Path, truth: Path | None) -> list[SiteScore]:
             score.counts["a value"] += 1
             continue
         lines = {call.line, call.first_line}
-        edges = {e for line in lines for e in sites[call.path, line] if e.step != "override"}
+        edges = {e for line in lines for e in sites[call.path, line]}
         if call.name in _MAKERS:
             # `super().__init__(C())`: the other constructor is that of the class which the line names.
             beside = {name for line in lines for name in called[call.path, line]}
@@ -132,11 +137,17 @@ def _judge(
     score: SiteScore, call: Call, true: set[Place], names: set[str], edges: list[CallEdge], graph: Graph
 ) -> None:
     right: list[CallEdge] = []
+    over: list[CallEdge] = []
     wrong: list[CallEdge] = []
     for edge in edges:
         if _is_named(edge.callee, names | {call.name}, bool(true), graph):
-            (right if true and _is_target(edge.callee, true, names, graph) else wrong).append(edge)
-    for label, found in (("right", right), ("wrong", wrong)):
+            if true and _is_target(edge.callee, true, names, graph):
+                right.append(edge)
+            elif true and _overrides(edge.callee, true, graph):
+                over.append(edge)
+            else:
+                wrong.append(edge)
+    for label, found in (("right", right), ("overriding", over), ("wrong", wrong)):
         score.counts[f"edges {label}"] += len(found)
         for edge in found:
             score.steps[(edge.step or "any step") + (" ambiguous" if edge.ambiguous else "")][label] += 1
@@ -145,7 +156,9 @@ def _judge(
         score.counts["invented"] += bool(wrong)
         verdict = "invented" if wrong else ""
     else:
-        verdict = ("ambiguous" if wrong else "right") if right else "wrong" if wrong else "missing"
+        verdict = (
+            ("ambiguous" if wrong else "right") if right else "wrong" if wrong else "overriding" if over else "missing"
+        )
         score.counts[verdict] += 1
     if verdict in ("ambiguous", "wrong", "missing", "invented"):
         ours = "; ".join(f"{edge.callee} ({edge.how})" for edge in [*right, *wrong])
@@ -172,6 +185,12 @@ def _is_target(callee: Function, true: set[Place], names: set[str], graph: Graph
     if around is not None and (around.path, around.line) in true:
         return True
     return any(_has_no_maker(name, graph) for name in names)
+
+
+def _overrides(callee: Function, true: set[Place], graph: Graph) -> bool:
+    """Whether a method stands in a class derived from that of a true one."""
+    above = [graph.functions[node] for node in graph.ancestors(callee.around)]
+    return any(path == base.path and base.line <= line <= base.end_line for base in above for path, line in true)
 
 
 def _lines(callee: Function, graph: Graph) -> Iterator[int]:

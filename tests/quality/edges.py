@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from lci_py import app
 from lci_py.index import links
-from lci_py.index.links import CALLS
+from lci_py.index.links import CALLS, INHERITS
 from lci_py.index.sqltables import SqlTables
 from lci_py.search.session import Session
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
@@ -94,6 +94,7 @@ class Graph:
     edges: list[CallEdge]
     externals: list[External]
     every_site: bool  # whether there is an edge for each line, or only for the first
+    bases: dict[int, list[int]]  # nodes of types to those of their bases
 
     @cached_property
     def by_name(self) -> dict[tuple[str, str], list[Function]]:
@@ -120,6 +121,16 @@ class Graph:
             function = around if around is not None else self.files[function.path]
         return function
 
+    def ancestors(self, node: int) -> set[int]:
+        """The nodes of all bases of a type."""
+        found: set[int] = set()
+        pending = [node]
+        while pending:
+            fresh = [base for base in self.bases.get(pending.pop(), ()) if base not in found]
+            found.update(fresh)
+            pending += fresh
+        return found
+
     @cached_property
     def files(self) -> dict[str, Function]:
         """The nodes of the files, by path."""
@@ -144,13 +155,16 @@ def read_graph(root: Path) -> Graph:
         functions = {function.node: function for function in _functions(session)}
         graph = session.graph
         steps = getattr(graph, "step", None)
+        bases: dict[int, list[int]] = defaultdict(list)
+        for i in (graph.kind == INHERITS).nonzero()[0].tolist():
+            bases[int(graph.source[i])].append(int(graph.target[i]))
         edges = []
         for i in (graph.kind == CALLS).nonzero()[0].tolist():
             step = int(steps[i]) if steps is not None else 0
             name = _STEPS[step & ~_AMBIGUOUS] if steps is not None else ""
             caller, callee = functions[int(graph.source[i])], functions[int(graph.target[i])]
             edges.append(CallEdge(caller, callee, int(graph.line[i]), name, bool(step & _AMBIGUOUS)))
-        return Graph(functions, edges, list(_externals(session, functions, edges)), steps is not None)
+        return Graph(functions, edges, list(_externals(session, functions, edges)), steps is not None, bases)
 
 
 @contextmanager
