@@ -13,7 +13,7 @@ from lci_py.source import conditions
 from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder
 from lci_py.source.chunk import chunk_symbols, chunk_text
 from lci_py.source.describe import clean_doc, exported, prefix, signature
-from lci_py.source.expressions import outline, types_of
+from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
@@ -257,18 +257,43 @@ def _symbol(
 def _calls(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Call]:
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
     calls: dict[int, Call] = {}
+    bare: list[Node] = []
     for captures in captured.calls:
         names = captures.get("callee")
         if not names:
             continue
+        if "bare" in captures:
+            bare += names
+            continue
         node = names[0]
         at = node.start_byte
         receiver = captures.get("receiver")
-        if at in defined or (at in calls and not receiver) or captured.is_uncalled(at):
-            continue  # where a name is defined it is not called; of two matches the one with a receiver counts
+        # Where a name is defined it is not called, save by a definition that only hands on (Elixir's defdelegate). Of
+        # two matches the one with a receiver counts.
+        if (not receiver and (at in defined or at in calls)) or captured.is_uncalled(at):
+            continue
         owner = outline(captured, receiver[0]) if receiver else ""
-        calls[at] = Call(captured.text(node), owner, node.start_point[0] + 1, finder.caller(at, symbols))
+        name = COLON.sub("", captured.text(node))
+        calls[at] = Call(name, owner, node.start_point[0] + 1, finder.caller(at, symbols))
+    if bare:
+        bound = bound_names(captured, finder, symbols)
+        for node in bare:
+            at = node.start_byte
+            if at in defined or at in calls or captured.is_uncalled(at):
+                continue
+            name = captured.text(node)
+            if not _is_bound(finder.symbol(at), name, symbols, bound):
+                calls[at] = Call(name, "", node.start_point[0] + 1, finder.caller(at, symbols))
     return list(calls.values())
+
+
+def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
+    """Whether a name stands for a local, a parameter or a member around a place."""
+    while place >= 0:
+        if (place, name) in bound:
+            return True
+        place = symbols[place].parent
+    return (-1, name) in bound
 
 
 def _imports(captured: Captured) -> list[Import]:
