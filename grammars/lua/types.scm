@@ -16,3 +16,7 @@
 (return_statement (expression_list . [(function_call) (identifier)] @typed.result)) @typed
 (return_statement (expression_list . (function_call name: (identifier) @_set
   arguments: (_ . (_) . [(identifier) (dot_index_expression)] @typed.result))) (#eq? @_set "setmetatable")) @typed
+; What `require` gives.
+(chunk (return_statement "return" @typed.name (expression_list . [(identifier) (function_call) (dot_index_expression)] @typed.value))) @typed
+(chunk (return_statement "return" @typed.name (expression_list . (function_call name: (identifier) @_set
+  arguments: (_ . [(identifier) (dot_index_expression)] @typed.value))) (#eq? @_set "setmetatable"))) @typed

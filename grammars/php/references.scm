@@ -6,7 +6,7 @@
 (object_creation_expression (name) @callee) @call
 (object_creation_expression (_ prefix: (_) @receiver (name) @callee)) @call
 ; [$this, 'method'], [self::class, 'method']
-((array_creation_expression . (_ [(variable_name) (class_constant_access_expression . (_) @receiver)] @_object)
+((array_creation_expression . (_ [(variable_name) @receiver (class_constant_access_expression . (_) @receiver)] @_object)
    . (_ (string (string_content) @callee)) .) @call (#match? @_object "^\\$this$|::class$"))
 ; array_map('f', …), usort($x, 'f')
 ((function_call_expression function: (name) @_taker arguments: (_ (argument (string (string_content) @callee)))) @call

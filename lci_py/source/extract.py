@@ -7,6 +7,7 @@ here knows a language: what differs between languages is in grammars/.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
@@ -49,12 +50,14 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
     if not limit and is_deep(tree, limits.max_nesting):
         limit = "too_deep"
     finder = Finder(captured.entities)
-    calls = _calls(captured, finder, symbols)
     chunks = chunk_symbols(symbols, nodes, tree.root_node, source)
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
+    if spec.tables:
+        symbols = _with_tables(symbols)
+    calls = _calls(captured, finder, symbols)
     return Extract(
         language=language,
         package=captured.package,
@@ -125,7 +128,7 @@ def _nest(entities: list[Entity], *, flat: bool = False) -> None:
                     entities[outer].end = min(entities[outer].end, entity.start)
         while stack and (entities[stack[-1]].end <= entity.start or _beside(entities[stack[-1]], entity)):
             stack.pop()
-        entity.outer = stack[-1] if stack else -1
+        entity.outer = entity.around = stack[-1] if stack else -1
         if entity.kind in ("field", "property") and stack and entities[stack[-1]].kind == "constructor":
             entity.outer = entities[stack[-1]].outer  # a promoted parameter is a member of the class
         stack.append(index)
@@ -164,6 +167,15 @@ def _symbols(
         symbols.append(_symbol(spec, captured, entity, kind, parent, scope, docs.get(index), tags, symbols))
         nodes.append(entity.node)
     return symbols, nodes, ""
+
+
+def _with_tables(symbols: list[Symbol]) -> list[Symbol]:
+    """Variables that functions are defined in are objects. They own no lines for it: `local M = {}` says little."""
+    holders = {symbol.parent for symbol in symbols if symbol.kind == "method"}
+    return [
+        replace(symbol, kind="object") if index in holders and symbol.kind in _DROPPED_IN_FUNCTIONS else symbol
+        for index, symbol in enumerate(symbols)
+    ]
 
 
 def _kind(spec: LanguageSpec, entities: list[Entity], entity: Entity) -> str:
@@ -302,7 +314,8 @@ def _imports(captured: Captured) -> list[Import]:
         module = _module(captured, captures)
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
         line = captures["import"][0].start_point[0] + 1
-        names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])] or [""]
+        names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])]
+        names = ["*"] if "import.all" in captures else names or [""]
         imports.extend(Import(module, name, alias, line) for name in names)
     return imports
 
