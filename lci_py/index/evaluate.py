@@ -100,6 +100,8 @@ class Evaluator:
             if value.kind == FUNCTION:  # a property: it is called by looking at it
                 for result in self.result(value, depth - 1):
                     found.extend(self.attribute(result, name, depth - 1))
+            elif not called and value.kind == INSTANCE and (fields := self._as_field(value, name, depth)):
+                found.extend(fields)
             elif value.kind == MANY and called and name in rules.ELEMENT_GETTERS:
                 found.append(value._replace(kind=FUNCTION))
             else:
@@ -341,6 +343,16 @@ class Evaluator:
             values = self._fields(current, name, depth)
             if values is not None:
                 return values
+        return ()
+
+    def _as_field(self, value: Value, name: str, depth: int) -> Values:
+        """A field, where methods have names of their own."""
+        if value.at is None or self._look.files.heads[value.at.file].language not in rules.SEPARATE_MEMBERS:
+            return ()
+        for current in self.lineage(value.at):
+            found = self._fields(current, name, depth)
+            if found is not None:
+                return found
         return ()
 
     def _fields(self, owner: Definition, name: str, depth: int) -> Values | None:

@@ -42,7 +42,7 @@ def _chain(tokens: list[str], at: int) -> tuple[list[Step], int] | None:
         return None
     steps: list[Step] = []
     token = tokens[at]
-    if token == "new":
+    if token == "new" and at + 1 < len(tokens) and tokens[at + 1] not in "(.":  # Ruby's `new` is a method
         at += 1
         while at < len(tokens) and tokens[at] == " ":
             at += 1
