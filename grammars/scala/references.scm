@@ -3,7 +3,7 @@
 (field_expression value: (_) @receiver field: (identifier) @callee) @call
 (infix_expression left: (_) @receiver operator: (identifier) @callee) @call
 ; A name that nothing around has bound is a method without parameters, or one that is handed over.
-((identifier) @callee @bare (#match? @callee "^[a-z]"))
+((identifier) @callee @bare (#match? @callee "^[a-z]") (#not-match? @callee "^(?:super|this)$"))
 [(import_declaration) (export_declaration) (annotation) (access_qualifier) (self_type)] @uncalled
 (package_clause name: (_) @uncalled)
 (interpolated_string_expression interpolator: (_) @uncalled)

@@ -187,7 +187,8 @@ class Evaluator:
             fields = language in rules.IMPLICIT_FIELDS or (language == "ruby")
             if not fields:
                 return ()
-            return tuple(v._replace(step=SELF) for v in self.member(owner, name, depth - 1))
+            members = self._members(Value(CLASS, owner, SELF), name, depth - 1)
+            return tuple(v if v.kind == INSTANCE else v._replace(step=SELF) for v in members)
         found = self._look.inside(file, scope, name)
         if found is not None and (kind in FUNCTION_KINDS or kind in ("namespace", "module")):
             return (_of(found, SCOPE),)
@@ -307,8 +308,37 @@ class Evaluator:
             found = self._of_bases(value.at, name)
             return tuple(v._replace(step=SELF) for v in found)
         step = value.step
-        found = self.member(value.at, name, depth) or self._of_class(value, name)
-        return tuple(v._replace(step=step if value.kind != INSTANCE or step == SELF else TYPE) for v in found)
+        found = self._members(value, name, depth) or self._of_class(value, name)
+        if value.kind == INSTANCE and step != SELF:
+            step = TYPE
+        return tuple(v if v.kind == INSTANCE else v._replace(step=step) for v in found)
+
+    def _members(self, value: Value, name: str, depth: int) -> Values:
+        """A member of a type, or of the object beside it."""
+        assert value.at is not None
+        for owner in self.companions(value.at, of_name=value.kind == CLASS):
+            found = self.member(owner, name, depth)
+            if found:
+                return found
+        return ()
+
+    def companions(self, owner: Definition, *, of_name: bool) -> list[Definition]:
+        """A type, and in some languages the objects or classes of its name beside it.
+
+        Args:
+            owner: The type.
+            of_name: Objects come first: a member of what the name alone stands for is looked for.
+        """
+        facts = self._look.tables.facts(owner.file)
+        if facts.head.language not in rules.COMPANIONS:
+            return [owner]
+        place = owner.symbol - facts.first
+        beside = [
+            item for item in self._look.all_named(facts.head.family, facts.names[place])
+            if item.file == owner.file and item.kind in TYPE_KINDS and item != owner
+            and facts.parents[item.symbol - facts.first] == facts.parents[place]
+        ]  # fmt: skip
+        return sorted([owner, *beside], key=lambda item: (item.kind == "object") != of_name)
 
     def _of_class(self, value: Value, name: str) -> Values:
         """What a class or module has under a name beside its members."""

@@ -100,6 +100,8 @@ class _CallResolver:
             else:
                 found.extend(self._evaluate.attribute(value, name, 8))
         targets = self._targets(found)
+        if not targets and self._language in rules.EXTENSIONS and all(value.kind == INSTANCE for value in values):
+            return self._only(name, methods=True, free=True)
         if self._language in rules.VIRTUAL:
             targets = self._with_overriding(targets, values, name)
         return targets
@@ -191,6 +193,8 @@ class _CallResolver:
         """The constructors of a type; the type itself if the repository defines none."""
         facts = self._look.tables.facts(owner.file)
         language = facts.head.language
+        if language in rules.COMPANIONS:
+            return self._or_companion(owner)
         names = rules.CONSTRUCTORS.get(language)
         if names is None:
             place = owner.symbol - facts.first
@@ -203,6 +207,17 @@ class _CallResolver:
                 if found:
                     return found if language in rules.OVERLOADS else found[-1:]
         return [owner]
+
+    def _or_companion(self, owner: Definition) -> list[Definition]:
+        """Scala's `C(x)` and `new C(x)`: the class, its further constructors, or what its object has as `apply`."""
+        found: list[Definition] = []
+        for item in self._evaluate.companions(owner, of_name=False):
+            place = item.symbol - self._look.tables.facts(item.file).first
+            if item.kind == "object":
+                found += self._look.all_inside(item.file, place, "apply")
+            else:
+                found += [item, *self._look.all_inside(item.file, place, "this")]
+        return found or [owner]
 
     def _with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
         """Add what types derived from a receiver's declared one put in the place of a method."""
