@@ -39,12 +39,13 @@ EXTENSIONS = frozenset({"scala"})
 #: Methods of the standard library's objects: on a receiver that nobody knows, the name says nothing.
 BUILTIN_METHODS = {
     "ruby": frozenset(
-        """all? any? append call chomp class clear close collect compact concat count delete detect dig dup each each_key
-        each_pair each_value each_with_index each_with_object empty? fetch filter filter_map find first flat_map flatten
-        format freeze get gsub include? index inject inspect join key? keys last length lines map match match? max merge
-        merge! min name new nil? none? open pop puts push read reduce reject replace reverse round select send set shift
-        size sleep sort sort_by split start_with? strip sub sum tap then to_a to_h to_i to_json to_proc to_s to_sym
-        transform_values uniq update upcase value values write zip""".split()
+        """all? any? append call chomp class clear close collect compact concat count delete detect dig dup each
+        each_key each_pair each_value each_with_index each_with_object empty? fetch filter filter_map find
+        first flat_map flatten format freeze get gsub include? index inject inspect join key? keys last
+        length lines map match match? max merge merge! min name new nil? none? open pop puts push read
+        reduce reject replace reverse round select send set shift size sleep sort sort_by split start_with?
+        strip sub sum tap then to_a to_h to_i to_json to_proc to_s to_sym transform_values uniq update
+        upcase value values write zip""".split()
     ),
 }
 #: How a constructor is called where it is defined.
