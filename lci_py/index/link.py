@@ -11,7 +11,7 @@ from lci_py.index.links import Linked, Links, Sites, assemble
 from lci_py.index.lookups import LookUps
 from lci_py.index.program import anonymous, reconciled, solved
 from lci_py.index.resolve import FileLinker
-from lci_py.index.tables import BY_NAME, MemoryTables
+from lci_py.index.tables import QUALIFIED, MemoryTables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ class Linker:
         """
         declared = {
             name for name, kind in zip(qualified_names, facts.kinds, strict=True) if kind in DECLARED
-        } if facts.head.family in BY_NAME else ()  # fmt: skip
+        } if facts.head.family in QUALIFIED else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
     def finish(self) -> Links:
