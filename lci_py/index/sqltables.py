@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
-from lci_py.index.tables import BY_NAME, Definition, Files
+from lci_py.index.tables import QUALIFIED, Definition, Files
 from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
 
 if TYPE_CHECKING:
@@ -205,12 +205,12 @@ class SqlTables:
 
     def _definitions(self, where: str, name: str) -> list[Definition]:
         sql = (
-            "SELECT s.id, s.file, s.kind, p.kind, s.parent, s.scope FROM symbols s "
+            "SELECT s.id, s.file, s.kind, p.kind, s.scope FROM symbols s "
             f"LEFT JOIN symbols p ON p.id = s.parent {where}"
         )
         found = []
         for segment, numbers in enumerate(self._public_symbols):
-            for symbol, file, kind, around, parent, scope in self._select(segment, sql, (name,)):
+            for symbol, file, kind, around, scope in self._select(segment, sql, (name,)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
                 if public < 0:
                     continue
@@ -227,7 +227,7 @@ class SqlTables:
         for segment in range(len(self._segments)):
             for (file,) in self._select(segment, sql, (qualified_name,)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
-                if public >= 0 and self.files.heads[public].family in BY_NAME:
+                if public >= 0 and self.files.heads[public].family in QUALIFIED:
                     found.append(public)
         return sorted(found)
 
