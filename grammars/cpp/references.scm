@@ -34,8 +34,9 @@
     (_ !scope name: (type_identifier) @callee)
     (_ scope: (_) @receiver name: [(type_identifier) @callee (_ name: (type_identifier) @callee)])]
   declarator: (_ value: [(argument_list) (initializer_list)])) @call
-; Constructors of bases, and of the class itself. Fields stand there too.
-(field_initializer . [(field_identifier) @callee (_ name: (field_identifier) @callee)]) @call
+; Constructors of bases, and of the class itself. Fields stand there too, and only a capital tells which is which.
+((field_initializer . [(field_identifier) @callee (_ name: (field_identifier) @callee)]) @call
+  (#match? @callee "^[A-Z]"))
 ; std::make_unique<Name>(...)
 (call_expression function: (_ name: (template_function name: (identifier) @_make arguments: (_ . (_ type: [
     (type_identifier) @callee

@@ -29,7 +29,8 @@ class Crates:
             return -1
         current, rest = file, list(segments)
         while rest and rest[0] in ("crate", "self", "super"):
-            current = {"crate": self.root, "self": int, "super": self.parent}[rest.pop(0)](current)
+            step = rest.pop(0)
+            current = self.root(current) if step == "crate" else self.parent(current) if step == "super" else current
             if current < 0:
                 return -1
         if current == file and rest and rest[0] == segments[0] and self.child(file, rest[0]) < 0:

@@ -138,9 +138,13 @@ class _CallResolver:
                 return targets
             # `new Clock()`, where a property of that name and type hides the type from all but `new`
             return self._targets(self._evaluate.named_like_its_type(value, name) for value in values)
-        if self._is_local(name, caller) or name in self.facts.bindings:
+        if self._is_local(name, caller):
             return ()
-        if self._language in rules.EXPLICIT_NAMES:
+        if self._language in rules.MACROS_ANYWHERE:
+            macro = self._look.only(self._family, name)
+            if macro is not None and macro.kind == "macro":
+                return ((macro.symbol, PACKAGE),)
+        if name in self.facts.bindings or self._language in rules.EXPLICIT_NAMES:
             return ()
         implicit = self._language in rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in rules.PROGRAM_SCOPE)

@@ -8,6 +8,8 @@ FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "p
 PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
 #: A bare name is bound in the file, by its package or by an import, or it is the language's own.
 EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
+#: A macro that is defined, or exported, is known in all modules that come after it.
+MACROS_ANYWHERE = frozenset({"rust"})
 #: A type is known by its name alone somewhere in the program, without an import that says from where.
 PROGRAM_TYPES = frozenset(
     {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
