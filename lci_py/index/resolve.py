@@ -128,6 +128,8 @@ class _CallResolver:
             return self._targets(values)
         if self._is_local(name, caller) or name in self.facts.bindings:
             return ()
+        if self._language in rules.EXPLICIT_NAMES:
+            return ()
         implicit = self._language in rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in rules.PROGRAM_SCOPE)
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
 #: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
 PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
+#: A bare name is bound in the file, by its package or by an import, or it is the language's own.
+EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
 #: A type is known by its name alone somewhere in the program, without an import that says from where.
 PROGRAM_TYPES = frozenset(
     {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
