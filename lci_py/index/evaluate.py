@@ -105,7 +105,9 @@ class Evaluator:
             elif value.kind == MANY and called and name in rules.ELEMENT_GETTERS:
                 found.append(value._replace(kind=FUNCTION))
             else:
-                found.extend(self.attribute(value, name, depth - 1))
+                values = self.attribute(value, name, depth - 1)
+                made = not called and values == (value,)  # Ruby's `C.new` without parentheses
+                found.extend(self._results(values, depth - 1) if made and value.kind == CLASS else values)
         return _distinct(found)
 
     def _results(self, values: Values, depth: int) -> Values:
