@@ -27,6 +27,8 @@ TYPE_KINDS = frozenset({"class", "struct", "union", "interface", "trait", "objec
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 #: The kind shown for code or text outside every definition.
 BLOCK_KIND = "block"
+#: Kinds of what the graph has besides definitions: a file (what it runs outside them), an anonymous function.
+FILE_KIND, LAMBDA_KIND = "file", "lambda"
 
 
 # --- source -----------------------------------------------------------------------------------------------------
@@ -214,6 +216,7 @@ class GraphLink:
     symbol: str | None
     file: str
     line: int
+    qualified_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,3 +294,5 @@ class Answer:
     conflicts: tuple[dict[str, Any], ...] = ()
     trace: dict[str, Any] | None = None
     truncated: dict[str, Any] | None = None  # what --max-tokens cut
+    expansion: dict[str, Any] | None = None  # what --expand added after the ranked results, and what it left out
+    did_you_mean: tuple[str, ...] = ()  # names like the one that nothing has

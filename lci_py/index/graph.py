@@ -7,7 +7,7 @@ comes from its file's node; imports join file nodes. Edges are sorted by source,
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from lci_py.index.arrays import Arrays, write_arrays
 from lci_py.index.links import CALLS, EDGE_KINDS, IMPORTS, INHERITS, STORED, Links
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "GraphIndex", "read_links", "write_graph"]
+__all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "Edges", "GraphIndex", "read_links", "write_graph"]
 
 
 def write_graph(path: Path, links: Links) -> None:
@@ -55,6 +57,15 @@ def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
     return low[high].astype(np.int32)
 
 
+class Edges(NamedTuple):
+    """Edges of one kind of some nodes, one after the other: all [N]."""
+
+    origin: NDArray[np.int64]  # which of the nodes that were asked about, by place
+    node: NDArray[np.int32]  # the other end
+    line: NDArray[np.int32]  # in the source's file
+    step: NDArray[np.uint8]
+
+
 class GraphIndex:
     """Reader of the shard.
 
@@ -68,6 +79,7 @@ class GraphIndex:
         self.first_symbol = arrays.array("first_symbol", "i4")
         self.source, self.target, self.line = (arrays.array(name, "i4") for name in ("source", "target", "line"))
         self.kind = arrays.array("kind", "u1")
+        self.step = arrays.array("step", "u1") if "step" in arrays else np.broadcast_to(np.uint8(0), len(self.source))
         self.incoming = arrays.array("incoming", "i4")
         self.out_ptr, self.in_ptr = arrays.array("out_ptr", "i4"), arrays.array("in_ptr", "i4")
         self._check(len(self.first_symbol) > 0)
@@ -77,6 +89,7 @@ class GraphIndex:
         edges = len(self.source)
         self._check(self.n_symbols >= 0 and len(self.out_ptr) == len(self.in_ptr) == nodes + 1)
         self._check(len(self.target) == len(self.line) == len(self.kind) == len(self.incoming) == edges)
+        self._check(len(self.step) == edges)
 
     def out(self, node: int, kind: int) -> NDArray[np.int32]:
         """Targets of a node's edges of one kind, ascending."""
@@ -88,6 +101,38 @@ class GraphIndex:
         edges = self.incoming[self._span(self.in_ptr, node)]
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
         return self._nodes(self.source[edges[self.kind[edges] == kind]])
+
+    def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int, *, incoming: bool = False) -> Edges:
+        """The edges of one kind of several nodes at once: node by node, and of each by the other end, then line.
+
+        Args:
+            nodes: Any, in any order; [M].
+            kind: A place in `EDGE_KINDS`.
+            incoming: Whether the nodes are the edges' targets, not their sources.
+        """
+        asked = np.asarray(nodes, np.int64)
+        pointers = self.in_ptr if incoming else self.out_ptr
+        self._check(not len(asked) or 0 <= int(asked.min()) <= int(asked.max()) < len(pointers) - 1)
+        start, stop = pointers[asked].astype(np.int64), pointers[asked + 1].astype(np.int64)
+        self._check(bool(((start >= 0) & (start <= stop) & (stop <= len(self.source))).all()))
+        sizes = stop - start
+        ends = np.cumsum(sizes)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - sizes), sizes)
+        edges = self.incoming[places] if incoming else places
+        self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
+        chosen = self.kind[edges] == kind
+        edges = edges[chosen]
+        node = self._nodes((self.source if incoming else self.target)[edges])
+        origin = np.repeat(np.arange(len(asked)), sizes)[chosen]
+        return Edges(origin, node, self.line[edges], self.step[edges])
+
+    def out_edges(self, node: int, kind: int) -> Edges:
+        """A node's edges of one kind, with what they lead to."""
+        return self.edges([node], kind)
+
+    def into_edges(self, node: int, kind: int) -> Edges:
+        """The edges of one kind into a node, with what they come from."""
+        return self.edges([node], kind, incoming=True)
 
     def _span(self, pointers: NDArray[Any], node: int) -> slice:
         self._check(0 <= node < len(pointers) - 1)
