@@ -25,6 +25,8 @@ KINDS = (
 #: Kinds whose members are members: a function inside one is a method, a variable inside one is a field.
 TYPE_KINDS = frozenset({"class", "struct", "union", "interface", "trait", "object", "enum"})
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
+#: What calls, imports, receivers and base classes can mean.
+CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace"}
 #: The kind shown for code or text outside every definition.
 BLOCK_KIND = "block"
 #: Kinds of what the graph has besides definitions: a file (what it runs outside them), an anonymous function.
@@ -99,6 +101,24 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
+class Typed:
+    """What is known of the type of a name: its declaration, or a value that it is given.
+
+    Attributes:
+        scope: The symbol (an index) whose local, member, parameter or result this is; -1 at the top level.
+        name: "" for the result of a function.
+        text: A type as written, without blanks; "=" and an expression for a value; "~" and a type for an alias; "" if
+            the name is only known to be bound here.
+        within: The symbol in which the text stands: the method, where `scope` is the class of `self.x = y`.
+    """
+
+    scope: int
+    name: str
+    text: str
+    within: int
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A run of lines to rank. `symbol` is the definition it belongs to (an index), -1 outside definitions."""
 
@@ -118,6 +138,8 @@ class Extract:
     calls: tuple[Call, ...] = ()
     imports: tuple[Import, ...] = ()
     bases: tuple[Base, ...] = ()
+    types: tuple[Typed, ...] = ()
+    flow: bytes = b""  # constraints of the propagation of functions as values (source.flow), "" if there are none
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
     limit: str = ""  # which of `source.walk.LIMIT_REASONS` keeps it from being complete

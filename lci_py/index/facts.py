@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Extract, Import
+from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, Typed
 
 #: One name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
-#: What calls, imports and base classes can mean.
-CALLABLE = FUNCTION_KINDS | TYPE_KINDS
 #: What a declaration that is imported by its qualified name can be.
 DECLARED = TYPE_KINDS | {"module", "namespace"}
 _SEPARATOR = re.compile(r"::|[./\\]")
@@ -69,6 +67,7 @@ class FileFacts:
         first: Number of the file's first symbol.
         names: Per symbol; what is not `CALLABLE` may have "" here.
         parents: Per symbol, the place of what is around it, smaller than its own, or -1.
+        types, flow: As in `Extract`.
         owners: Per symbol, the type that a method without a parent says it belongs to, or "".
     """
 
@@ -80,6 +79,8 @@ class FileFacts:
     owners: Sequence[str]
     imports: Sequence[Import]
     bases: Sequence[BaseName]
+    types: Sequence[Typed]
+    flow: bytes
 
     def kind_around(self, place: int) -> str:
         """The kind of a symbol's parent, "" at the top level."""
@@ -113,6 +114,14 @@ class FileFacts:
         found: dict[int, list[str]] = {}
         for base in self.bases:
             found.setdefault(base.symbol, []).append(base.name)
+        return found
+
+    @cached_property
+    def typed(self) -> dict[tuple[int, str], list[Typed]]:
+        """(Scope, name) to what is known of its type, in the order of the text."""
+        found: dict[tuple[int, str], list[Typed]] = {}
+        for item in self.types:
+            found.setdefault((item.scope, item.name), []).append(item)
         return found
 
     @cached_property
@@ -160,4 +169,6 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         owners=[owner(s.kind, s.parent, s.scope) for s in symbols],
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
+        types=extract.types,
+        flow=extract.flow,
     )

@@ -78,8 +78,7 @@ class GraphIndex:
         arrays = Arrays(path)
         self.first_symbol = arrays.array("first_symbol", "i4")
         self.source, self.target, self.line = (arrays.array(name, "i4") for name in ("source", "target", "line"))
-        self.kind = arrays.array("kind", "u1")
-        self.step = arrays.array("step", "u1") if "step" in arrays else np.broadcast_to(np.uint8(0), len(self.source))
+        self.kind, self.step = arrays.array("kind", "u1"), arrays.array("step", "u1")
         self.incoming = arrays.array("incoming", "i4")
         self.out_ptr, self.in_ptr = arrays.array("out_ptr", "i4"), arrays.array("in_ptr", "i4")
         self._check(len(self.first_symbol) > 0)
@@ -88,8 +87,9 @@ class GraphIndex:
         nodes = self.n_symbols + self.n_files
         edges = len(self.source)
         self._check(self.n_symbols >= 0 and len(self.out_ptr) == len(self.in_ptr) == nodes + 1)
-        self._check(len(self.target) == len(self.line) == len(self.kind) == len(self.incoming) == edges)
-        self._check(len(self.step) == edges)
+        self._check(
+            len(self.target) == len(self.line) == len(self.kind) == len(self.step) == len(self.incoming) == edges
+        )
 
     def out(self, node: int, kind: int) -> NDArray[np.int32]:
         """Targets of a node's edges of one kind, ascending."""
@@ -134,6 +134,19 @@ class GraphIndex:
         """The edges of one kind into a node, with what they come from."""
         return self.edges([node], kind, incoming=True)
 
+    def file_of(self, symbol: int) -> int:
+        """The number of the file that a symbol lies in."""
+        self._check(0 <= symbol < self.n_symbols)
+        return int(np.searchsorted(self.first_symbol, symbol, side="right")) - 1
+
+    def lambda_at(self, node: int) -> tuple[int, int, int]:
+        """File, line and the symbol around (-1 if none) of an anonymous function."""
+        raise DamagedIndexError(f"{self._name}: no anonymous function is node {node}")
+
+    def lambdas_of(self, nodes: Sequence[int]) -> list[int]:
+        """The anonymous functions inside some nodes."""
+        return []
+
     def _span(self, pointers: NDArray[Any], node: int) -> slice:
         self._check(0 <= node < len(pointers) - 1)
         start, stop = int(pointers[node]), int(pointers[node + 1])
@@ -166,7 +179,7 @@ def read_links(path: Path) -> Links:
         or not _points(links.first_symbol, None)
         or not _points(links.key_start, len(links.keys))
         or len(links.key_start) != len(links.first_symbol)
-        or not len(links.target) == len(links.line) == len(links.kind) == edges
+        or not len(links.target) == len(links.line) == len(links.kind) == len(links.step) == edges
         or not all(_within(column, 0, nodes) for column in (links.source, links.target))
         or not _within(links.kind, 0, len(EDGE_KINDS))
         or len(links.site_key) != len(links.site_count)

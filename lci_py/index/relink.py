@@ -73,7 +73,7 @@ def relink(
     stay = ~concerned[owners]
     rows = np.concatenate(
         [
-            np.stack([nodes[graph.source[stay]], nodes[graph.target[stay]], graph.kind[stay], graph.line[stay]]),
+            np.stack([nodes[graph.source], nodes[graph.target], graph.kind, graph.line, graph.step])[:, stay],
             linked.edges(int(first_symbol[-1])),
         ],
         axis=1,

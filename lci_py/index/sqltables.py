@@ -3,14 +3,15 @@ little of much. Rows of dead files are left out, and all numbers are public ones
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.facts import CALLABLE, DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
+from lci_py.index.facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
 from lci_py.index.tables import BY_NAME, Definition, Files
-from lci_py.types import KINDS, Import
+from lci_py.types import CALLABLE, KINDS, Import, Typed
 
 if TYPE_CHECKING:
     from lci_py.index.numbering import Numbering
@@ -135,6 +136,7 @@ class SqlTables:
         imports = self._select(segment, sql, (number,))
         _check(all(type(symbol) is int and type(base) is str for symbol, base in bases))
         _check(all(type(m) is type(n) is type(a) is str and _is_line(line) for m, n, a, line in imports))
+        types, flow = self._read_types(segment, number, len(rows))
         return FileFacts(
             self.files.heads[file],
             first,
@@ -144,7 +146,22 @@ class SqlTables:
             owners=owners,
             imports=[Import(*row) for row in imports],
             bases=[BaseName(symbol - start, name, lines[symbol - start]) for symbol, name in bases],
+            types=types,
+            flow=flow,
         )
+
+    def _read_types(self, segment: int, number: int, n_symbols: int) -> tuple[list[Typed], bytes]:
+        rows = self._select(segment, "SELECT types, flow FROM files WHERE id = ?", (number,))
+        _check(len(rows) == 1 and type(rows[0][0]) is str and type(rows[0][1]) is bytes)
+        try:
+            types = [Typed(*item) for item in json.loads(rows[0][0])]
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DamagedIndexError(f"the symbolic shard: {error}") from error
+        for item in types:
+            _check(type(item.scope) is type(item.within) is int)
+            _check(-1 <= item.scope < n_symbols and -1 <= item.within < n_symbols)
+            _check(type(item.name) is type(item.text) is str)
+        return types, rows[0][1]
 
     def calls(self, file: int) -> Sequence[CallSite]:
         segment, number, first, count = self._places[file]

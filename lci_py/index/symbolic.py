@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NOT NULL, size INTEGER, mtime_ns INTEGER,
   sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER, first_call INTEGER, calls INTEGER,
-  limited TEXT);
+  limited TEXT, types TEXT NOT NULL, flow BLOB NOT NULL);
 CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
   joined TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
   doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
@@ -51,7 +52,7 @@ def write_symbolic(path: Path, rows: Rows) -> None:
         db.executescript(_SCHEMA)
         db.execute("BEGIN")
         _write_calls(db, rows)
-        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
+        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
         db.executemany(
             "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
@@ -96,8 +97,9 @@ def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
     call = 0
     for i, r in enumerate(rows.records):
         calls = len(r.extract.calls)
+        types = json.dumps([(t.scope, t.name, t.text, t.within) for t in r.extract.types], separators=(",", ":"))
         yield (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
-               r.extract.package, r.extract.has_errors, call, calls, r.limit)  # fmt: skip
+               r.extract.package, r.extract.has_errors, call, calls, r.limit, types, r.extract.flow)  # fmt: skip
         call += calls
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from lci_py.index.facts import CALLABLE, DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
-from lci_py.types import KINDS, Import
+from lci_py.index.facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
+from lci_py.types import CALLABLE, KINDS, Import, Typed
 
 if TYPE_CHECKING:
     from lci_py.types import Extract
@@ -127,7 +127,9 @@ class MemoryTables:
         self._calls = array("i")  # four numbers each: name, receiver, line, caller
         self._imports = array("i")  # four numbers each: module, name, alias, line
         self._bases = array("i")  # three numbers each: symbol, name, line
-        self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases")}
+        self._types = array("i")  # four numbers each: scope, name, text, within
+        self._flows: list[bytes] = []  # per file
+        self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases", "types")}
         self._declared: dict[str, array[int]] = {}
         self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
         self._kept: dict[int, FileFacts] = {}
@@ -168,11 +170,14 @@ class MemoryTables:
             self._imports.extend((text(item.module), text(item.name), text(item.alias), item.line))
         for base in facts.bases:
             self._bases.extend((base.symbol, text(base.name), base.line))
+        for typed in facts.types:
+            self._types.extend((typed.scope, text(typed.name), text(typed.text), typed.within))
+        self._flows.append(facts.flow)
         for qualified in declared:
             self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
         for part, column, width in (
             ("symbols", self._names, 1), ("calls", self._calls, 4), ("imports", self._imports, 4),
-            ("bases", self._bases, 3),
+            ("bases", self._bases, 3), ("types", self._types, 4),
         ):  # fmt: skip
             self._starts[part].append(len(column) // width)
 
@@ -213,6 +218,7 @@ class MemoryTables:
         start, stop = self.first_symbol[file : file + 2]
         imports = self._rows("imports", self._imports, file, 4)
         bases = self._rows("bases", self._bases, file, 3)
+        types = self._rows("types", self._types, file, 4)
         return FileFacts(
             self._heads[file],
             start,
@@ -224,6 +230,8 @@ class MemoryTables:
                 Import(text[m], text[n], text[a], line) for m, n, a, line in zip(*[iter(imports)] * 4, strict=True)
             ],
             bases=[BaseName(s, text[n], line) for s, n, line in zip(*[iter(bases)] * 3, strict=True)],
+            types=[Typed(s, text[n], text[t], w) for s, n, t, w in zip(*[iter(types)] * 4, strict=True)],
+            flow=self._flows[file],
         )
 
     def _rows(self, part: str, column: array[int], file: int, width: int) -> array[int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.around import calls_in, members
 from lci_py.index.graph import CALLS, INHERITS
-from lci_py.index.steps import AMBIGUOUS, STEPS, confidence
+from lci_py.index.links import AMBIGUOUS, STEPS, confidence
 from lci_py.types import FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types_graph import Direction, Place
 

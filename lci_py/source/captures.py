@@ -7,10 +7,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lci_py.types import FUNCTION_KINDS
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.languages import Matches
+    from lci_py.types import Symbol
 
 SPACE = re.compile(r"\s+")
 COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
@@ -48,6 +51,7 @@ class Captured:
         self.prefixes: dict[int, tuple[int, Node, Node | None]] = {}
         self.uncalled: list[tuple[int, int]] = []  # ranges in which nothing is called, such as type signatures
         self.conditions: list[Node] = []
+        self.typed: list[dict[str, list[Node]]] = []
         self.package = ""
         best: dict[int, tuple[int, Entity]] = {}
         shapes: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -128,6 +132,8 @@ class Captured:
     def _other(self, role: str, captures: dict[str, list[Node]]) -> None:
         if role == "import":
             self.imports.append(captures)
+        elif role == "typed":
+            self.typed.append(captures)
         elif role == "base":
             self.bases.extend(captures["base"])
         elif role == "docstring":
@@ -163,7 +169,35 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str]:
             return "definition", name
     if "comment" in names or "attribute" in names:
         return "prefix", ""
-    for role in ("scope", "local", "import", "base", "docstring", "condition", "package", "uncalled"):
+    for role in ("scope", "local", "import", "base", "docstring", "condition", "package", "uncalled", "typed"):
         if role in names:
             return role, role
     return "call", "call"
+
+
+class Finder:
+    """The innermost entity around a byte."""
+
+    def __init__(self, entities: list[Entity]) -> None:
+        self.entities = entities
+        self.starts = [entity.start for entity in entities]
+
+    def enclosing(self, byte: int) -> int:
+        index = bisect_right(self.starts, byte) - 1
+        while index >= 0 and self.entities[index].end <= byte:
+            index = self.entities[index].outer
+        return index
+
+    def symbol(self, byte: int) -> int:
+        """The innermost symbol around a byte, -1 if none."""
+        index = self.enclosing(byte)
+        while index >= 0 and self.entities[index].symbol < 0:
+            index = self.entities[index].outer
+        return self.entities[index].symbol if index >= 0 else -1
+
+    def caller(self, byte: int, symbols: list[Symbol]) -> int:
+        """The innermost function around a byte; failing that the innermost symbol, so that nothing is lost."""
+        innermost = index = self.symbol(byte)
+        while index >= 0 and symbols[index].kind not in FUNCTION_KINDS:
+            index = symbols[index].parent
+        return index if index >= 0 else innermost

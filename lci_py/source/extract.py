@@ -7,13 +7,13 @@ here knows a language: what differs between languages is in grammars/.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
-from lci_py.source.captures import COLON, SPACE, Captured, Entity
+from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder
 from lci_py.source.chunk import chunk_symbols, chunk_text
 from lci_py.source.describe import clean_doc, exported, prefix, signature
+from lci_py.source.expressions import outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
@@ -48,7 +48,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
     symbols, nodes, limit = _symbols(spec, captured, path, limits.max_file_symbols)
     if not limit and is_deep(tree, limits.max_nesting):
         limit = "too_deep"
-    finder = _Finder(captured.entities)
+    finder = Finder(captured.entities)
+    calls = _calls(captured, finder, symbols)
     chunks = chunk_symbols(symbols, nodes, tree.root_node, source)
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
@@ -58,9 +59,10 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
         language=language,
         package=captured.package,
         symbols=tuple(symbols),
-        calls=tuple(_calls(captured, finder, symbols)),
+        calls=tuple(calls),
         imports=tuple(_imports(captured)),
         bases=tuple(_bases(captured, finder, symbols)),
+        types=tuple(types_of(captured, finder, symbols, calls)),
         chunks=chunks[: limits.max_file_chunks],
         has_errors=tree.root_node.has_error,
         limit=limit,
@@ -82,34 +84,6 @@ def _valid(source: bytes) -> bytes:
     except UnicodeDecodeError:
         return re.sub("[\udc80-\udcff]", "_", source.decode("utf-8", "surrogateescape")).encode()
     return source
-
-
-class _Finder:
-    """The innermost entity around a byte."""
-
-    def __init__(self, entities: list[Entity]) -> None:
-        self.entities = entities
-        self.starts = [entity.start for entity in entities]
-
-    def enclosing(self, byte: int) -> int:
-        index = bisect_right(self.starts, byte) - 1
-        while index >= 0 and self.entities[index].end <= byte:
-            index = self.entities[index].outer
-        return index
-
-    def symbol(self, byte: int) -> int:
-        """The innermost symbol around a byte, -1 if none."""
-        index = self.enclosing(byte)
-        while index >= 0 and self.entities[index].symbol < 0:
-            index = self.entities[index].outer
-        return self.entities[index].symbol if index >= 0 else -1
-
-    def caller(self, byte: int, symbols: list[Symbol]) -> int:
-        """The innermost function around a byte; failing that the innermost symbol, so that nothing is lost."""
-        innermost = index = self.symbol(byte)
-        while index >= 0 and symbols[index].kind not in FUNCTION_KINDS:
-            index = symbols[index].parent
-        return index if index >= 0 else innermost
 
 
 def _beside(first: Entity, second: Entity) -> bool:
@@ -167,7 +141,7 @@ def _symbols(
         entities[:] = _join_clauses(entities, captured.source, spec.blank)
         _nest(entities)
     docs: dict[int, Node] = {}
-    finder = _Finder(entities)
+    finder = Finder(entities)
     for node in captured.docstrings:
         docs.setdefault(finder.enclosing(node.start_byte), node)
     tags = conditions.Tags(spec.conditions, path, captured.source, captured.conditions)
@@ -280,7 +254,7 @@ def _symbol(
     )
 
 
-def _calls(captured: Captured, finder: _Finder, symbols: list[Symbol]) -> list[Call]:
+def _calls(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Call]:
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
     calls: dict[int, Call] = {}
     for captures in captured.calls:
@@ -292,16 +266,9 @@ def _calls(captured: Captured, finder: _Finder, symbols: list[Symbol]) -> list[C
         receiver = captures.get("receiver")
         if at in defined or (at in calls and not receiver) or captured.is_uncalled(at):
             continue  # where a name is defined it is not called; of two matches the one with a receiver counts
-        owner = _head(captured, receiver[0]) if receiver else ""
+        owner = outline(captured, receiver[0]) if receiver else ""
         calls[at] = Call(captured.text(node), owner, node.start_point[0] + 1, finder.caller(at, symbols))
     return list(calls.values())
-
-
-def _head(captured: Captured, receiver: Node) -> str:
-    """The first 80 characters of a receiver, without blanks: in a chain of calls each holds all that come before."""
-    start = receiver.start_byte
-    text = captured.source[start : min(receiver.end_byte, start + 1000)].decode("utf-8", "replace")
-    return "".join(text.split())[:80]
 
 
 def _imports(captured: Captured) -> list[Import]:
@@ -330,7 +297,7 @@ def _module(captured: Captured, captures: dict[str, list[Node]]) -> str:
     return text.strip("\"'`<> ")
 
 
-def _bases(captured: Captured, finder: _Finder, symbols: list[Symbol]) -> list[Base]:
+def _bases(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Base]:
     types = {symbol.name: index for index, symbol in reversed(list(enumerate(symbols))) if symbol.kind in TYPE_KINDS}
     bases = []
     for node in captured.bases:

@@ -1,8 +1,9 @@
 """A file's record as bytes: how it travels from a worker to the index, and how the cache keeps it.
 
-A zlib stream over the length of a JSON header (four bytes, little-endian), the header, and three runs of numbers: the
-digests of the chunks' lines (8 bytes each), the chunks' words and their counts (int32). Nothing in it says where the
-file lies or when it was written: the same content under another name has the same bytes.
+A zlib stream over the length of a JSON header (four bytes, little-endian), the header, three runs of numbers (the
+digests of the chunks' lines, 8 bytes each, the chunks' words and their counts, int32), and the constraints of
+`source.flow`. Nothing in it says where the file lies or when it was written: the same content under another name has
+the same bytes.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from lci_py.source.worker import FileRecord
-from lci_py.types import Base, Call, Chunk, Extract, Import, Symbol
+from lci_py.types import Base, Call, Chunk, Extract, Import, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 1
+VERSION = 2
 #: A record is not larger than some times its file, whose size is bounded.
 _MAX_BYTES = 1 << 30
 # Not `astuple`, which copies what it finds, and takes longer than the rest of this module.
-_SYMBOL, _CALL, _IMPORT, _BASE = (
-    attrgetter(*(field.name for field in fields(kind))) for kind in (Symbol, Call, Import, Base)
+_SYMBOL, _CALL, _IMPORT, _BASE, _TYPED = (
+    attrgetter(*(field.name for field in fields(kind))) for kind in (Symbol, Call, Import, Base, Typed)
 )
 
 
@@ -50,6 +51,8 @@ def encode(record: FileRecord) -> bytes:
             "calls": list(map(_CALL, found.calls)),
             "imports": list(map(_IMPORT, found.imports)),
             "bases": list(map(_BASE, found.bases)),
+            "types": list(map(_TYPED, found.types)),
+            "flow": len(found.flow),
             "chunks": [(chunk.symbol, chunk.line, chunk.end_line) for chunk in found.chunks],
             "texts": [chunk.text for chunk in found.chunks] if any(chunk.text for chunk in found.chunks) else None,
             "words": record.words,
@@ -60,6 +63,7 @@ def encode(record: FileRecord) -> bytes:
     parts = [len(header).to_bytes(4, "little"), header, *record.digests]
     parts += [ids for ids, _ in record.bags]
     parts += [counts for _, counts in record.bags]
+    parts.append(found.flow)
     return zlib.compress(b"".join(parts), 1)
 
 
@@ -89,7 +93,8 @@ def _decode(data: bytes, place: Place) -> FileRecord:
     digests = 4 + length
     ids = digests + 8 * len(chunks)
     counts = ids + ends[-1]
-    if len(plain) != counts + ends[-1] or len(header["bags"]) != len(chunks):
+    flow = counts + ends[-1]
+    if len(plain) != flow + header["flow"] or header["flow"] < 0 or len(header["bags"]) != len(chunks):
         raise ValueError("not a record: its parts do not fit together")
     spans = list(pairwise(ends))
     return FileRecord(
@@ -106,6 +111,8 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             calls=tuple(Call(*item) for item in header["calls"]),
             imports=tuple(Import(*item) for item in header["imports"]),
             bases=tuple(Base(*item) for item in header["bases"]),
+            types=tuple(Typed(*item) for item in header["types"]),
+            flow=plain[flow:],
             chunks=chunks,
             has_errors=header["errors"],
             limit=header["limit"],

@@ -1,0 +1,140 @@
+"""The texts of receivers, types and values, cut down to what tells what a name stands for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.captures import COLON
+from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.captures import Captured, Finder
+    from lci_py.types import Call, Symbol
+
+_READ = 1000  # bytes
+_KEPT = 120  # characters
+_OPEN, _CLOSE = "([{", ")]}"
+_GROUPS = re.compile(r"[(\[{]")
+_BEFORE = re.compile(r"[\w)\]>!?}$]$")
+_FIRST = re.compile(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
+#: What keeps two words apart where blanks go: `new Foo`, `await f()`.
+_WORDS = re.compile(r"\b(new|await|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
+_SPACE = re.compile(r"\s+")
+
+
+def outline(captured: Captured, node: Node) -> str:
+    """An expression without blanks and arguments, at most 120 characters: in `a.f(x, y).g[1]` that is `a.f().g[]`.
+
+    In a chain of calls each receiver holds all that come before, so no more than 1,000 bytes are looked at.
+    """
+    start = node.start_byte
+    text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
+    text = _WORDS.sub(r"\1" "\0", text)
+    text = _SPACE.sub("", text).replace("\0", " ")
+    if _GROUPS.search(text):
+        text = _without_arguments(text)
+    return text[:_KEPT]
+
+
+def _without_arguments(text: str) -> str:
+    """Empty every group that follows a name; one that stands for itself, as in `(a or b).c`, stays."""
+    kept: list[str] = []
+    depth = 0
+    for part in re.split(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')", text):
+        if not part:
+            continue
+        if part in _OPEN:
+            if depth:
+                depth += 1
+            else:
+                if kept and _BEFORE.search(kept[-1]):
+                    depth = 1
+                kept.append(part)
+        elif part in _CLOSE:
+            if depth:
+                depth -= 1
+            if not depth:
+                kept.append(part)
+        elif not depth:
+            kept.append(part)
+    return "".join(kept)
+
+
+def first_name(text: str) -> str:
+    """The name that an expression begins with, "" if it begins otherwise."""
+    match = _FIRST.match(text)
+    return match.group(1) if match else ""
+
+
+def types_of(
+    captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call]
+) -> list[Typed]:  # fmt: skip
+    """What is known of types. Of locals, only those that a call depends on."""
+    found: dict[Typed, None] = {}
+    for captures in captured.typed:
+        for item in _typed(captured, finder, symbols, captures):
+            found.setdefault(item)
+    asked = {call.name for call in calls if not call.receiver}
+    asked.update(first_name(call.receiver) for call in calls if call.receiver)
+    # In reverse, since a value usually comes from a name bound before.
+    kept = []
+    for item in reversed(found):
+        local = item.name and item.scope >= 0 and symbols[item.scope].kind in FUNCTION_KINDS
+        if local and item.name not in asked:
+            continue
+        if not local and not item.text:
+            continue
+        if item.text.startswith("="):
+            asked.add(first_name(item.text[1:]))
+        kept.append(item)
+    kept.reverse()
+    return kept
+
+
+def _typed(
+    captured: Captured, finder: Finder, symbols: Sequence[Symbol], captures: dict[str, list[Node]]
+) -> Iterator[Typed]:
+    texts = _texts(captured, captures)
+    for node in captures.get("typed.alias", ()):
+        yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
+    for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
+        place = _around(finder, symbols, node, FUNCTION_KINDS)
+        if place >= 0:
+            yield from (Typed(place, "", text, place) for text in texts)
+    for node in captures.get("typed.member", ()):
+        place = _around(finder, symbols, node, TYPE_KINDS)
+        within = _around(finder, symbols, node, FUNCTION_KINDS | TYPE_KINDS)
+        if place >= 0:
+            yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
+    for node in captures.get("typed.name", ()):
+        place = _around(finder, symbols, node, CALLABLE)
+        name = COLON.sub("", captured.text(node)).lstrip("$")
+        yield from (Typed(place, name, text, place) for text in texts or [""])
+
+
+def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
+    """What stands in a match for types and values, as in `Typed.text`."""
+    texts = []
+    for role in ("typed.type", "typed.return"):
+        texts += [_type(captured.text(node)) for node in captures.get(role, ())]
+    for role, after in (("typed.value", ""), ("typed.result", ""), ("typed.each", "[]")):
+        texts += [f"={outline(captured, node)}{after}" for node in captures.get(role, ())]
+    return texts
+
+
+def _type(text: str) -> str:
+    text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text)).replace("\0", " ")
+    return text.lstrip(":").removeprefix("->")[:_KEPT]
+
+
+def _around(finder: Finder, symbols: Sequence[Symbol], node: Node, kinds: frozenset[str]) -> int:
+    """The innermost symbol of one of the kinds around a node, -1 if there is none."""
+    place = finder.symbol(node.start_byte)
+    while place >= 0 and symbols[place].kind not in kinds:
+        place = symbols[place].parent
+    return place
