@@ -1,13 +1,14 @@
-"""The values of the commands that walk the graph. Named tuples, and apart from `types`: a search defines none of them.
+"""The values of the commands that walk the graph. Apart from `types`: a search need not define them.
 
 Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from lci_py.types import IndexInfo
+from lci_py.types import Filters, IndexInfo
 
 Direction = Literal["callers", "callees"]
 DIRECTIONS: tuple[Direction, ...] = ("callees", "callers")
@@ -15,6 +16,18 @@ Format = Literal["text", "dot", "mermaid", "json"]
 FORMATS: tuple[Format, ...] = ("text", "dot", "mermaid", "json")
 Role = Literal["definition", "call", "import", "reference"]
 ROLES: tuple[Role, ...] = ("definition", "call", "import", "reference")
+
+
+class GraphRequest(NamedTuple):
+    """What one of the commands is asked."""
+
+    name: str
+    every: bool = False  # all that an ambiguous name can mean
+    filters: Filters = Filters()
+    limit: int | None = None
+    roles: tuple[Role, ...] = ()  # of references; none for all
+    direction: Direction = "callees"  # of a tree
+    depth: int = 3  # of a tree
 
 
 class Place(NamedTuple):
@@ -76,7 +89,8 @@ class Reference(NamedTuple):
     stale: bool
 
 
-class GraphAnswer(NamedTuple):
+@dataclass(frozen=True)
+class GraphAnswer:
     """What callers, callees, tree or refs found."""
 
     command: str

@@ -48,9 +48,9 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
         wanted = {row["symbol_number"] for row in whole}
         # By the whole name first: a declaration in a header belongs to the definition in the file that was named.
         rows = symbols.definitions(rest, Filters())
-        found = _groups(_callable(rows) if callable_only else rows)
+        found = groups(_callable(rows) if callable_only else rows)
         return [meant for meant in found if any(row["symbol_number"] in wanted for row in meant.rows)]
-    return _groups(_callable(rows) if callable_only else rows)
+    return groups(_callable(rows) if callable_only else rows)
 
 
 def one_meaning(found: Sequence[Meant], name: str, *, every: bool) -> list[Row]:
@@ -88,7 +88,7 @@ def _callable(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row["kind"] in FUNCTION_KINDS or row["kind"] in TYPE_KINDS] or rows
 
 
-def _groups(rows: Sequence[Row]) -> list[Meant]:
+def groups(rows: Sequence[Row]) -> list[Meant]:
     """Rows by what they are of; the order is that of the first of each."""
     sources: dict[tuple[str, str], set[str]] = {}
     for row in rows:

@@ -12,12 +12,14 @@ from lci_py.types import FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types_graph import Direction, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lci_py.index.graph import Edges
     from lci_py.index.symbols import Row
     from lci_py.search.session import Session
 
+#: Place of the node asked about, node at the other end, line, step.
+Edge = tuple[int, int, int, int]
 #: Methods that a constructor call runs, where they are not of the kind `constructor`.
 _CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
 #: Rows fetched at once.
@@ -101,7 +103,23 @@ class Nodes:
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
         """What calls some nodes, or what they call, by node: each other end once."""
         own = list(nodes) if direction == "callers" else [*nodes, *self.graph.lambdas_of(nodes)]
-        return _joined(self.graph.edges(own, CALLS, incoming=direction == "callers"))
+        return _joined(_rows(self.graph.edges(own, CALLS, incoming=direction == "callers")))
+
+    def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
+        """The same for each of some nodes alone."""
+        inner: dict[int, list[int]] = {}
+        if direction == "callees":
+            inner = {place: self.graph.lambdas_of([node]) for place, node in enumerate(nodes)}
+        own = [(place, one) for place, node in enumerate(nodes) for one in (node, *inner.get(place, ()))]
+        edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
+        found: list[list[Call]] = [[] for _ in nodes]
+        grouped: dict[int, list[Edge]] = {}
+        for origin, *rest in _rows(edges):
+            place = own[origin][0]
+            grouped.setdefault(place, []).append((place, *rest))
+        for place, some in grouped.items():
+            found[place] = _joined(some)
+        return found
 
     def inherited(self, rows: Sequence[Row]) -> list[Call]:
         """Who makes an object of a type whose constructor is a base's: the calls of that one by the type's name."""
@@ -110,7 +128,7 @@ class Nodes:
             number = int(row["symbol_number"])
             if row["kind"] in TYPE_KINDS and not self.constructors([number]):
                 above = self._constructor_above(number)
-                calls = _joined(self.graph.edges(above, CALLS, incoming=True)) if above else []
+                calls = _joined(_rows(self.graph.edges(above, CALLS, incoming=True))) if above else []
                 found += [
                     call._replace(lines=lines, origins=(origin,))
                     for call in calls
@@ -139,6 +157,9 @@ class Nodes:
     def _called(self) -> dict[int, set[tuple[int, str]]]:
         return {}
 
+    def path(self, file: int) -> str:
+        return self._files[file][0]
+
     def file_of(self, node: int) -> int:
         """The number of the file that a node lies in."""
         if node >= self.first_lambda:
@@ -152,10 +173,14 @@ def place_of(row: Row) -> Place:
     )
 
 
-def _joined(edges: Edges) -> list[Call]:
+def _rows(edges: Edges) -> Iterator[Edge]:
+    yield from zip(*(column.tolist() for column in edges), strict=True)
+
+
+def _joined(edges: Iterable[Edge]) -> list[Call]:
     """Edges by their other end, ascending."""
     found: dict[int, list[tuple[int, int, int]]] = {}
-    for origin, node, line, step in zip(*(column.tolist() for column in edges), strict=True):
+    for origin, node, line, step in edges:
         found.setdefault(node, []).append((line, step, origin))
     return [
         Call(

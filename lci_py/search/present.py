@@ -118,20 +118,24 @@ def _unmoved(session: Session, row: Row, lines: list[bytes]) -> bool:
     return bool(chunks) and all(lines_digest(lines, first, last) == sha for first, last, sha in chunks)
 
 
-def answer(session: Session, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:
-    """The envelope around results."""
+def index_info(session: Session) -> IndexInfo:
+    """The envelope's `index` object."""
     manifest = session.manifest
     swept = session.freshness.sweep()
-    info = IndexInfo(
+    return IndexInfo(
         manifest.generation, manifest.built_at, manifest.commit, manifest.branch, len(swept.stale), swept.unchecked
     )
+
+
+def answer(session: Session, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:
+    """The envelope around results."""
     return Answer(
         query=request.query,
         mode=request.mode,
         results=tuple(results),
         total=total,
         has_more=total > len(results),
-        index=info,
+        index=index_info(session),
     )
 
 
