@@ -114,9 +114,8 @@ class Nodes:
         edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
         found: list[list[Call]] = [[] for _ in nodes]
         grouped: dict[int, list[Edge]] = {}
-        for origin, *rest in _rows(edges):
-            place = own[origin][0]
-            grouped.setdefault(place, []).append((place, *rest))
+        for origin, node, line, step in _rows(edges):
+            grouped.setdefault(own[origin][0], []).append((own[origin][0], node, line, step))
         for place, some in grouped.items():
             found[place] = _joined(some)
         return found
@@ -170,6 +169,18 @@ class Nodes:
 def place_of(row: Row) -> Place:
     return Place(
         row["id"], row["symbol"], row["qualified_name"], row["kind"], row["file"], row["line"], row["language"]
+    )
+
+
+def merged(one: Call, other: Call) -> Call:
+    """The calls between two nodes that stand for the same two definitions."""
+    surer = max(one, other, key=lambda call: (call.confidence, -call.step))
+    return Call(
+        one.node,
+        tuple(sorted({*one.lines, *other.lines})),
+        surer.step,
+        one.ambiguous and other.ambiguous,
+        tuple(sorted({*one.origins, *other.origins})),
     )
 
 

@@ -9,15 +9,15 @@ from lci_py.errors import UsageError
 from lci_py.search import present
 from lci_py.search.navigate import definitions, nothing, place_filter
 from lci_py.search.navigate_names import groups
-from lci_py.search.navigate_nodes import Nodes, place_of
+from lci_py.search.navigate_nodes import Nodes, merged, place_of
 from lci_py.types_graph import Branch, GraphAnswer, GraphRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from lci_py.index.symbols import Row
     from lci_py.search.navigate_nodes import Call
     from lci_py.search.session import Session
+    from lci_py.types import Filters
     from lci_py.types_graph import Direction, Place
 
 #: Levels of a tree at most: JSON of more cannot be read everywhere.
@@ -49,7 +49,7 @@ def tree(session: Session, request: GraphRequest) -> GraphAnswer:
     if not rows:
         return nothing(session, "tree", request)
     nodes = Nodes(session)
-    grower = _Grower(nodes, request.direction, place_filter(request.filters))
+    grower = _Grower(nodes, request.direction, request.filters)
     # Overloads and declarations of one thing are one root, as are a type and its constructors.
     things = [meant.rows for meant in groups(rows)]
     roots = [_Branch(int(thing[0]["symbol_number"]), None, None) for thing in things]
@@ -72,10 +72,10 @@ def tree(session: Session, request: GraphRequest) -> GraphAnswer:
 class _Grower:
     """Grows trees level by level."""
 
-    def __init__(self, nodes: Nodes, direction: Direction, passes: Callable[[Place], bool]) -> None:
+    def __init__(self, nodes: Nodes, direction: Direction, filters: Filters) -> None:
         self._nodes = nodes
         self._direction: Direction = direction
-        self._passes = passes
+        self._filters = filters
         self._below: dict[int, list[Call]] = {}  # what is shown below a node
 
     def grow(self, roots: list[_Branch], asked: list[list[int]], depth: int) -> list[_Branch]:
@@ -113,19 +113,26 @@ class _Grower:
     def _read(self, fresh: list[int], stands_for: dict[int, list[int]]) -> None:
         """Fill in what is below some nodes, all at once."""
         wanted = [(node, own) for node in fresh for own in stands_for.get(node, [node])]
-        owner = [node for node, _ in wanted]
-        self._below |= {node: [] for node in fresh}
         calls = self._nodes.calls_of_each([own for _, own in wanted], self._direction)
-        places = self._nodes.places(call.node for each in calls for call in each)
-        seen: set[tuple[int, int]] = set()
-        for node, each in zip(owner, calls, strict=True):
+        below: dict[int, dict[int, Call]] = {node: {} for node in fresh}
+        passes = self._passing(call.node for each in calls for call in each)
+        for (node, _), each in zip(wanted, calls, strict=True):
             for call in each:
-                if call.node in places and (node, call.node) not in seen and self._passes(places[call.node]):
-                    seen.add((node, call.node))
-                    self._below[node].append(call)
+                if passes(call.node):
+                    known = below[node].get(call.node)
+                    below[node][call.node] = merged(known, call) if known else call
+        self._below |= {node: list(found.values()) for node, found in below.items()}
         for node in fresh:
             # Callees in the order of the calls; callers by path and place, which is that of the numbers.
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
+
+    def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
+        """Whether each of some nodes is to be shown."""
+        if not self._filters:
+            return lambda _: True  # a tree's last level is only counted: its places are not needed
+        passes = place_filter(self._filters)
+        shown = {node for node, place in self._nodes.places(nodes).items() if passes(place)}
+        return shown.__contains__
 
 
 def _is_above(branch: _Branch) -> bool:
