@@ -16,6 +16,8 @@ VIEWS: tuple[View, ...] = ("dense", "bm25", "symbolic")
 
 #: Whether a search refreshes the index first: if that is quick, never, or whatever it takes.
 REFRESH = ("auto", "never", "always")
+#: Hops of `--expand` at most.
+MAX_HOPS = 5
 
 #: Every kind a symbol can have; grammars may use no other.
 KINDS = (

@@ -99,7 +99,7 @@ class _Listing:
             links: tuple[GraphLink, ...] = getattr(graph, label)
             if not links:
                 continue
-            shown = [link.symbol or link.file for link in links[:_LINKS_SHOWN]]
+            shown = [link.qualified_name or link.symbol or link.file for link in links[:_LINKS_SHOWN]]
             more = max(graph.counts.get(label, 0), len(links)) - len(shown)
             text = f"{label.replace('_', ' ')}: {', '.join(shown)}" + (f" (+{more})" if more else "")
             yield self.aside(text)
