@@ -42,13 +42,20 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
     for name, item in facts.bindings.items():
         yield ("binding", path, name), (item.module, item.name, language)
     ids = tables.stable_ids(file)
+    for star in facts.stars:
+        yield ("stars", path), (star.module, language)
+    for typed in facts.types:
+        scope, within = (ids[place] if place >= 0 else "" for place in (typed.scope, typed.within))
+        owner = facts.names[typed.scope] if typed.scope >= 0 else ""
+        yield ("typed", path, owner, typed.name), (scope, typed.text, within, language)
     for base in facts.bases:
+        yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
     for place in facts.callables:
         # What is found is also asked about its file: a language that is another one counts as another definition.
         token = (ids[place], language)
         name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
-        if around in TYPE_KINDS:
+        if around:
             parent = facts.parents[place]
             yield ("member", path, facts.names[parent], name), (ids[parent], *token)
         if is_top(kind, around):
@@ -56,6 +63,7 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
             yield ("folder", family, folder, name), token
         if is_shared(around):
             yield ("only", family, name), token
+            yield ("all", family, name), token
         if kind in TYPE_KINDS:
             yield ("type", family, name), token
             yield ("near", family, folder, name), token

@@ -101,12 +101,12 @@ class FileFacts:
         return found
 
     @cached_property
-    def members(self) -> dict[int, dict[str, int]]:
-        """Per symbol, the definitions right inside it: the first of each name."""
-        found: dict[int, dict[str, int]] = {}
+    def members(self) -> dict[int, dict[str, list[int]]]:
+        """Per symbol, the definitions right inside it, by name."""
+        found: dict[int, dict[str, list[int]]] = {}
         for place in self.callables:
             if self.parents[place] >= 0:
-                found.setdefault(self.parents[place], {}).setdefault(self.names[place], place)
+                found.setdefault(self.parents[place], {}).setdefault(self.names[place], []).append(place)
         return found
 
     @cached_property
@@ -123,6 +123,19 @@ class FileFacts:
         for item in self.types:
             found.setdefault((item.scope, item.name), []).append(item)
         return found
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Typed]]:
+        """Name to what is known of its type in any scope, in the order of the text."""
+        found: dict[str, list[Typed]] = {}
+        for item in self.types:
+            found.setdefault(item.name, []).append(item)
+        return found
+
+    @cached_property
+    def stars(self) -> list[Import]:
+        """Imports that bind everything a module has."""
+        return [item for item in self.imports if item.name == "*" and not item.alias]
 
     @cached_property
     def bindings(self) -> dict[str, Import]:

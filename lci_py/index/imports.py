@@ -6,7 +6,7 @@ import posixpath
 import re
 
 from lci_py.index.lookups import LookUps
-from lci_py.index.tables import BY_NAME
+from lci_py.index.tables import BY_NAME, INDEX_NAMES
 from lci_py.types import Import
 
 _PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
@@ -40,6 +40,21 @@ class ImportResolver:
             self._look.keys = asked
         self._look.keys |= found[1]  # who gets an answer from the memo depends on what it came from all the same
         return found[0]
+
+    def submodule(self, file: int, name: str) -> tuple[int, ...]:
+        """The file of a module inside the package, or folder, that a file stands for."""
+        head = self._heads[file]
+        stem, _, suffix = head.path.rpartition(".")
+        folder = posixpath.dirname(head.path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
+        for path in (
+            f"{folder}/{name}.{suffix}",
+            f"{folder}/{name}/__init__.{suffix}",
+            f"{folder}/{name}/mod.{suffix}",
+        ):
+            found = self._look.at(path.lstrip("/"))
+            if found >= 0:
+                return (found,)
+        return ()
 
     def _find(self, file: int, item: Import) -> tuple[int, ...]:
         module = item.module

@@ -14,11 +14,13 @@ from zlib import crc32
 
 from lci_py.index.facts import is_shared, is_top
 from lci_py.index.tables import Definition, Tables
-from lci_py.types import TYPE_KINDS, Import
+from lci_py.types import TYPE_KINDS, Import, Typed
 
 LookUp = tuple[str, ...]
 #: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
 COMMON_CALLS = 12
+#: A name with more definitions than this says nothing about which one is meant.
+MOST_NAMED = 6
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
 
 
@@ -58,6 +60,10 @@ class LookUps:
             "top": self._top,
             "member": self._members,
             "bases": self._bases,
+            "typed": self._typed,
+            "stars": lambda path: self._facts(path).stars,
+            "heirs": self._heirs,
+            "all": self._all,
             "only": self._only,
             "type": lambda family, name: _single(self._types(family, name)),
             "near": self._near,
@@ -106,6 +112,13 @@ class LookUps:
         found: Sequence[int] = self._ask(("declaring", family, name))
         return found
 
+    def stars(self, file: int) -> Sequence[Import]:
+        """Imports that bind everything a module has."""
+        if file == self._own:
+            return self.tables.facts(file).stars
+        found: Sequence[Import] = self._ask(("stars", self.files.heads[file].path))
+        return found
+
     def binding(self, file: int, name: str) -> Import | None:
         """The import that binds a name in a file."""
         if file == self._own:
@@ -121,17 +134,52 @@ class LookUps:
         found: Definition | None = self._top(path, name) if file == self._own else self._ask(("top", path, name))
         return found
 
-    def member(self, owner: Definition, name: str) -> Definition | None:
-        """What a type itself has under a name, be it in its own file or, as in Go, in another of its folder."""
-        file = owner.file
+    def definition(self, file: int, place: int) -> Definition:
+        """A symbol of a file. What it says follows from the symbol's stable id, so nothing is taken down."""
+        return self._definition(file, place)
+
+    def inside(self, file: int, place: int, name: str) -> Definition | None:
+        """The definition right inside another one; the first of the name."""
+        found = self.all_inside(file, place, name)
+        return found[0] if found else None
+
+    def all_inside(self, file: int, place: int, name: str) -> list[Definition]:
+        """All definitions of a name right inside another one."""
         facts = self.tables.facts(file)
-        place = owner.symbol - facts.first
         if file == self._own:
-            found = facts.members.get(place, {}).get(name, -1)
+            places: Sequence[int] = facts.members.get(place, {}).get(name, ())
         else:
             asked = self._ask(("member", facts.head.path, facts.names[place], name))
-            found = next((inner for outer, inner in asked if outer == place), -1)
-        return self._definition(file, found) if found >= 0 else self.adopted(owner, name)
+            places = [inner for outer, inner in asked if outer == place]
+        return [self._definition(file, inner) for inner in places]
+
+    def typed(self, file: int, place: int, name: str) -> Sequence[Typed]:
+        """What is known of the type of a name that is bound in a symbol (-1: at the top level), in the text's order."""
+        facts = self.tables.facts(file)
+        if file == self._own:
+            return facts.typed.get((place, name), ())
+        asked = self._ask(("typed", facts.head.path, facts.names[place] if place >= 0 else "", name))
+        return [item for item in asked if item.scope == place]
+
+    def near_type(self, file: int, name: str) -> Definition | None:
+        """The only type of a name in a file's folder."""
+        found: Definition | None = self._ask(("near", self.files.families[file], self.files.folders[file], name))
+        return found
+
+    def heirs(self, family: str, name: str) -> list[Definition]:
+        """Types that are derived from one of this name."""
+        found: list[Definition] = self._ask(("heirs", family, name))
+        return found
+
+    def all_named(self, family: str, name: str) -> list[Definition]:
+        """Up to `MOST_NAMED` definitions of a name that other files can see; none if there are more."""
+        found: list[Definition] = self._ask(("all", family, name))
+        return found
+
+    def member(self, owner: Definition, name: str) -> Definition | None:
+        """What a type itself has under a name, be it in its own file or, as in Go, in another of its folder."""
+        place = owner.symbol - self.tables.facts(owner.file).first
+        return self.inside(owner.file, place, name) or self.adopted(owner, name)
 
     def adopted(self, owner: Definition, name: str) -> Definition | None:
         """A method of a type that stands outside it, if the type is the only one of its name in the folder."""
@@ -196,10 +244,26 @@ class LookUps:
     def _members(self, path: str, owner: str, name: str) -> list[tuple[int, int]]:
         facts = self._facts(path)
         return [
-            (outer, inner[name])
+            (outer, place)
             for outer, inner in facts.members.items()
-            if facts.names[outer] == owner and name in inner
+            if facts.names[outer] == owner
+            for place in inner.get(name, ())
         ]
+
+    def _typed(self, path: str, scope: str, name: str) -> list[Typed]:
+        facts = self._facts(path)
+        return [
+            item
+            for item in facts.by_name.get(name, ())
+            if (facts.names[item.scope] if item.scope >= 0 else "") == scope
+        ]
+
+    def _heirs(self, family: str, name: str) -> list[Definition]:
+        return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]
+
+    def _all(self, family: str, name: str) -> list[Definition]:
+        found = [found for found in self._named(family, name) if is_shared(found.around)]
+        return found if len(found) <= MOST_NAMED else []
 
     def _bases(self, path: str, owner: str) -> list[tuple[int, str]]:
         facts = self._facts(path)

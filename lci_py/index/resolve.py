@@ -1,32 +1,29 @@
-"""Names to definitions: which symbol a call or a base class means. Conservative: no edge beats a wrong one.
+"""Names to definitions: which symbols a call or a base class means, and what says so.
 
-The steps of a call, first match wins: the object's own type (self, this) and its bases; the scopes around the call;
-names the file imports; a receiver that names an imported module or a known type; the same package; a name that only
-one definition in the repository has. docs/architecture.md says what this first form leaves out.
+The steps of a call, first match wins: the scopes around the call; names the file imports, through re-exports; the
+object's own type (self, super) and its bases; a receiver whose type is declared, or follows from what it was given;
+the same package; a name that only one definition in the repository has. docs/call-graph.md tells more.
 """
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 
+from lci_py.index import rules
+from lci_py.index.evaluate import CLASS, FUNCTION, INSTANCE, Evaluator, Value, Values
 from lci_py.index.imports import ImportResolver
-from lci_py.index.links import CALLS, IMPORTS, INHERITS, Edge
+from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, OVERRIDE, PACKAGE, TYPE, Edge
 from lci_py.index.lookups import LookUps
+from lci_py.index.receivers import steps_of
 from lci_py.index.tables import Definition
 from lci_py.source.languages import load_languages
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
 
-#: In these languages a file sees its folder's (or package's) definitions without an import.
-_FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
-#: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
-_PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
-#: What holds names that a bare name inside it reaches, in every language.
-_LEXICAL = FUNCTION_KINDS | {"namespace", "module"}
-#: A bare name reaches the methods of the object around it.
-_IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp"})
-#: A file or table of functions is an object here: `list.append(x)` may be a function.
-_MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
+#: How a call of an object is spelled as a method of it.
+_CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
+#: Derived types that are looked at for methods in the place of the one that is declared.
+_MOST_HEIRS = 12
+#: (symbol, step) pairs.
+Targets = tuple[tuple[int, int], ...]
 
 
 class FileLinker:
@@ -40,42 +37,42 @@ class FileLinker:
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
         self._imports = ImportResolver(look_ups)
-        self._selfs = {name: frozenset(spec.self_names) for name, spec in load_languages().items()}
+        selfs = {name: frozenset(spec.self_names) for name, spec in load_languages().items()}
+        self._evaluator = Evaluator(look_ups, self._imports, selfs)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
-        """A file's edges, distinct by all but the line (the first counts), and the keys of its look-ups."""
+        """A file's edges, distinct by all but the step (the first counts), and the keys of its look-ups."""
         self._look.start(file)
-        calls = _CallResolver(self._look, self._imports, file, self._selfs)
-        edges: dict[tuple[int, int, int], int] = {}
+        self._evaluator.start()
+        calls = _CallResolver(self._look, self._imports, self._evaluator, file)
+        edges: dict[tuple[int, int, int, int], int] = {}
         for item, targets in calls.imports:
             for target in targets:
                 if target != file:
-                    edges.setdefault((~file, ~target, IMPORTS), item.line)
+                    edges.setdefault((~file, ~target, IMPORTS, item.line), 0)
         facts = calls.facts
-        known: dict[tuple[str, str, int], int] = {}
+        known: dict[tuple[str, str, int], Targets] = {}
         for call in self._look.tables.calls(file):
             asked = (call.name, call.receiver, call.caller)
             if asked not in known:
-                found = calls.resolve(call.name, call.receiver, call.caller)
-                known[asked] = found.symbol if found else -1
-            target = known[asked]
-            if target >= 0:
-                source = facts.first + call.caller if call.caller >= 0 else ~file
-                edges.setdefault((source, target, CALLS), call.line)
+                known[asked] = calls.resolve(call.name, call.receiver, call.caller)
+            source = facts.first + call.caller if call.caller >= 0 else ~file
+            for target, step in known[asked]:
+                edges.setdefault((source, target, CALLS, call.line), step)
         for base in facts.bases:
-            found = calls.type_named(file, base.name.rpartition(".")[2])
             source = facts.first + base.symbol
-            if found is not None and found.symbol != source:
-                edges.setdefault((source, found.symbol, INHERITS), base.line)
-        return [Edge(*edge, line) for edge, line in edges.items()], self._look.keys
+            for value in self._evaluator.type_named(file, facts.parents[base.symbol], base.name):
+                if value.at is not None and value.at.symbol != source:
+                    edges.setdefault((source, value.at.symbol, INHERITS, base.line), value.step)
+        return [Edge(*edge, step) for edge, step in edges.items()], self._look.keys
 
 
 class _CallResolver:
     """What the calls of one file mean."""
 
-    def __init__(self, look_ups: LookUps, imports: ImportResolver, file: int, selfs: dict[str, frozenset[str]]) -> None:
+    def __init__(self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, file: int) -> None:
         self._look = look_ups
-        self._import = imports
+        self._evaluate = evaluator
         self._file = file
         self.facts = look_ups.tables.facts(file)
         self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
@@ -85,148 +82,160 @@ class _CallResolver:
         self._family = head.family
         self._folder = head.folder
         self._test = head.test
-        self._selfs = selfs.get(head.language, frozenset())
-        self._unscoped: dict[str, Definition | None] = {}
 
-    def resolve(self, name: str, receiver: str, caller: int) -> Definition | None:
-        """The definition that a call means, None if it is external or not certain."""
+    def resolve(self, name: str, receiver: str, caller: int) -> Targets:
+        """The definitions that a call means with the step that says so; none if it is external or not certain."""
         if not receiver:
             return self._bare(name, caller)
-        if receiver in self._selfs:
-            owner = self._type_around(caller)
-            found = self._member(owner, name) if owner is not None else None
-            return found or self._unique(name, methods=True)
-        first, last = _ends(receiver)
-        found = self._imported(last, name)
-        bindings = self.facts.bindings
-        if found is not None or last in bindings or first in bindings:
-            return found  # what an import binds is that, inside the repository or not
-        owner = self.type_named(self._file, last)
-        if owner is not None:
-            return self._member(owner, name)
-        found = self._unique(name, methods=True)
-        # What is called on an object is a member of it, save where files or tables are the objects.
-        free = found is not None and found.kind == "function"
-        return None if free and self._language not in _MODULE_OBJECTS else found
+        values = self._evaluate.expression(self._file, caller, receiver)
+        if not values:
+            if self._is_bound(receiver, caller):
+                return ()
+            return self._only(name, methods=True, free=self._language in rules.MODULE_OBJECTS)
+        found: list[Value] = []
+        for value in values:
+            if value.kind == FUNCTION:  # a property, or what a function has as an attribute
+                for result in self._evaluate.result(value, 4):
+                    found.extend(self._evaluate.attribute(result, name, 8))
+            else:
+                found.extend(self._evaluate.attribute(value, name, 8))
+        targets = self._targets(found)
+        if self._language in rules.VIRTUAL:
+            targets = self._with_overriding(targets, values, name)
+        return targets
 
-    def _bare(self, name: str, caller: int) -> Definition | None:
-        facts = self.facts
-        implicit = self._language in _IMPLICIT_SELF
-        scope = caller
-        while scope >= 0:
-            kind = facts.kinds[scope]
-            # A bare name does not reach a method in languages that demand self.
-            if kind in _LEXICAL or implicit:
-                inside = facts.members.get(scope)
-                if inside is not None and name in inside:
-                    return self._own(inside[name])
-                adopted = self._look.adopted(self._own(scope), name) if kind in TYPE_KINDS else None
-                if adopted is not None:
-                    return adopted
-            scope = facts.parents[scope]
-        if name not in self._unscoped:
-            self._unscoped[name] = self._outside_scopes(name)
-        return self._unscoped[name]
+    def _is_bound(self, receiver: str, caller: int) -> bool:
+        """Whether the head of a receiver is something, though nobody knows what its members are."""
+        steps = steps_of(receiver)
+        if not steps or len(steps) > 1:
+            return not steps
+        return bool(self._evaluate.name(self._file, caller, steps[0].name))
 
-    def _outside_scopes(self, name: str) -> Definition | None:
-        """What a bare name means outside all definitions of the file."""
-        place = self.facts.top.get(name, -1)
-        if place >= 0:
-            return self._own(place)
-        item = self.facts.bindings.get(name)
-        if item is not None:
-            targets = self._import.targets(self._file, item)
-            for target in targets:
-                found = self._look.top(target, _original(item.name) or name)
-                if found is not None:
-                    return found
-            if not targets:
-                return None  # imported from outside the repository
-        if self._language in _FOLDER_SCOPE:
-            found = self._look.in_folder(self._family, self._folder, name)
-            if found is not None:
-                return found
-        implicit = self._language in _IMPLICIT_SELF
-        return self._unique(name, methods=implicit, anywhere=self._language in _PROGRAM_SCOPE)
+    def _bare(self, name: str, caller: int) -> Targets:
+        values = self._evaluate.name(self._file, caller, name, callee=True)
+        if values:
+            return self._targets(values)
+        if self._is_local(name, caller) or name in self.facts.bindings:
+            return ()
+        implicit = self._language in rules.IMPLICIT_SELF
+        return self._only(name, methods=implicit, free=True, anywhere=self._language in rules.PROGRAM_SCOPE)
 
-    def _own(self, place: int) -> Definition:
-        facts = self.facts
-        return Definition(
-            facts.first + place, self._file, facts.kinds[place], facts.kind_around(place), facts.owners[place]
-        )
+    def _is_local(self, name: str, caller: int) -> bool:
+        if self._language in rules.SEPARATE_NAMES:
+            return False
+        while caller >= 0:
+            if (caller, name) in self.facts.typed:
+                return True
+            caller = self.facts.parents[caller]
+        return (-1, name) in self.facts.typed
 
-    def _type_around(self, place: int) -> Definition | None:
-        while place >= 0 and self.facts.kinds[place] not in TYPE_KINDS:
-            place = self.facts.parents[place]
-        return self._own(place) if place >= 0 else None
+    # --- targets --------------------------------------------------------------------------------------------------
 
-    def _member(self, owner: Definition, name: str) -> Definition | None:
-        """A member of a type or, failing that, of its bases, depth first."""
-        seen = set()  # a lattice of bases has more paths through it than there is time
-        pending = [owner]
-        while pending:
-            current = pending.pop()
-            if current.symbol in seen:
+    def _targets(self, values: Iterable[Value]) -> Targets:
+        found: dict[int, int] = {}
+        for value in values:
+            for target, step in self._of_value(value):
+                found.setdefault(target, step)
+        if len(found) > 1:
+            return tuple((target, step | AMBIGUOUS) for target, step in found.items())
+        return tuple(found.items())
+
+    def _of_value(self, value: Value) -> Iterator[tuple[int, int]]:
+        if value.kind == FUNCTION and value.at is not None:
+            for found in self._overloads(value.at):
+                yield found.symbol, value.step
+        elif value.kind == CLASS and value.at is not None:
+            for found in self._constructors(value.at):
+                yield found.symbol, value.step
+        elif value.kind == INSTANCE and value.at is not None:
+            for name in _CALLED:
+                for member in self._evaluate.attribute(value, name, 6):
+                    if member.kind == FUNCTION and member.at is not None:
+                        yield member.at.symbol, TYPE
+                        return
+
+    def _overloads(self, at: Definition) -> list[Definition]:
+        """Definitions of one name in one place. Where there are no overloads the last one counts, as at run time."""
+        facts = self._look.tables.facts(at.file)
+        place = at.symbol - facts.first
+        parent = facts.parents[place]
+        if parent < 0:
+            return [at]
+        found = self._look.all_inside(at.file, parent, facts.names[place])
+        if len(found) < 2 or facts.head.language in rules.OVERLOADS:
+            return found or [at]
+        return found[-1:]
+
+    def _constructors(self, owner: Definition) -> list[Definition]:
+        """The constructors of a type; the type itself if the repository defines none."""
+        facts = self._look.tables.facts(owner.file)
+        language = facts.head.language
+        names = rules.CONSTRUCTORS.get(language)
+        if names is None:
+            place = owner.symbol - facts.first
+            found = self._look.all_inside(owner.file, place, facts.names[place])
+            return [item for item in found if item.kind == "constructor"] or [owner]
+        for current in self._evaluate.lineage(owner):
+            for name in names:
+                own = current.symbol - self._look.tables.facts(current.file).first
+                found = self._look.all_inside(current.file, own, name)
+                if found:
+                    return found if language in rules.OVERLOADS else found[-1:]
+        return [owner]
+
+    def _with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
+        """Add what types derived from a receiver's declared one put in the place of a method."""
+        if not targets or not any(value.kind == INSTANCE and value.step == TYPE for value in values):
+            return targets
+        found = dict(targets)
+        more: list[int] = []
+        for value in values:
+            if value.kind != INSTANCE or value.at is None:
                 continue
-            seen.add(current.symbol)
-            found = self._look.member(current, name)
-            if found is not None:
-                return found
-            for base in reversed(self._look.bases(current)):
-                parent = self.type_named(current.file, base.rpartition(".")[2])
-                if parent is not None:
-                    pending.append(parent)
-        return None
+            heirs = self._heirs(value.at)
+            for heir in heirs if len(heirs) <= _MOST_HEIRS else ():
+                member = self._look.member(heir, name)
+                if member is not None and member.symbol not in found:
+                    more.append(member.symbol)
+        mark = AMBIGUOUS if len(more) > 1 else 0
+        return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
 
-    def type_named(self, file: int, name: str) -> Definition | None:
-        """The type that a name means in a file (this one, or that of a base class)."""
-        found = self._look.top(file, name)
-        if found is not None and found.kind in TYPE_KINDS:
-            return found
-        item = self._look.binding(file, name)
-        if item is not None:
-            for target in self._import.targets(file, item):
-                found = self._look.top(target, _original(item.name) or name)
-                if found is not None and found.kind in TYPE_KINDS:
-                    return found
-        return self._look.only_type(self._look.files.families[file], name)
+    def _heirs(self, owner: Definition) -> list[Definition]:
+        """All types derived from one, directly or not."""
+        found: dict[int, Definition] = {}
+        pending = [owner]
+        while pending and len(found) <= _MOST_HEIRS:
+            current = pending.pop()
+            facts = self._look.tables.facts(current.file)
+            for heir in self._look.heirs(facts.head.family, facts.names[current.symbol - facts.first]):
+                if heir.symbol not in found and current in self._evaluate.bases(heir):
+                    found[heir.symbol] = heir
+                    pending.append(heir)
+        return list(found.values())
 
-    def _imported(self, receiver: str, name: str) -> Definition | None:
-        item = self.facts.bindings.get(receiver)
-        if item is None:
-            return None
-        original = _original(item.name)
-        for target in self._import.targets(self._file, item):
-            found = self._look.top(target, name)
-            if found is not None:
-                return found
-            owner = self._look.top(target, original) if original else None
-            if owner is not None and owner.kind in TYPE_KINDS:
-                return self._member(owner, name)
-        return None
-
-    def _unique(self, name: str, *, methods: bool, anywhere: bool = False) -> Definition | None:
-        """The only definition of a name, if something speaks for it besides: it is near, or imported, or the language
+    def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:
+        """The definitions of a name, if something speaks for them besides: they are near, or imported, or the language
         has one name space for the program. Code does not call tests."""
         found = self._look.only(self._family, name)
         if found is None:
-            return None
+            return self._several(name) if anywhere else ()
         is_method = found.kind in ("method", "constructor")
         if (is_method and not methods) or (self._look.files.heads[found.file].test and not self._test):
-            return None
+            return ()
+        if found.kind == "function" and not free:
+            return ()  # what is called on an object is a member of it, save where files or tables are the objects
         if is_method and self._look.is_common(self._family, name):
-            return None
+            return ()
         near = self._look.files.folders[found.file] == self._folder or found.file in self._imported_files
-        return found if near or (anywhere and not is_method) else None
+        if anywhere and not is_method:
+            return ((found.symbol, PACKAGE),)
+        return ((found.symbol, NAME),) if near else ()
 
-
-def _original(name: str) -> str:
-    """What an import calls a name in its module, "" if it stands for the module itself."""
-    return "" if name == "*" else name
-
-
-@lru_cache(maxsize=10_000)
-def _ends(receiver: str) -> tuple[str, str]:
-    """The first and the last name in a receiver."""
-    parts = re.split(r"::|->|[.\\]", receiver)
-    return parts[0], parts[-1]
+    def _several(self, name: str) -> Targets:
+        """Definitions of one name in a program that is linked, or loaded, from some of them."""
+        found = [
+            item for item in self._look.all_named(self._family, name)
+            if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
+        ]  # fmt: skip
+        mark = AMBIGUOUS if len(found) > 1 else 0
+        return tuple((item.symbol, PACKAGE | mark) for item in found)

@@ -187,9 +187,15 @@ class SqlTables:
         return found
 
     def _read_named(self, name: str) -> list[Definition]:
+        return self._definitions(f"WHERE s.name = ? AND s.kind IN ({_quoted(CALLABLE)})", name)
+
+    def heirs(self, name: str) -> Sequence[Definition]:
+        return self._definitions("WHERE s.id IN (SELECT symbol FROM bases WHERE last = ?)", name)
+
+    def _definitions(self, where: str, name: str) -> list[Definition]:
         sql = (
             "SELECT s.id, s.file, s.kind, p.kind, s.parent, s.scope FROM symbols s "
-            f"LEFT JOIN symbols p ON p.id = s.parent WHERE s.name = ? AND s.kind IN ({_quoted(CALLABLE)})"
+            f"LEFT JOIN symbols p ON p.id = s.parent {where}"
         )
         found = []
         for segment, numbers in enumerate(self._public_symbols):

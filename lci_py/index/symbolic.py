@@ -30,8 +30,8 @@ CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT,
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (symbol, place))
-  WITHOUT ROWID;
+CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
+  last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
 """
 _INDEXES = """
 CREATE INDEX symbols_name ON symbols (name);
@@ -42,6 +42,7 @@ CREATE INDEX symbols_parent ON symbols (parent);
 CREATE INDEX chunks_unit ON chunks (unit);
 CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
+CREATE INDEX bases_last ON bases (last);
 """
 
 
@@ -79,9 +80,9 @@ def write_symbolic(path: Path, rows: Rows) -> None:
             ),
         )
         db.executemany(
-            "INSERT INTO bases VALUES (?,?,?)",
+            "INSERT INTO bases VALUES (?,?,?,?)",
             (
-                (rows.first_symbol[i] + base.symbol, place, base.name)
+                (rows.first_symbol[i] + base.symbol, place, base.name, base.name.rpartition(".")[2])
                 for i, record in enumerate(rows.records)
                 for place, base in enumerate(record.extract.bases)
             ),

@@ -112,6 +112,9 @@ class Tables(Protocol):
     def named(self, name: str) -> Sequence[Definition]:
         """All callable definitions of a name, in every language, ascending."""
 
+    def heirs(self, name: str) -> Sequence[Definition]:
+        """Types with a base whose name, without what stands before its last dot, is this; each once, ascending."""
+
     def declaring(self, qualified_name: str) -> Sequence[int]:
         """Files with a type, module or namespace of that name, in languages that import by name; ascending."""
 
@@ -128,6 +131,7 @@ class MemoryTables:
         self._imports = array("i")  # four numbers each: module, name, alias, line
         self._bases = array("i")  # three numbers each: symbol, name, line
         self._types = array("i")  # four numbers each: scope, name, text, within
+        self._heirs: dict[int, list[int]] = {}
         self._flows: list[bytes] = []  # per file
         self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases", "types")}
         self._declared: dict[str, array[int]] = {}
@@ -169,6 +173,9 @@ class MemoryTables:
         for item in facts.imports:
             self._imports.extend((text(item.module), text(item.name), text(item.alias), item.line))
         for base in facts.bases:
+            heirs = self._heirs.setdefault(text(base.name.rpartition(".")[2]), [])
+            if not heirs or heirs[-1] != self.first_symbol[-1] + base.symbol:
+                heirs.append(self.first_symbol[-1] + base.symbol)
             self._bases.extend((base.symbol, text(base.name), base.line))
         for typed in facts.types:
             self._types.extend((typed.scope, text(typed.name), text(typed.text), typed.within))
@@ -260,6 +267,9 @@ class MemoryTables:
         parent = self._parents[symbol]
         around = KINDS[self._kinds[self.first_symbol[file] + parent]] if parent >= 0 else ""
         return Definition(symbol, file, KINDS[self._kinds[symbol]], around, self._text[self._owners[symbol]])
+
+    def heirs(self, name: str) -> Sequence[Definition]:
+        return [self._definition(symbol) for symbol in sorted(set(self._heirs.get(self._texts.get(name, -1), ())))]
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
         return self._declared.get(qualified_name, ())

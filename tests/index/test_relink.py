@@ -73,7 +73,7 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
     "a third definition of a name": (
         {"a.c": "int f(void) { return 1; }\n", "b.c": "int g(void) { return f(); }\n", "c.c": "int f(void);\nint f(void) { return 3; }\n", "d.c": ""},
         {"d.c": "int f(void) { return 2; }\n"},
-        set(),
+        {"b.c"},
     ),
     "the first definition of a name": (
         {"b.c": "int g(void) { return f(); }\n", "c.c": "int h(void) { return g(); }\n"},

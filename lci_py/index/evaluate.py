@@ -1,0 +1,458 @@
+"""What an expression stands for, as far as declarations and assignments tell: receivers of calls, types of fields.
+
+Evaluation goes from a name to what it was given, on to what that was given, and so on, through any file, for a bounded
+number of steps: a value is a function of the texts and of that bound alone, so it does not matter where one starts,
+nor in which order. What it learns of other files it asks of `LookUps`, which takes the questions down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from lci_py.index import rules
+from lci_py.index.imports import ImportResolver
+from lci_py.index.links import FLOW, IMPORT, PACKAGE, SCOPE, SELF, TYPE
+from lci_py.index.lookups import LookUps
+from lci_py.index.receivers import Step, TypeText, steps_of, types_in
+from lci_py.index.tables import Definition
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Import, Typed
+
+#: How many names one after the other are looked through.
+_DEPTH = 10
+_BASE_DEPTH = 5
+_LINEAGE = 12
+_MOST_VALUES = 8
+INSTANCE, CLASS, FUNCTION, MODULE, EXTERNAL, MANY, BASES = range(7)
+_HOLDERS = TYPE_KINDS | {"module", "namespace"}
+
+
+class Value(NamedTuple):
+    """What an expression may stand for.
+
+    Attributes:
+        kind: INSTANCE of, or CLASS (or module), or FUNCTION that `at` is; MODULE: the files; EXTERNAL: `text` is its
+            dotted name; MANY: a container of the type `text`, written at `place` of the first file; BASES: `at` as its
+            base classes see it.
+        step: What it rests on, as in `links.STEPS`.
+    """
+
+    kind: int
+    at: Definition | None
+    step: int
+    files: tuple[int, ...] = ()
+    text: str = ""
+    place: int = -1
+
+
+Values = tuple[Value, ...]
+
+
+class Evaluator:
+    """Evaluates expressions in the files of a repository."""
+
+    def __init__(self, look_ups: LookUps, imports: ImportResolver, selfs: dict[str, frozenset[str]]) -> None:
+        self._look = look_ups
+        self._import = imports
+        self._selfs = selfs
+        self._memo: dict[tuple[object, ...], Values] = {}
+        self._memo_types: dict[tuple[str, int, int], tuple[Definition, ...]] = {}
+
+    def start(self) -> None:
+        """Begin with a file: what was found for another one would not be taken down for this."""
+        self._memo.clear()
+        self._memo_types.clear()
+
+    # --- expressions ----------------------------------------------------------------------------------------------
+
+    def expression(self, file: int, place: int, text: str, depth: int = _DEPTH) -> Values:
+        """What an expression stands for at a place: a symbol of the file, or -1 for the file's top level."""
+        key = ("expression", file, place, text, depth)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = self._along(file, place, steps_of(text), depth) if depth > 0 else ()
+        return found
+
+    def _along(self, file: int, place: int, steps: tuple[Step, ...], depth: int) -> Values:
+        if not steps:
+            return ()
+        head, rest = steps[0], steps[1:]
+        if head.kind == "cast":
+            values = self.declared(file, place, head.name, depth - 1)
+        else:
+            values = self.name(file, place, head.name, depth - 1)
+        for number, step in enumerate(rest):
+            if not values:
+                return ()
+            if step.kind == "attr":
+                called = number + 1 < len(rest) and rest[number + 1].kind == "call"
+                values = self._attributes(values, step.name, depth - 1, called)
+            elif step.kind == "call":
+                values = self._results(values, depth - 1)
+            else:
+                values = _distinct(found for value in values for found in self._items(value, depth - 1))
+        return values
+
+    def _attributes(self, values: Values, name: str, depth: int, called: bool) -> Values:
+        found: list[Value] = []
+        for value in values:
+            if value.kind == FUNCTION:  # a property: it is called by looking at it
+                for result in self.result(value, depth - 1):
+                    found.extend(self.attribute(result, name, depth - 1))
+            elif value.kind == MANY and called and name in rules.ELEMENT_GETTERS:
+                found.append(value._replace(kind=FUNCTION))
+            else:
+                found.extend(self.attribute(value, name, depth - 1))
+        return _distinct(found)
+
+    def _results(self, values: Values, depth: int) -> Values:
+        return _distinct(result for value in values for result in self.result(value, depth))
+
+    def _items(self, value: Value, depth: int) -> Values:
+        if value.kind == MANY:
+            return self.declared(value.files[0], value.place, value.text, depth)
+        if value.kind == INSTANCE:
+            for method in ("__iter__", "__aiter__", "__getitem__", "GetEnumerator", "iterator"):
+                for found in self.attribute(value, method, depth - 1):
+                    results = self._results((found,), depth - 1)
+                    return _distinct(item for result in results for item in self._items(result, depth - 1)) or results
+        return ()
+
+    # --- names ----------------------------------------------------------------------------------------------------
+
+    def name(self, file: int, place: int, name: str, depth: int = _DEPTH, callee: bool = False) -> Values:
+        """What a bare name stands for at a place.
+
+        Args:
+            file: The file.
+            place: The innermost symbol around the name, or -1.
+            name: The name.
+            depth: How many further names may be looked through.
+            callee: The name is called.
+        """
+        if depth <= 0:
+            return ()
+        key = ("name", file, place, name, depth, callee)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = self._name(file, place, name, depth, callee)
+        return found
+
+    def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
+        facts = self._look.tables.facts(file)
+        language = facts.head.language
+        if name in self._selfs.get(language, ()) or name in rules.SUPERS or name in rules.OWN_TYPES:
+            found = self._own_object(file, place, name, language)
+            if found:
+                return found
+        bare = name.lstrip("$@")
+        hidden = not (callee and language in rules.SEPARATE_NAMES)
+        member = name != bare and name[0] == "@"
+        scope = place
+        while scope >= 0:
+            kind = facts.kinds[scope]
+            if kind in FUNCTION_KINDS and hidden and not member:
+                rows = self._look.typed(file, scope, bare)
+                if rows:
+                    found = self.rows(file, rows, depth)
+                    return tuple(v._replace(step=FLOW) if v.kind in (FUNCTION, CLASS) else v for v in found)
+            inside = self._in_scope(file, scope, kind, bare, language, callee, depth)
+            if inside:
+                return inside
+            scope = facts.parents[scope]
+        return self._outside(file, bare, depth)
+
+    def _in_scope(
+        self, file: int, scope: int, kind: str, name: str, language: str, callee: bool, depth: int
+    ) -> Values:  # fmt: skip
+        """What the definition around has under a name that is not bound in it as a local."""
+        if kind in TYPE_KINDS:
+            owner = self._look.definition(file, scope)
+            if callee and language not in rules.IMPLICIT_SELF:
+                return ()
+            fields = language in rules.IMPLICIT_FIELDS or (language == "ruby")
+            if not fields:
+                return ()
+            return tuple(v._replace(step=SELF) for v in self.member(owner, name, depth - 1))
+        found = self._look.inside(file, scope, name)
+        if found is not None and (kind in FUNCTION_KINDS or kind in ("namespace", "module")):
+            return (_of(found, SCOPE),)
+        if kind in ("namespace", "module"):
+            return self.rows(file, self._look.typed(file, scope, name), depth)
+        return ()
+
+    def _own_object(self, file: int, place: int, name: str, language: str) -> Values:
+        facts = self._look.tables.facts(file)
+        while place >= 0 and facts.kinds[place] not in _HOLDERS:
+            owner = facts.owners[place]
+            if owner:
+                found = self._look.near_type(file, owner)
+                if found is not None:
+                    return (Value(BASES if name in rules.SUPERS else INSTANCE, found, SELF),)
+            place = facts.parents[place]
+        if place < 0:
+            return ()
+        kind = BASES if name in rules.SUPERS else INSTANCE
+        return (Value(kind, self._look.definition(file, place), SELF),)
+
+    def _outside(self, file: int, name: str, depth: int) -> Values:
+        """What a name means outside all definitions of a file."""
+        found = self.in_module(file, name, depth)
+        if found:
+            return found
+        head = self._look.files.heads[file]
+        if head.language in rules.FOLDER_SCOPE:
+            beside = self._look.in_folder(head.family, head.folder, name)
+            if beside is not None:
+                return (_of(beside, PACKAGE),)
+        if head.language in rules.PROGRAM_TYPES:
+            only = self._look.only_type(head.family, name)
+            if only is not None:
+                return (_of(only, PACKAGE),)
+        return ()
+
+    def in_module(self, file: int, name: str, depth: int) -> Values:
+        """What a file has under a name: its definitions, its imports, its variables."""
+        if depth <= 0:
+            return ()
+        found = self._look.top(file, name)
+        if found is not None:
+            return (_of(found, SCOPE),)
+        rows = self._look.typed(file, -1, name)
+        item = self._look.binding(file, name)
+        if item is not None:
+            return self.imported(file, item, name, depth)
+        if rows:
+            return self.rows(file, rows, depth)
+        for star in self._look.stars(file):
+            for target in self._import.targets(file, star):
+                if target != file:
+                    values = self.in_module(target, name, depth - 1)
+                    if values:
+                        return tuple(value._replace(step=IMPORT) for value in values)
+        return ()
+
+    def imported(self, file: int, item: Import, name: str, depth: int) -> Values:
+        """What an import binds a name to, through any re-exports."""
+        targets = self._import.targets(file, item)
+        original = "" if item.name == "*" else item.name
+        if not targets:
+            dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
+            if not original and not item.alias and self._look.files.heads[file].language == "python":
+                dotted = item.module.partition(".")[0]
+            return (Value(EXTERNAL, None, IMPORT, text=dotted or name),)
+        wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
+        if wanted:
+            for target in targets:
+                if target == file:
+                    continue
+                values = self.in_module(target, wanted, depth - 1) or self._default(target, wanted, depth - 1)
+                if values:
+                    return tuple(value._replace(step=IMPORT) for value in values)
+        return (Value(MODULE, None, IMPORT, files=targets),)
+
+    def _default(self, file: int, name: str, depth: int) -> Values:
+        """JavaScript's default export."""
+        if name != "default":
+            return ()
+        return self.rows(file, self._look.typed(file, -1, "default"), depth)
+
+    # --- members --------------------------------------------------------------------------------------------------
+
+    def attribute(self, value: Value, name: str, depth: int) -> Values:
+        """What a member of a value stands for."""
+        if depth <= 0:
+            return ()
+        if value.kind == EXTERNAL:
+            return (value._replace(text=f"{value.text}.{name}"[:200]),)
+        if value.kind == MODULE:
+            return self._of_module(value, name, depth)
+        if value.at is None:
+            return ()
+        if value.kind == BASES:
+            found = self._of_bases(value.at, name)
+            return tuple(v._replace(step=SELF) for v in found)
+        step = value.step
+        found = self.member(value.at, name, depth)
+        return tuple(v._replace(step=step if value.kind != INSTANCE or step == SELF else TYPE) for v in found)
+
+    def _of_module(self, value: Value, name: str, depth: int) -> Values:
+        for file in value.files:
+            values = self.in_module(file, name, depth - 1)
+            if values:
+                return tuple(v._replace(step=IMPORT) for v in values)
+        for file in value.files:  # a package's submodule
+            found = self._import.submodule(file, name)
+            if found:
+                return (Value(MODULE, None, IMPORT, files=found),)
+        return ()
+
+    def member(self, owner: Definition, name: str, depth: int) -> Values:
+        """A member of a type or, failing that, of its bases in their order."""
+        for current in self.lineage(owner):
+            found = self._look.member(current, name)
+            if found is not None:
+                return (_of(found, SELF),)
+            values = self._fields(current, name, depth)
+            if values is not None:
+                return values
+        return ()
+
+    def _fields(self, owner: Definition, name: str, depth: int) -> Values | None:
+        place = owner.symbol - self._look.tables.facts(owner.file).first
+        rows = self._look.typed(owner.file, place, name)
+        return self.rows(owner.file, rows, depth - 1) if rows else None
+
+    def _of_bases(self, owner: Definition, name: str) -> Values:
+        for current in self.lineage(owner)[1:]:
+            found = self._look.member(current, name)
+            if found is not None:
+                return (_of(found, SELF),)
+        return ()
+
+    def lineage(self, owner: Definition, depth: int = _LINEAGE) -> tuple[Definition, ...]:
+        """A type and all its bases, in the order in which members are looked for.
+
+        Source:
+            Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order).
+            Where it has no answer, the first type that is left goes first.
+        """
+        key = ("lineage", owner.symbol, depth)
+        known = self._memo_types.get(key)
+        if known is None:
+            bases = self.bases(owner) if depth > 0 else ()
+            lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
+            known = self._memo_types[key] = (owner, *(found for found in _merged(lists) if found != owner))
+        return known
+
+    def bases(self, owner: Definition) -> tuple[Definition, ...]:
+        """The types in the repository that a type is derived from."""
+        key = ("bases", owner.symbol, 0)
+        known = self._memo_types.get(key)
+        if known is None:
+            facts = self._look.tables.facts(owner.file)
+            around = facts.parents[owner.symbol - facts.first]
+            found: dict[Definition, None] = {}
+            for text in self._look.bases(owner):
+                for value in self.type_named(owner.file, around, text, _BASE_DEPTH):
+                    if value.at is not None and value.at != owner:
+                        found[value.at] = None
+            known = self._memo_types[key] = tuple(found)
+        return known
+
+    # --- calls and types ------------------------------------------------------------------------------------------
+
+    def result(self, value: Value, depth: int) -> Values:
+        """What a call of a value gives."""
+        if depth <= 0 or value.kind == MODULE:
+            return ()
+        if value.kind == EXTERNAL:
+            return (value,)
+        if value.kind == FUNCTION and value.at is None:
+            return self._items(value._replace(kind=MANY), depth)
+        if value.at is None:
+            return ()
+        if value.kind == CLASS:
+            return (Value(INSTANCE, value.at, TYPE),)
+        if value.kind != FUNCTION:
+            return (value,) if value.kind == BASES else ()
+        at = value.at
+        facts = self._look.tables.facts(at.file)
+        place = at.symbol - facts.first
+        if at.kind == "constructor":
+            around = facts.parents[place]
+            return (Value(INSTANCE, self._look.definition(at.file, around), TYPE),) if around >= 0 else ()
+        return self.rows(at.file, self._look.typed(at.file, place, ""), depth - 1)
+
+    def rows(self, file: int, rows: Iterable[Typed], depth: int) -> Values:
+        """What a name stands for of which this is known; what is declared counts more than what is given."""
+        if depth <= 0:
+            return ()
+        rows = list(rows)
+        declared = [row for row in rows if row.text and row.text[0] not in "=~"]
+        found: list[Value] = []
+        for row in declared or rows[:_MOST_VALUES]:
+            if row.text.startswith("="):
+                found.extend(self.expression(file, row.within, row.text[1:], depth - 1))
+            elif row.text.startswith("~"):
+                found.extend(v._replace(kind=CLASS) for v in self.declared(file, row.within, row.text[1:], depth - 1))
+            elif row.text:
+                found.extend(self.declared(file, row.within, row.text, depth - 1))
+        return _distinct(found)
+
+    def declared(self, file: int, place: int, text: str, depth: int) -> Values:
+        """What is declared to be of a type."""
+        if depth <= 0:
+            return ()
+        return _distinct(v for item in types_in(text) for v in self._declared(file, place, item, depth))
+
+    def _declared(self, file: int, place: int, item: TypeText, depth: int) -> Iterator[Value]:
+        last = item.name.rpartition(".")[2]
+        if item.arguments and (last in rules.TRANSPARENT and not item.item):
+            for argument in item.arguments:
+                yield from self.declared(file, place, argument, depth - 1)
+            return
+        if item.item and not item.arguments:
+            yield Value(MANY, None, TYPE, files=(file,), text=item.name, place=place)
+            return
+        if item.name in rules.OWN_TYPES:
+            yield from (v._replace(step=TYPE) for v in self._own_object(file, place, "self", ""))
+            return
+        known = self.type_named(file, place, item.name, depth - 1) if item.name else ()
+        for value in known:
+            yield Value(INSTANCE, value.at, TYPE) if value.kind == CLASS else value
+        if item.arguments and not known:
+            yield Value(MANY, None, TYPE, files=(file,), text=item.arguments[-1], place=place)
+
+    def type_named(self, file: int, place: int, dotted: str, depth: int = _DEPTH) -> Values:
+        """The types that a name, dotted or not, means at a place."""
+        names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
+        if not names or depth <= 0:
+            return ()
+        values = self._type_in_scope(file, place, names[0], depth - 1)
+        for name in names[1:]:
+            values = _distinct(found for value in values for found in self.attribute(value, name, depth - 1))
+        found = tuple(value for value in values if value.kind in (CLASS, EXTERNAL))
+        if not found and self._look.files.heads[file].language in rules.PROGRAM_TYPES:
+            only = self._look.only_type(self._look.files.families[file], names[-1])
+            if only is not None:
+                return (_of(only, PACKAGE),)
+        return found
+
+    def _type_in_scope(self, file: int, place: int, name: str, depth: int) -> Values:
+        facts = self._look.tables.facts(file)
+        scope = place
+        while scope >= 0:
+            found = self._look.inside(file, scope, name)
+            if found is not None and found.kind in _HOLDERS:
+                return (_of(found, SCOPE),)
+            if facts.names[scope] == name and facts.kinds[scope] in TYPE_KINDS:
+                return (_of(self._look.definition(file, scope), SCOPE),)
+            scope = facts.parents[scope]
+        return self._outside(file, name, depth)
+
+
+def _of(found: Definition, step: int) -> Value:
+    return Value(CLASS if found.kind in _HOLDERS else FUNCTION, found, step)
+
+
+def _distinct(values: Iterable[Value]) -> Values:
+    found: dict[tuple[object, ...], Value] = {}
+    for value in values:
+        key = (value.kind, value.at.symbol if value.at is not None else -1, value.files, value.text, value.place)
+        found.setdefault(key, value)
+        if len(found) > _MOST_VALUES:
+            break
+    return tuple(found.values())
+
+
+def _merged(lists: list[list[Definition]]) -> Iterator[Definition]:
+    """C3: the first head that is in no tail, again and again."""
+    while True:
+        lists = [items for items in lists if items]
+        if not lists:
+            return
+        tails = {item for items in lists for item in items[1:]}
+        chosen = next((items[0] for items in lists if items[0] not in tails), lists[0][0])
+        yield chosen
+        lists = [[item for item in items if item != chosen] for items in lists]

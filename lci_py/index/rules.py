@@ -1,0 +1,54 @@
+"""What differs between languages when names are resolved: sets of languages, by rule."""
+
+from __future__ import annotations
+
+#: A file sees its folder's (or package's) definitions without an import.
+FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
+#: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
+PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
+#: A type is known by its name alone somewhere in the program, without an import that says from where.
+PROGRAM_TYPES = frozenset(
+    {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
+)
+#: A bare name reaches the methods of the object around it.
+IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp"})
+#: A bare name in a method reaches the fields of the object around it.
+IMPLICIT_FIELDS = IMPLICIT_SELF - {"ruby"}
+#: Functions and variables have names of their own: a local does not hide a function that is called.
+SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash"})
+#: A file or table of functions is an object: `list.append(x)` may be a function.
+MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
+#: Several functions of one type may have one name, and differ in their parameters.
+OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
+#: A call on a declared type may run what a type derived from it has put in the place of the method.
+VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript"})
+#: How a constructor is called where it is defined.
+CONSTRUCTORS = {
+    "python": ("__init__", "__new__"),
+    "javascript": ("constructor",),
+    "typescript": ("constructor",),
+    "tsx": ("constructor",),
+    "ruby": ("initialize",),
+    "php": ("__construct",),
+    "swift": ("init",),
+    "kotlin": ("constructor",),
+    "scala": ("this",),
+}
+#: How a method names the object around it as one of its base class.
+SUPERS = frozenset({"super", "super()", "parent", "base", "Base"})
+#: Names of a class's own type inside it.
+OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "cls", "@This()"})
+#: Types that stand for the one between their brackets: what is called on them is mostly a member of that.
+TRANSPARENT = frozenset(
+    """Optional Awaitable Coroutine Final ClassVar Annotated Required NotRequired Type type Box Rc Arc Pin Ref RefMut
+    Promise Task ValueTask Lazy Option Weak Cell RefCell Mutex RwLock unique_ptr shared_ptr weak_ptr Readonly Partial
+    Nullable Supplier Provider Future CompletableFuture NonNull ManuallyDrop Cow Result ContextManager
+    AsyncContextManager Self""".split()
+)
+#: Methods of containers that give one of what is in them.
+ELEMENT_GETTERS = frozenset(
+    """get unwrap expect first last pop next peek remove getOrNull orElse orElseThrow orElseGet as_ref as_mut lock
+    borrow borrow_mut read write iter iter_mut into_iter values items await clone cloned take unwrap_or
+    unwrap_or_default to_owned front back top at find single firstOrNull poll element value
+    popleft stream""".split()
+)
