@@ -110,4 +110,4 @@ class GraphAnswer:
 
     @property
     def shown(self) -> int:
-        return len(self.neighbours) + len(self.branches) + len(self.references)
+        return len(self.neighbours) + len(self.external) + len(self.branches) + len(self.references)

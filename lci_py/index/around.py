@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.filters import path_test, where
 from lci_py.source.words import joined
-from lci_py.types import Import
+from lci_py.types import Filters, Import
 
 if TYPE_CHECKING:
     from lci_py.index.symbols import SymbolicIndex
@@ -104,6 +105,26 @@ def members(index: SymbolicIndex, symbols: Sequence[int], kinds: Iterable[str]) 
 def file_state(index: SymbolicIndex) -> list[tuple[str, str, str]]:
     """The path, the language, and why not all is known ("" if all is), of every file."""
     return [(path, language, limited or "") for path, language, limited in index.per_file("path, language, limited")]
+
+
+def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> set[int]:
+    """Those of some symbols that pass the filters.
+
+    Raises:
+        BadGlobError: A path filter is no glob.
+    """
+    condition, args = where(filters)
+    on_path = path_test(filters)
+    sql = (
+        "SELECT s.id, f.path FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN symbols p ON p.id = s.parent "
+        f"WHERE s.id IN ({{}}) AND {condition}"
+    )
+    return {
+        segment.public("symbols", number)
+        for segment, own in index.by_number("symbols", symbols)
+        for number, path in segment.execute(sql.format(own), args)
+        if on_path is None or on_path(path)
+    }
 
 
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:

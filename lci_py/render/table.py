@@ -185,10 +185,14 @@ def _disagreement(conflict: dict[str, Any], signs: Signs) -> str:
 
 
 def _footer(answer: Answer, signs: Signs) -> str:
-    shown, noun = len(answer.results), "result" if answer.total == 1 else "results"
+    added = sum(result.via is not None for result in answer.results)
+    shown, noun = len(answer.results) - added, "result" if answer.total == 1 else "results"
     head = f"{shown:,} of {answer.total:,} {noun}" if answer.total != shown else f"{shown:,} {noun}"
     intent = visible_line(str((answer.plan or {}).get("intent", "")))
     parts = [head, f"{answer.mode} ({intent})" if intent else answer.mode]
+    if answer.expansion is not None:
+        left_out = answer.expansion["left_out"]
+        parts.append(f"{added:,} around them" + (f" ({left_out:,} left out)" if left_out else ""))
     if answer.index.stale_files:
         parts.append(f"{plural(answer.index.stale_files, 'file')} changed since: run `lci index`")
     return f" {signs.dot} ".join(parts)

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 SHOWN = 5
 
 
-def contexts(session: Session, rows: Sequence[Row]) -> dict[int, GraphContext]:
-    """The graph context of each result, by unit number. Who makes objects of a type calls its constructor, and counts
+def contexts(session: Session, rows: Sequence[Row]) -> list[GraphContext]:
+    """The graph context of each result. Who makes objects of a type calls its constructor, and counts
     among the type's callers."""
     from lci_py.index.graph import CALLS, IMPORTS
     from lci_py.search.navigate_nodes import Nodes
 
     nodes = Nodes(session)
-    owner = [int(row["unit"]) for row in rows]
     files = [nodes.first_file + int(row["file_number"]) for row in rows]
     # A block's calls are its file's: the graph has no finer node for code outside definitions.
     own = [
@@ -44,16 +43,16 @@ def contexts(session: Session, rows: Sequence[Row]) -> dict[int, GraphContext]:
         "imported_by": _around(nodes, [[file] for file in files], IMPORTS, incoming=True),
     }
     places = nodes.places(node for found in lists.values() for some in found for node in some[:SHOWN])
-    return {
-        unit: GraphContext(
+    return [
+        GraphContext(
             **{
                 name: tuple(link(places[node]) for node in found[i][:SHOWN] if node in places)
                 for name, found in lists.items()
             },
             counts={name: len(found[i]) for name, found in lists.items()},
         )
-        for i, unit in enumerate(owner)
-    }
+        for i in range(len(rows))
+    ]
 
 
 def _around(nodes: Nodes, asked: Sequence[Sequence[int]], kind: int, *, incoming: bool) -> list[list[int]]:

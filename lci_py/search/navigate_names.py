@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _C = frozenset({"c", "cpp"})
 _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".inl"})
+#: Names that are compared with one that nothing has.
+_MOST_ALIKE = 1_000
 #: A type may be opened again in another file, and is still one.
 _REOPENED = frozenset({"csharp", "ruby"})
 
@@ -71,7 +73,15 @@ def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
     if last != name:
         rows = symbols.definitions(last, Filters()) if last else []
         if rows:
-            return tuple(dict.fromkeys(str(row["qualified_name"]) for row in rows))[:3]
+            from difflib import SequenceMatcher
+
+            # Another scope was meant: the likest one first.
+            matcher = SequenceMatcher(None, "", _plain(rest), autojunk=False)
+            scored: dict[str, float] = {}
+            for row in rows[:_MOST_ALIKE]:
+                matcher.set_seq1(row["qualified_name"])
+                scored[row["qualified_name"]] = matcher.ratio()
+            return tuple(sorted(scored, key=lambda found: (-scored[found], found)))[:3]
     return tuple(alike(symbols, last))
 
 

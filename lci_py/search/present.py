@@ -145,7 +145,7 @@ def multiview_answer(
     """The envelope of a multiview query, with what each view said and the graph around each result."""
     head = outcome.fused[: session.limit if request.limit is None else request.limit]
     rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
-    contexts = graph_context.contexts(session, list(rows.values()))
+    contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
     results = []
     for item in head:
         row = rows[item.unit]

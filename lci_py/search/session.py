@@ -350,7 +350,12 @@ class Session:
             allowed, places = self._literal(query.phrases, allowed)
         chosen = plan(query, filters)
         outcome = multiview.search(query, chosen, self.views, self.unit_table, allowed)
-        return present.multiview_answer(self, request, chosen, outcome, places)
+        answer = present.multiview_answer(self, request, chosen, outcome, places)
+        if not request.expand:
+            return answer
+        from lci_py.search.expand import expanded
+
+        return expanded(self, request, filters, answer, outcome)
 
 
 def _first_sentence(doc: str | None) -> str:
