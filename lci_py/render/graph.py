@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lci_py.types_graph import Branch, GraphAnswer, Place
 
 # Wider cells are not padded to: one long path should not push every other row to the right.
-_MOST = (52, 44, 24)
+_MOST = (52, 56, 32)
 _INDENT = "    "
 #: Lines of calls listed per row on a terminal.
 _SITES = 5

@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 
 #: Results, the best, whose neighbours are added.
 SEEDS = 5
-#: Neighbours of one place in one relation, results of one hop, results in all.
-PER_RELATION, PER_HOP, MOST = 5, 20, 40
-#: What a neighbour is to the place that led to it: the kind of edge, and whether the neighbour is its target.
-_RELATIONS: dict[str, tuple[int, bool]] = {
-    "called_by": (CALLS, True),
-    "calls": (CALLS, False),
-    "imported_by": (IMPORTS, True),
-    "imports": (IMPORTS, False),
+#: Results of one hop, results in all.
+PER_HOP, MOST = 20, 40
+#: What a neighbour is to the place that led to it: the kind of edge, whether the neighbour is its target, and how many
+#: neighbours of one place are shown. A call says more than an import of a whole file.
+_RELATIONS: dict[str, tuple[int, bool, int]] = {
+    "called_by": (CALLS, True, 5),
+    "calls": (CALLS, False, 5),
+    "imported_by": (IMPORTS, True, 2),
+    "imports": (IMPORTS, False, 2),
 }
 
 
@@ -94,12 +95,15 @@ class _Walk:
         fresh = self._passing({node for _, _, found in lists for node in found if node not in self._seen})
         chosen: dict[int, list[tuple[str, str]]] = {}
         room = min(PER_HOP, MOST - len(self.reached))
-        for turn in range(PER_RELATION):
-            for place, relation, found in lists:
-                kept = [node for node in found if node in fresh]
-                if turn < len(kept) and (kept[turn] in chosen or len(chosen) < room):
-                    chosen.setdefault(kept[turn], []).append((place[2], relation))
-                    self._view.setdefault(kept[turn], self._view[place[0]])
+        kept = [[node for node in found if node in fresh] for _, _, found in lists]
+        for turn in range(max(most for _, _, most in _RELATIONS.values())):
+            for (place, relation, _), nodes in zip(lists, kept, strict=True):
+                if turn >= min(len(nodes), _RELATIONS[relation][2]):
+                    continue
+                node = nodes[turn]
+                if node in chosen or len(chosen) < room:
+                    chosen.setdefault(node, []).append((place[2], relation))
+                    self._view.setdefault(node, self._view[place[0]])
         self.reached |= chosen
         self._seen |= fresh
         places = self._nodes.places(chosen)
@@ -112,7 +116,7 @@ class _Walk:
 
     def _around(self, place: tuple[int, int, str], relation: str) -> list[int]:
         """The neighbours of a place in a relation, surest first."""
-        kind, outgoing = _RELATIONS[relation]
+        kind, outgoing, _ = _RELATIONS[relation]
         edges = self._nodes.graph.edges([place[1] if kind == IMPORTS else place[0]], kind, incoming=not outgoing)
         sure: dict[int, float] = {}
         for node, step in zip(edges.node.tolist(), edges.step.tolist(), strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
@@ -47,7 +47,7 @@ def tree(session: Session, request: GraphRequest) -> GraphAnswer:
         raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
     rows = definitions(session, request)
     if not rows:
-        return nothing(session, "tree", request)
+        return replace(nothing(session, "tree", request), direction=request.direction, depth=request.depth)
     nodes = Nodes(session)
     grower = _Grower(nodes, request.direction, request.filters)
     # Overloads and declarations of one thing are one root, as are a type and its constructors.
