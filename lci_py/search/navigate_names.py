@@ -10,12 +10,12 @@ from lci_py.index.around import alike
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from lci_py.index.symbols import Row, SymbolicIndex
 
-_C = frozenset({"c", "cpp"})
-_HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".inl"})
+#: What declares the types of another file, and that file.
+_STUBS = {".pyi": ".py", ".d.ts": ".ts"}
 #: Names that are compared with one that nothing has.
 _MOST_ALIKE = 1_000
 #: A type may be opened again in another file, and is still one.
@@ -100,47 +100,35 @@ def _callable(rows: list[Row]) -> list[Row]:
 
 def groups(rows: Sequence[Row]) -> list[Meant]:
     """Rows by what they are of; the order is that of the first of each."""
-    sources: dict[tuple[str, str], set[str]] = {}
-    for row in rows:
-        if row["language"] in _C and not _is_header(row["file"]):
-            sources.setdefault((row["qualified_name"], row["kind"]), set()).add(row["file"])
     home: dict[object, list[Row]] = {}
     owners: dict[int, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["kind"] == "constructor"):
         group = owners.get(row["parent"]) if row["kind"] == "constructor" else None
         if group is None:  # a constructor that bears its type's name is found with the type
-            group = home.setdefault(_key(row, sources), [])
+            group = home.setdefault(_key(row), [])
         group.append(row)
         if row["kind"] in TYPE_KINDS:
             owners[row["symbol_number"]] = group
     order = {id(row): place for place, row in enumerate(rows)}
     found = []
     for group in home.values():
-        group.sort(key=lambda row: (_is_declaration(row), order[id(row)]))
+        group.sort(key=lambda row: (_is_stub(row), order[id(row)]))
         found.append(Meant(f"{group[0]['file']}::{group[0]['qualified_name']}", tuple(group)))
     return sorted(found, key=lambda meant: min(order[id(row)] for row in meant.rows))
 
 
-def _key(row: Row, sources: Mapping[tuple[str, str], set[str]]) -> object:
-    """The same for definitions of one thing: overloads, an accessor pair, a declaration and its definition, the parts
-    of a type, variants for several systems."""
+def _key(row: Row) -> object:
+    """The same for definitions of one thing: overloads, an accessor pair, a stub and its definition, the parts of a
+    type, variants for several systems."""
     language, name, path = row["language"], row["qualified_name"], row["file"]
     if language in _REOPENED and row["kind"] in TYPE_KINDS | {"module"}:
         return language, name
     if language == "go":  # in one package one name is defined once per system
         return "go", name, posixpath.dirname(path)
-    if language in _C:
-        defining = sources.get((name, row["kind"]), set())
-        if len(defining) == 1:
-            return min(defining), name
-    if path.endswith(".pyi"):
-        return path[:-1], name
+    for stub, source in _STUBS.items():
+        path = path.removesuffix(stub) + source if path.endswith(stub) else path
     return path, name
 
 
-def _is_header(path: str) -> bool:
-    return posixpath.splitext(path)[1] in _HEADERS
-
-
-def _is_declaration(row: Row) -> bool:
-    return _is_header(row["file"]) or row["file"].endswith(".pyi")
+def _is_stub(row: Row) -> bool:
+    return str(row["file"]).endswith(tuple(_STUBS))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 #: What has a grammar, but no identifiers.
 _PROSE = frozenset({"text", "markdown"})
 _LAST = re.compile(r"::|[.#]")
+#: What joins the parts of a name, in whichever language.
+_BETWEEN = r"\s*(?:\?\.|\.|::|->|\\|:)\s*"
 
 
 class _File(NamedTuple):
@@ -39,12 +41,12 @@ class _File(NamedTuple):
 
 def references(session: Session, request: GraphRequest) -> GraphAnswer:
     """The places that refer to a name. A qualified one leaves out the definitions of other things with that name, and
-    the calls that are known to mean those."""
+    the calls that are known to mean those; if nothing here has it, whatever is written in another way."""
     rows = meanings(session.symbols, request.name, callable_only=False)
     own = [row for meant in rows for row in meant.rows]
     name = own[0]["symbol"] if own else _LAST.split(request.name)[-1]
     others = _Others(session, own, name) if own and _LAST.search(request.name) and name != request.name else None
-    search = _Search(session, name, others)
+    search = _Search(session, name, others, None if own else _qualifier(request.name))
     found = [item for item in search.run(request.filters) if not request.roles or item.role in request.roles]
     if not found and not own:
         answer = nothing(session, "refs", request)
@@ -87,11 +89,19 @@ class _Others:
 class _Search:
     """One search for a name; it counts what it leaves out."""
 
-    def __init__(self, session: Session, name: str, others: _Others | None) -> None:
+    def __init__(self, session: Session, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
+        """
+        Args:
+            session: Where to search.
+            name: What the identifiers are.
+            others: What is known to be something else.
+            before: What must stand before them on their lines.
+        """
         self._session = session
         self._name = name
         self._pattern = finder(name)
         self._others = others
+        self._before = before
         self.unsupported = 0
         self.elsewhere = 0
         self.unsearched: list[str] = []
@@ -152,10 +162,10 @@ class _Search:
         spans = definitions_in(self._session.symbols, file.number) if not stale and file.number >= 0 else []
         lines = data.split(b"\n")
         for item in found:
-            if self._is_elsewhere(file.path, item):
+            text = lines[item.line - 1].decode("utf-8", "replace").removesuffix("\r")
+            if self._is_elsewhere(file.path, item, text):
                 self.elsewhere += 1
                 continue
-            text = lines[item.line - 1].decode("utf-8", "replace").removesuffix("\r")
             around = _enclosing(spans, item, self._name)
             place = None
             if around is not None:
@@ -164,13 +174,23 @@ class _Search:
                 )
             yield Reference(file.path, item.line, item.column, item.role, text, file.language, place, stale)
 
-    def _is_elsewhere(self, path: str, item: Occurrence) -> bool:
+    def _is_elsewhere(self, path: str, item: Occurrence, text: str) -> bool:
+        if self._before is not None:
+            return not self._before.search(text[: item.column - 1])
         if self._others is None:
             return False
         place = (path, item.line)
         if item.role == "definition":
             return place in self._others.definitions
         return item.role == "call" and place in self._others.calls
+
+
+def _qualifier(name: str) -> re.Pattern[str] | None:
+    """What stands before the last part of a name that nothing here has: `json.` before dumps."""
+    *above, _ = _LAST.split(name)
+    if not above or not all(above):
+        return None
+    return re.compile(r"(?<!\w)" + _BETWEEN.join(map(re.escape, above)) + _BETWEEN + "$")
 
 
 def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | None:
