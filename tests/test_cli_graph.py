@@ -174,7 +174,9 @@ def test_in_a_subfolder_names_and_places_start_there(lci: Lci, root: Path) -> No
 
 def test_a_terminal_shows_the_place_whole(root: Path) -> None:
     with app.open_session(str(root)) as session:
-        answers = [session.navigate(c, GraphRequest("shop/store.py::clean")) for c in ("callers", "callees", "tree", "refs")]
+        answers = [
+            session.navigate(c, GraphRequest("shop/store.py::clean")) for c in ("callers", "callees", "tree", "refs")
+        ]
     for answer in answers:
         for width in (40, 80):
             out = io.StringIO()
@@ -199,7 +201,7 @@ def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
         render_diagram(answer, shape, file=out)
         assert "\x1b" not in out.getvalue()
         labels = [line for line in out.getvalue().splitlines() if "run" in line or "stop" in line]
-        quotes = labels[0].replace('\\\\', "").replace('\\"', "").count('"')
+        quotes = labels[0].replace("\\\\", "").replace('\\"', "").count('"')
         assert len(labels) == 2 and quotes == 2, labels
     for found in (answer, refs):
         out = io.StringIO()
