@@ -30,12 +30,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (
             ("callers", "Store.check"),
-            "shop/store.py:16  method Store.save  and 17  self\n"
+            "shop/store.py:16  method Store.save  self  and 17\n"
             "1 caller, 2 calls · method Store.check shop/store.py:19\n",
         ),
         (
             ("callees", "Store.save"),
-            "shop/store.py:19  method Store.check  at 16, 17  self\n"
+            "shop/store.py:19  method Store.check  self  at 16, 17\n"
             "outside the repository, or not known:\n"
             "    json.dumps      at 14\n"
             "    os.path.exists  at 15\n"

@@ -23,13 +23,17 @@ if TYPE_CHECKING:
     from lci_py.types_graph import Branch, GraphAnswer, Place
 
 # Wider cells are not padded to: one long path should not push every other row to the right.
-_MOST = (52, 56, 32)
+_MOST = (52, 56, 40)
+#: What the last column is left on a terminal, if there is as much in it: lines of calls, source text.
+_REST, _REST_OF_REFS = 12, 26
+#: Less of it is not shown; and the least that the other columns keep.
+_LEAST_REST, _LEAST_CELL = 6, 14
 _INDENT = "    "
 #: Lines of calls listed per row on a terminal.
 _SITES = 5
 _NOTES = {
-    "unsupported_files": "hold the word, but have no identifiers (text, prose): left out",
-    "elsewhere": "that mean something else of that name: left out",
+    "unsupported_files": "with the word, but without identifiers (text, prose), left out",
+    "elsewhere": "of something else with that name left out",
 }
 
 
@@ -46,7 +50,7 @@ def render(
         footer: Whether to end with how many there are, and of what.
     """
     style, signs = Style(color), signs_for(getattr(file, "encoding", None))
-    table = _Table(style, signs, width)
+    table = _Table(style, signs, width, _REST_OF_REFS if answer.command == "refs" else _REST)
     if answer.command == "tree":
         from lci_py.render.graph_tree import tree_lines
 
@@ -110,47 +114,65 @@ def style_dim(style: Style) -> Callable[[str], str]:
     return lambda text: style(text, "dim")
 
 
+#: A place, two cells, and the rest.
+Row = tuple[str, str, str, str]
+
+
 class _Table:
     """Rows of a place, two columns that line up, and a rest that is cut at the edge of the terminal."""
 
-    def __init__(self, style: Style, signs: Signs, width: int | None) -> None:
+    def __init__(self, style: Style, signs: Signs, width: int | None, rest: int) -> None:
         self.style = style
         self.signs = signs
         self.width = width
+        self.rest = rest
 
-    def lines(self, rows: Sequence[tuple[str, str, str, str]], last: Callable[[str], str]) -> Iterator[str]:
+    def lines(self, rows: Sequence[Row], last: Callable[[str], str]) -> Iterator[str]:
         """
         Args:
             rows: A place (`path:line`), two cells, and the rest.
             last: Styles the rest.
         """
-        wide = [max((w for row in rows if (w := width_of(row[i])) <= most), default=0) for i, most in enumerate(_MOST)]
-        for place, first, second, rest in rows:
-            plain = self._padded(place, wide[0])
-            cells = [self._padded(first, wide[1]), self._padded(second, wide[2]) if wide[2] else ""]
-            used = width_of(plain) + sum(map(width_of, cells))
-            shown = rest
-            if self.width is not None:
-                # The place stays whole, or a click on it would go nowhere; what comes last gives way first.
-                over = width_of(plain) + width_of(cells[0]) + 8 - self.width
-                if over > 0:
-                    cells[0] = shorten(first, max(12, width_of(cells[0]) - over), self.signs.ellipsis) + "  "
-                    used = width_of(plain) + sum(map(width_of, cells))
-                room = self.width - used
-                shown = shorten(rest, room, self.signs.ellipsis) if room >= 8 else ""
-                if used > self.width:
-                    cells[1] = shorten(
-                        cells[1], max(0, self.width - width_of(plain) - width_of(cells[0])), self.signs.ellipsis
-                    )
-            path, _, numbers = place.partition(":")
-            head = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}{plain[len(place) :]}"
-            kind, blank, name = cells[0].partition(" ")
-            middle = self.style(kind, "kind") + blank + (self.style(name, "bold") if name.strip() else name)
-            yield f"{head}{middle}{cells[1]}{last(shown)}".rstrip()
+        wide = self._widths(rows)
+        for place, *cells, rest in rows:
+            head = place + " " * max(2, wide[0] - width_of(place) + 2)
+            path, _, numbers = head.partition(":")
+            plain = head + "".join(self._cell(cell, size) for cell, size in zip(cells, wide[1:], strict=True))
+            kind, blank, name = plain[len(head) :].partition(" ")
+            room = None if self.width is None else max(0, self.width - width_of(plain))
+            shown = "" if room is not None and room < _LEAST_REST else last(shorten(rest, room, self.signs.ellipsis))
+            place = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}"
+            yield f"{place}{self.style(kind, 'kind')}{blank}{name}{shown}".rstrip()
 
-    @staticmethod
-    def _padded(text: str, wide: int) -> str:
+    def _widths(self, rows: Sequence[Row]) -> list[int]:
+        """Of the columns before the rest: as wide as what is in them, on a terminal no wider than leaves it room."""
+        wide = [max((w for row in rows if (w := width_of(row[i])) <= most), default=0) for i, most in enumerate(_MOST)]
+        if self.width is None:
+            return wide
+        wanted = min(self.rest, max((width_of(row[3]) for row in rows), default=0))
+        over = sum(wide) + 2 * len(wide) + wanted - self.width
+        while over > 0 and max(wide[1:]) > _LEAST_CELL:
+            widest = 1 if wide[1] >= wide[2] else 2
+            wide[widest] -= 1
+            over -= 1
+        return wide
+
+    def _cell(self, text: str, wide: int) -> str:
+        if not wide:
+            return ""
+        # In a pipe nothing is cut, and a row that is too long pushes only itself.
+        if self.width is not None and width_of(text) > wide:
+            first, _, name = text.partition(" ")
+            text = f"{first} {_end(name, wide - width_of(first) - 1, self.signs.ellipsis)}"
         return text + " " * max(2, wide - width_of(text) + 2)
+
+
+def _end(name: str, width: int, ellipsis: str) -> str:
+    """The end of a qualified name, which says more than its beginning."""
+    room = max(1, width - len(ellipsis))
+    while width_of(name) > room:
+        name = name[1:]
+    return ellipsis + name
 
 
 def _path(path: str) -> str:
@@ -161,7 +183,7 @@ def _in(place: Place | None) -> str:
     return f"in {name_of(place)}" if place is not None else ""
 
 
-def _hops(answer: GraphAnswer, signs: Signs, width: int | None) -> Iterator[tuple[str, str, str, str]]:
+def _hops(answer: GraphAnswer, signs: Signs, width: int | None) -> Iterator[Row]:
     """Of a caller the place of its first call, and where the others are; of a callee its definition."""
     callers = answer.command == "callers"
     for item in answer.neighbours:
@@ -171,7 +193,7 @@ def _hops(answer: GraphAnswer, signs: Signs, width: int | None) -> Iterator[tupl
         more = f" (+{len(rest) - len(shown)})" if len(rest) > len(shown) else ""
         sites = f"{'and' if callers else 'at'} {', '.join(map(str, shown))}{more}" if rest else ""
         sure = f"{item.step}{f' {signs.dot} ambiguous' if item.ambiguous else ''}"
-        yield f"{_path(place.file)}:{line}", f"{place.kind} {name_of(place)}".rstrip(), sites, sure
+        yield f"{_path(place.file)}:{line}", f"{place.kind} {name_of(place)}".rstrip(), sure, sites
 
 
 def _external(answer: GraphAnswer, table: _Table, style: Style) -> Iterator[str]:

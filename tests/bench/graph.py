@@ -47,6 +47,14 @@ def milliseconds(action: Any) -> float:
     return (time.perf_counter() - began) * 1e3
 
 
+def walk(nodes: Nodes, direction: Any, start: int) -> tuple[float, int]:
+    """Milliseconds, and the number of places in the tree."""
+    grown: list[Any] = []
+    grower = _Grower(nodes, direction, Filters())
+    spent = milliseconds(lambda: grown.extend(grower.grow([_Branch(start, None, None)], [[start]], 3)))
+    return spent, len(grown)
+
+
 def show(what: str, times: list[float]) -> None:
     ordered = sorted(times)
     tail = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
@@ -67,16 +75,9 @@ def main() -> None:
         nodes = Nodes(SimpleNamespace(graph=graph))  # type: ignore[arg-type]  # a walk asks for nothing else
         starts = np.random.default_rng(2).integers(0, graph.n_symbols, args.runs).tolist()
         for direction in ("callees", "callers"):
-            sizes = []
-            times = []
-            for start in starts:
-
-                def walk(start: int = start) -> None:
-                    grower = _Grower(nodes, direction, Filters())
-                    sizes.append(len(grower.grow([_Branch(start, None, None)], [[start]], 3)))
-
-                times.append(milliseconds(walk))
-            show(f"3 hops of {direction}, {statistics.median(sizes):.0f} places", times)
+            walks = [walk(nodes, direction, start) for start in starts]
+            size = statistics.median(size for _, size in walks)
+            show(f"3 hops of {direction}, {size:.0f} places", [spent for spent, _ in walks])
 
 
 if __name__ == "__main__":
