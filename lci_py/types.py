@@ -6,7 +6,7 @@ Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSI
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 View = Literal["dense", "bm25", "symbolic"]
 Mode = Literal["dense", "bm25", "symbolic", "multiview"]
@@ -76,7 +76,8 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call in the text. `caller` is the innermost enclosing function (or type), -1 at module level."""
+    """A call in the text. `caller` is the innermost enclosing function (or type), -1 at module level; in an anonymous
+    function -2 less its place among the file's `lambdas`."""
 
     name: str
     receiver: str  # source text before the name: "self", "os.path"; "" for a bare call
@@ -100,6 +101,14 @@ class Base:
 
     symbol: int
     name: str
+
+
+class Lambda(NamedTuple):
+    """An anonymous function: the symbol (an index) around it, -1 at the top level, and its lines."""
+
+    symbol: int
+    line: int
+    end_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +150,7 @@ class Extract:
     imports: tuple[Import, ...] = ()
     bases: tuple[Base, ...] = ()
     types: tuple[Typed, ...] = ()
+    lambdas: tuple[Lambda, ...] = ()  # of languages whose functions are followed as values
     flow: bytes = b""  # constraints of the propagation of functions as values (source.flow), "" if there are none
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False

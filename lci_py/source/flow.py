@@ -1,0 +1,307 @@
+"""Where functions and objects go in a file: constraints of a points-to analysis that follows values through variables.
+
+One file's constraints say nothing of other files: names that are imported stay imports, and what a module has under a
+name is asked for when the program is put together (`lci_py.index.flow`). Nodes are variables, parameters, results and
+intermediate values, numbered from 1 within the file; 0 is the value that nobody knows.
+
+Source:
+    Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4: constraints,
+    without regard to the order of statements; for functions as values as in Salis et al., "PyCG: Practical Call Graph
+    Generation in Python", ICSE 2021.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from array import array
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lci_py.types import Lambda
+
+#: Constraints, as rows of four numbers: what, and its operands. Names are places among the strings.
+COPY = 0  # node, from
+FUNC = 1  # node, function
+CLASS = 2  # node, class
+IMPORT = 3  # node, place among the file's imports, 1 if only the head of the dotted module is bound
+LOAD = 4  # node, object, name
+STORE = 5  # object, name, from
+ITEM = 6  # node, container, key (0: any)
+PUT = 7  # container, key (0: any), from
+NEW = 8  # node: a container of its own
+CALL = 9  # node for the result, callee, line; the caller is in `callers`, `ARG` rows follow
+ARG = 10  # call (a count of CALL rows), position or ~name, from
+SELF = 11  # node, class: an object of it
+SUPER = 12  # node, class, the node of the object
+EACH = 13  # node, what is gone over, line; its caller in `callers`
+FREE = 14  # node, name: of a variable that nothing in the file binds
+MEMBER = 15  # class, name, from
+BASE = 16  # class, from
+EXPORT = 17  # name, from: what other files get under a name
+STAR = 18  # place among the file's imports: everything that the module exports is bound here
+#: Positions of arguments that are not single values.
+SPREAD, SPREAD_NAMED = 1 << 20, (1 << 20) + 1
+#: What a function is, in bits.
+STATIC, CLASSMETHOD, PROPERTY, GENERATOR, ARROW = 1, 2, 4, 8, 16
+#: What a parameter is.
+SINGLE, REST, NAMED_REST, THIS = 0, 1, 2, 3
+#: What a call is, in the high bits of its line.
+DECORATOR, CONSTRUCT = 1 << 28, 1 << 29
+LINE = (1 << 28) - 1
+_HEADER = struct.Struct("<I")
+
+
+class Parameter(NamedTuple):
+    """A parameter: its node, its name among the strings, and `SINGLE`, `REST`, `NAMED_REST`, or `THIS` for the
+    object that a function is called on, where that is no parameter of its own."""
+
+    node: int
+    name: int
+    kind: int
+
+
+class Function(NamedTuple):
+    """A function with a body.
+
+    Attributes:
+        symbol: Its place among the file's symbols; for an anonymous function, -2 less its place among those.
+        owner: Place of the class that it is a method of, or -1.
+        flags: `STATIC` and so on.
+        result: Node of what it returns.
+        item: Node of what it yields.
+        parameters: In order.
+    """
+
+    symbol: int
+    owner: int
+    flags: int
+    result: int
+    item: int
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass
+class Flow:
+    """The constraints of a file.
+
+    Attributes:
+        strings: Names and keys; the first is "".
+        nodes: How many nodes there are, 0 included.
+        functions: By place.
+        classes: Per class, its place among the file's symbols, or -1.
+        rows: Four numbers each.
+        callers: Per CALL or EACH row, in order, the place of the function around it, -1 at the top level.
+    """
+
+    strings: list[str]
+    nodes: int
+    functions: list[Function]
+    classes: list[int]
+    rows: array[int]
+    callers: array[int]
+
+    def encode(self) -> bytes:
+        """The constraints as bytes."""
+        header = json.dumps(
+            [self.strings, self.nodes, self.functions, self.classes, len(self.rows), len(self.callers)],
+            separators=(",", ":"),
+        ).encode("ascii")
+        return _HEADER.pack(len(header)) + header + self.rows.tobytes() + self.callers.tobytes()
+
+
+def decode(data: bytes) -> Flow:
+    """Constraints from bytes.
+
+    Raises:
+        ValueError: The bytes are not what `encode` made.
+    """
+    try:
+        (length,) = _HEADER.unpack_from(data)
+        strings, nodes, functions, classes, n_rows, n_callers = json.loads(data[_HEADER.size : _HEADER.size + length])
+        body = data[_HEADER.size + length :]
+        rows, callers = array("i"), array("i")
+        rows.frombytes(body[: 4 * n_rows])
+        callers.frombytes(body[4 * n_rows :])
+        found = Flow(
+            strings,
+            nodes,
+            [Function._make((*item[:5], tuple(Parameter(*p) for p in item[5]))) for item in functions],
+            classes,
+            rows,
+            callers,
+        )
+        good = len(rows) == n_rows and len(callers) == n_callers and n_rows % 4 == 0 and strings[0] == ""
+        good = good and all(type(text) is str for text in strings)
+        good = good and all(type(number) is int for item in found.functions for number in item[:5])
+        good = good and all(type(number) is int for item in found.functions for p in item.parameters for number in p)
+    except (struct.error, TypeError, KeyError, IndexError, RecursionError) as error:
+        raise ValueError(f"not constraints: {error}") from error
+    if not good:
+        raise ValueError("not constraints: the parts do not fit together")
+    return found
+
+
+@dataclass
+class Scope:
+    """What holds variables: the module, a function or a class."""
+
+    parent: Scope | None
+    function: int  # place of the innermost function, -1
+    owner: int = -1  # place of the class whose body this is
+    hidden: bool = False  # functions inside do not see its variables (a class in Python)
+    names: dict[str, int] = field(default_factory=dict)  # name -> node, of all that are used here
+    bound: set[str] = field(default_factory=set)
+    outer: dict[str, Scope] = field(default_factory=dict)  # names that are those of another scope (global)
+
+
+class FlowBuilder:
+    """Collects the constraints of a file: what the lowering of every language writes to."""
+
+    def __init__(self) -> None:
+        self.functions: list[Function] = []
+        self.lambdas: list[Lambda] = []
+        self.spans: list[tuple[int, int]] = []  # per anonymous function, its bytes
+        self.classes: list[int] = []
+        self.module = Scope(None, -1)
+        self._scopes = [self.module]
+        self._strings: dict[str, int] = {"": 0}
+        self._nodes = 1
+        self._rows = array("i")
+        self._callers = array("i")
+        self._calls = 0
+
+    # --- nodes ----------------------------------------------------------------------------------------------------
+
+    def string(self, text: str) -> int:
+        """The place of a name among the strings."""
+        return self._strings.setdefault(text[:200], len(self._strings))
+
+    def node(self) -> int:
+        """A new node."""
+        self._nodes += 1
+        return self._nodes - 1
+
+    def scope(self, parent: Scope, function: int, owner: int = -1, hidden: bool = False) -> Scope:
+        """A scope inside another one."""
+        found = Scope(parent, function, owner, hidden)
+        self._scopes.append(found)
+        return found
+
+    def use(self, scope: Scope, name: str) -> int:
+        """The node of a variable where it is read."""
+        target = scope.outer.get(name, scope)
+        node = target.names.get(name)
+        if node is None:
+            node = target.names[name] = self.node()
+        return node
+
+    def bind(self, scope: Scope, name: str) -> int:
+        """The node of a variable where it is given something: it is of this scope."""
+        target = scope.outer.get(name, scope)
+        target.bound.add(name)
+        return self.use(target, name)
+
+    # --- constraints ----------------------------------------------------------------------------------------------
+
+    def row(self, kind: int, a: int = 0, b: int = 0, c: int = 0) -> None:
+        """Add a constraint."""
+        self._rows.extend((kind, a, b, c))
+
+    def copy(self, node: int, source: int) -> None:
+        """What `source` may be `node` may be."""
+        if node and source and node != source:
+            self.row(COPY, node, source)
+
+    def value(self, kind: int, *operands: int) -> int:
+        """A new node that a constraint defines."""
+        node = self.node()
+        self.row(kind, node, *operands)
+        return node
+
+    def load(self, obj: int, name: str) -> int:
+        """A member of an object."""
+        return self.value(LOAD, obj, self.string(name)) if obj else 0
+
+    def call(
+        self, scope: Scope, callee: int, line: int, arguments: list[tuple[int, int]], flags: int = 0
+    ) -> int:  # fmt: skip
+        """A call.
+
+        Args:
+            scope: Around it.
+            callee: What is called.
+            line: Where.
+            arguments: Position (or `~string` of a name, `SPREAD`, `SPREAD_NAMED`) and node of each.
+            flags: `DECORATOR`, `CONSTRUCT`.
+        Returns:
+            The node of its result.
+        """
+        node = self.node()
+        self.row(CALL, node, callee, min(line, LINE) | flags)
+        self._callers.append(scope.function)
+        for position, source in arguments:
+            if source:
+                self.row(ARG, self._calls, position, source)
+        self._calls += 1
+        return node
+
+    def each(self, scope: Scope, source: int, line: int) -> int:
+        """What going over something gives."""
+        if not source:
+            return 0
+        node = self.node()
+        self.row(EACH, node, source, min(line, LINE))
+        self._callers.append(scope.function)
+        return node
+
+    def function(self, symbol: int, owner: int = -1, flags: int = 0) -> int:
+        """A new function; its parameters follow."""
+        self.functions.append(Function(symbol, owner, flags, self.node(), self.node(), ()))
+        return len(self.functions) - 1
+
+    def anonymous(self, around: int, line: int, end_line: int, span: tuple[int, int], flags: int = 0) -> int:
+        """A new function without a name, in a symbol (a place) or -1."""
+        self.lambdas.append(Lambda(around, line, end_line))
+        self.spans.append(span)
+        return self.function(-1 - len(self.lambdas), flags=flags)
+
+    def parameter(self, function: int, node: int, name: str, kind: int = SINGLE) -> None:
+        """Add a parameter to a function."""
+        known = self.functions[function]
+        added = Parameter(node, self.string(name), kind)
+        self.functions[function] = known._replace(parameters=(*known.parameters, added))
+
+    def flag(self, function: int, flags: int) -> None:
+        """Say more about a function."""
+        known = self.functions[function]
+        self.functions[function] = known._replace(flags=known.flags | flags)
+
+    def finish(self) -> Flow:
+        """All constraints; a name that a scope uses and does not bind is that of the scope around which binds it."""
+        same = list(range(self._nodes))
+        for scope in self._scopes:
+            for name, node in scope.names.items():
+                if name in scope.bound:
+                    continue
+                around = scope.parent
+                while around is not None and (around.hidden or name not in around.bound):
+                    around = around.parent
+                if around is not None:
+                    same[node] = around.names[name]
+                else:
+                    self.row(FREE, node, self.string(name))
+        for name in sorted(self.module.bound):
+            self.row(EXPORT, self.string(name), self.module.names[name])
+        rows = self._rows
+        for at in range(0, len(rows), 4):
+            for operand in _NODES[rows[at]]:
+                rows[at + operand] = same[rows[at + operand]]
+        return Flow(list(self._strings), self._nodes, self.functions, self.classes, rows, self._callers)
+
+
+#: Per constraint, which of its operands are nodes.
+_NODES = (
+    (1, 2), (1,), (1,), (1,), (1, 2), (1, 3), (1, 2), (1, 3), (1,), (1, 2), (3,), (1,), (1, 3), (1, 2), (1,), (3,),
+    (2,), (2,), (),
+)  # fmt: skip
