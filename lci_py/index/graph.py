@@ -146,12 +146,24 @@ class GraphIndex:
         return int(np.searchsorted(self.first_symbol, symbol, side="right")) - 1
 
     def lambda_at(self, node: int) -> tuple[int, int, int]:
-        """File, line and the symbol around (-1 if none) of an anonymous function."""
-        raise DamagedIndexError(f"{self._name}: no anonymous function is node {node}")
+        """File, line and the symbol around (-1 if none) of an anonymous function's node."""
+        number = node - self.n_symbols - self.n_files
+        self._check(0 <= number < self.n_lambdas)
+        file = int(np.searchsorted(self.first_lambda, number, side="right")) - 1
+        line, around = int(self.lambda_line[number]), int(self.lambda_symbol[number])
+        self._check(0 <= file < self.n_files and line > 0 and -1 <= around < self.n_symbols)
+        return file, line, around
 
-    def lambdas_of(self, nodes: Sequence[int]) -> list[int]:
-        """The anonymous functions inside some nodes."""
-        return []
+    def lambdas_of(self, node: int) -> list[int]:
+        """The anonymous functions that a symbol is the innermost one around; of a file, those outside all symbols."""
+        outer = node >= self.n_symbols
+        if node >= self.n_symbols + self.n_files:
+            return []
+        file = node - self.n_symbols if outer else self.file_of(node)
+        start, stop = int(self.first_lambda[file]), int(self.first_lambda[file + 1])
+        self._check(0 <= start <= stop <= self.n_lambdas)
+        inside = np.flatnonzero(self.lambda_symbol[start:stop] == (-1 if outer else node))
+        return [int(number) + self.n_symbols + self.n_files + start for number in inside]
 
     def _span(self, pointers: NDArray[Any], node: int) -> slice:
         self._check(0 <= node < len(pointers) - 1)

@@ -137,7 +137,10 @@ class _Table:
         for place, *cells, rest in rows:
             head = place + " " * max(2, wide[0] - width_of(place) + 2)
             path, _, numbers = head.partition(":")
-            plain = head + "".join(self._cell(cell, size) for cell, size in zip(cells, wide[1:], strict=True))
+            inner = "".join(self._cell(cell, size) for cell, size in zip(cells, wide[1:], strict=True))
+            if self.width is not None and width_of(head) + width_of(inner.rstrip()) > self.width:
+                inner = shorten(inner.rstrip(), max(0, self.width - width_of(head)), self.signs.ellipsis)
+            plain = head + inner
             kind, blank, name = plain[len(head) :].partition(" ")
             room = None if self.width is None else max(0, self.width - width_of(plain))
             shown = "" if room is not None and room < _LEAST_REST else last(shorten(rest, room, self.signs.ellipsis))

@@ -117,7 +117,9 @@ class _Walk:
     def _around(self, place: tuple[int, int, str], relation: str) -> list[int]:
         """The neighbours of a place in a relation, surest first."""
         kind, outgoing, _ = _RELATIONS[relation]
-        edges = self._nodes.graph.edges([place[1] if kind == IMPORTS else place[0]], kind, incoming=not outgoing)
+        graph = self._nodes.graph
+        own = [place[1]] if kind == IMPORTS else [place[0], *(graph.lambdas_of(place[0]) if outgoing else ())]
+        edges = graph.edges(own, kind, incoming=not outgoing)
         sure: dict[int, float] = {}
         for node, step in zip(edges.node.tolist(), edges.step.tolist(), strict=True):
             sure[node] = max(sure.get(node, 0.0), confidence(step))

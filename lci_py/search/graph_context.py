@@ -38,7 +38,7 @@ def contexts(session: Session, rows: Sequence[Row]) -> list[GraphContext]:
     asked = [[node, *made_by.get(node, ())] for node in own]
     lists = {
         "callers": _around(nodes, asked, CALLS, incoming=True),
-        "callees": _around(nodes, asked, CALLS, incoming=False),
+        "callees": _around(nodes, [_with_lambdas(nodes, group) for group in asked], CALLS, incoming=False),
         "imports": _around(nodes, [[file] for file in files], IMPORTS, incoming=False),
         "imported_by": _around(nodes, [[file] for file in files], IMPORTS, incoming=True),
     }
@@ -53,6 +53,10 @@ def contexts(session: Session, rows: Sequence[Row]) -> list[GraphContext]:
         )
         for i in range(len(rows))
     ]
+
+
+def _with_lambdas(nodes: Nodes, group: Sequence[int]) -> list[int]:
+    return [*group, *(inner for node in group for inner in nodes.graph.lambdas_of(node))]
 
 
 def _around(nodes: Nodes, asked: Sequence[Sequence[int]], kind: int, *, incoming: bool) -> list[list[int]]:

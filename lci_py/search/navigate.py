@@ -95,7 +95,6 @@ def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Nei
     asked = nodes.asked(rows)
     calls = nodes.calls(asked, direction)
     places = nodes.places([*asked, *(call.node for call in calls)])
-    # What is called in an anonymous function is called by what is around it; its id stands for both.
     ids = [places[node].id for node in asked]
     found = [_neighbour(places, call, ids) for call in calls if call.node in places]
     if direction == "callers":
@@ -106,7 +105,7 @@ def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Nei
 
 
 def _neighbour(places: dict[int, Place], call: Call, ids: Sequence[str]) -> Neighbour:
-    targets = tuple(sorted({ids[origin] for origin in call.origins if origin < len(ids)})) or tuple(ids[:1])
+    targets = tuple(sorted({ids[origin] for origin in call.origins}))
     return Neighbour(places[call.node], call.lines, call.step_name, call.confidence, call.ambiguous, targets)
 
 

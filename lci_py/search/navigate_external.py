@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DOTS = re.compile(r"::|\\")
 _FIRST = re.compile(r"[\w$]+")
 #: Steps of edges whose target need not bear the name that is called: what a value holds, what an import renames.
-_RENAMED = frozenset({"flow", "import"})
+_RENAMED = frozenset({"flow", "value", "import"})
 
 
 def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
@@ -55,7 +55,7 @@ def _explained(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[t
     """Per file and line, the names that each edge from there explains, and the edge's step."""
     from lci_py.search.navigate_nodes import step_name
 
-    own = [*asked, *nodes.graph.lambdas_of(asked)]
+    own = [*asked, *(inner for node in asked for inner in nodes.graph.lambdas_of(node))]
     edges = nodes.graph.edges(own, CALLS)
     places = nodes.places(edges.node.tolist())
     found: dict[int, dict[int, list[tuple[set[str], str]]]] = {}

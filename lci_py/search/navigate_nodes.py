@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.around import calls_in, members
 from lci_py.index.graph import CALLS, INHERITS
-from lci_py.index.links import AMBIGUOUS, STEPS, confidence
+from lci_py.index.links import AMBIGUOUS, SCOPE, STEPS, confidence
 from lci_py.types import FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types_graph import Direction, Place
 
@@ -101,24 +101,34 @@ class Nodes:
         }
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
-        """What calls some nodes, or what they call, by node: each other end once."""
-        own = list(nodes) if direction == "callers" else [*nodes, *self.graph.lambdas_of(nodes)]
-        return _joined(_rows(self.graph.edges(own, CALLS, incoming=direction == "callers")))
+        """What calls some nodes, or what they call, by node: each other end once. What an anonymous function calls is
+        called by what is around it."""
+        own = [(place, one) for place, node in enumerate(nodes) for one in self._with_lambdas(node, direction)]
+        edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
+        return _joined((own[origin][0], node, line, step) for origin, node, line, step in _rows(edges))
 
     def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
-        """The same for each of some nodes alone."""
-        inner: dict[int, list[int]] = {}
-        if direction == "callees":
-            inner = {place: self.graph.lambdas_of([node]) for place, node in enumerate(nodes)}
-        own = [(place, one) for place, node in enumerate(nodes) for one in (node, *inner.get(place, ()))]
+        """The same for each of some nodes alone, for a tree: an anonymous function that something is known to call
+        stands in it on its own, and one that nothing is known to call has been handed out by what is around it."""
+        own = [
+            (place, one)
+            for place, node in enumerate(nodes)
+            for one in self._with_lambdas(node, direction)
+            if one == node or not len(self.graph.into(one, CALLS))
+        ]
         edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
-        found: list[list[Call]] = [[] for _ in nodes]
         grouped: dict[int, list[Edge]] = {}
         for origin, node, line, step in _rows(edges):
             grouped.setdefault(own[origin][0], []).append((own[origin][0], node, line, step))
-        for place, some in grouped.items():
-            found[place] = _joined(some)
-        return found
+        if direction == "callers":
+            for place, node in enumerate(nodes):
+                if node >= self.first_lambda and place not in grouped:
+                    file, line, around = self.graph.lambda_at(node)
+                    grouped[place] = [(place, around if around >= 0 else self.first_file + file, line, SCOPE)]
+        return [_joined(grouped.get(place, ())) for place in range(len(nodes))]
+
+    def _with_lambdas(self, node: int, direction: Direction) -> list[int]:
+        return [node, *(self.graph.lambdas_of(node) if direction == "callees" else ())]
 
     def inherited(self, rows: Sequence[Row]) -> list[Call]:
         """Who makes an object of a type whose constructor is a base's: the calls of that one by the type's name."""

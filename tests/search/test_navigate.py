@@ -134,6 +134,32 @@ def test_filters_and_limit(session: Session) -> None:
     assert head.neighbours == whole.neighbours[:1] and head.total == whole.total
 
 
+ANONYMOUS = {
+    "m.py": "def each(f):\n    return f()\n\n\ndef run():\n    return each(lambda: work())\n\n\n"
+    "def sort(rows):\n    return sorted(rows, key=lambda row: work())\n\n\ndef work():\n    return 1\n\n\n"
+    "top = lambda: work()\n"
+}
+
+
+def test_anonymous_functions_have_the_name_of_what_is_around_them(tmp_path: Path) -> None:
+    with app.open_session(str(build(tmp_path, ANONYMOUS))) as session:
+        callers = ask(session, "callers", "work").neighbours
+        assert [(item.place.qualified_name, item.place.kind, item.place.line, item.sites) for item in callers] == [
+            ("run.<lambda>", "lambda", 6, (6,)),
+            ("sort.<lambda>", "lambda", 10, (10,)),
+            ("<lambda>", "lambda", 17, (17,)),
+        ]
+        # What stands in it is called by what is around it, too.
+        assert set(near(ask(session, "callees", "sort"))) == {"sort.<lambda>", "work"}
+        assert [item.name for item in ask(session, "callees", "sort").external] == ["sorted"]
+        up = ask(session, "tree", "work", direction="callers").branches[0]
+        assert drawn(up) == [
+            "work", "  run.<lambda>", "    each", "      run", "  sort.<lambda>", "    sort", "  <lambda>", "    m.py",
+        ]  # fmt: skip
+        down = ask(session, "tree", "run", depth=4).branches[0]
+        assert drawn(down) == ["run", "  each", "    run.<lambda>", "      work"]
+
+
 # --- trees --------------------------------------------------------------------------------------------------------
 
 
