@@ -80,11 +80,14 @@ def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
 def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
     """The definitions of a file, in the order of the text."""
     sql = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE file IN ({}) ORDER BY id"
-    return [
+    found = [
         Span(segment.public("symbols", number), *rest)
         for segment, own in index.by_number("files", [file])
         for number, *rest in segment.execute(sql.format(own))
     ]
+    for span in found:
+        _check(all(type(text) is str for text in span[1:5]) and type(span.line) is type(span.end_line) is int)
+    return found
 
 
 def members(index: SymbolicIndex, symbols: Sequence[int], kinds: Iterable[str]) -> list[Member]:
@@ -145,6 +148,7 @@ def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
     matcher = SequenceMatcher(None, "", wanted, autojunk=False)
     for segment in index.segments:
         for found, spelled in segment.execute(sql.format(live=segment.live), args):
+            _check(type(found) is type(spelled) is str)
             matcher.set_seq1(spelled)
             if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE:
                 scored[found] = matcher.ratio() + (spelled == wanted)
