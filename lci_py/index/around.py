@@ -151,7 +151,7 @@ def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
             _check(type(found) is type(spelled) is str)
             matcher.set_seq1(spelled)
             if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE:
-                scored[found] = matcher.ratio() + (spelled == wanted)
+                scored[found] = matcher.ratio()
     best = sorted((-score, found) for found, score in scored.items() if score >= _LIKE)
     return [found for _, found in best[:most]]
 

@@ -66,6 +66,14 @@ def test_what_is_one_thing_needs_no_choice(session: Session, name: str, places: 
     assert {f"{target.file}:{target.line}" for target in answer.targets} == places
 
 
+def test_a_whole_path_is_no_end_of_another(tmp_path: Path) -> None:
+    sources = {"a.py": "def f():\n    return 1\n", "sub/a.py": "def f():\n    return 2\n"}
+    with app.open_session(str(build(tmp_path, sources))) as session:
+        for file in sources:
+            (target,) = ask(session, "callers", f"{file}::f").targets
+            assert target.file == file
+
+
 @pytest.mark.parametrize(
     ("name", "near"), [("claen", "clean"), ("Clean", "clean"), ("Shop.save", "Store.save"), ("zzzzz", None)]
 )
@@ -107,6 +115,17 @@ def test_callees_are_followed_by_what_is_external_or_unknown(session: Session) -
         ("os.path.exists", (15,), True),
     ]
     assert [item.name for item in ask(session, "callees", "store.py::clean").external] == ["data.strip"]
+
+
+def test_a_call_by_another_name_is_not_external(tmp_path: Path) -> None:
+    source = (
+        "from lib import clean as tidy, clean\n\n\ndef run():\n    print(tidy(1))\n    print(clean(2))\n"
+        "    wipe = clean\n    return wipe(len([3]))\n"
+    )
+    with app.open_session(str(build(tmp_path, {"m.py": source, "lib.py": "def clean(x):\n    return x\n"}))) as session:
+        answer = ask(session, "callees", "run")
+    assert near(answer) == {"clean": (5, 6, 8)}
+    assert [(item.name, item.sites) for item in answer.external] == [("print", (5, 6)), ("len", (8,))]
 
 
 def test_every_call_of_a_definition_is_a_callee_or_external(session: Session) -> None:
@@ -191,6 +210,13 @@ def test_what_comes_twice_is_shown_where_it_comes_first_level_by_level(tmp_path:
     with app.open_session(str(build(tmp_path, {"m.py": source}))) as session:
         (root,) = ask(session, "tree", "a").branches
     assert drawn(root) == ["a", "  b", "    c repeated", "  c", "    d"]
+
+
+def test_of_two_on_one_level_the_first_shows_what_is_below(tmp_path: Path) -> None:
+    source = "def a():\n    b()\n    c()\n\n\ndef b():\n    d()\n\n\ndef c():\n    d()\n\n\ndef d():\n    e()\n\n\ndef e():\n    return 1\n"
+    with app.open_session(str(build(tmp_path, {"m.py": source}))) as session:
+        (root,) = ask(session, "tree", "a").branches
+    assert drawn(root) == ["a", "  b", "    d", "      e", "  c", "    d repeated"]
 
 
 def test_the_last_level_says_how_much_is_below(session: Session) -> None:

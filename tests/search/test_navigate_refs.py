@@ -82,6 +82,27 @@ def test_the_files_are_read_as_they_are_now(tmp_path: Path) -> None:
     assert [(r.file, r.line, r.stale) for r in found] == [("a.py", 1, False), ("b.py", 2, True), ("c.py", 1, True)]
 
 
+def test_a_call_that_may_mean_both_refers_to_both(tmp_path: Path) -> None:
+    source = (
+        "class A:\n    def go(self):\n        return 1\n\n\nclass B:\n    def go(self):\n        return 2\n\n\n"
+        "def run(c):\n    x = A() if c else B()\n    x.go()\n    A().go()\n    B().go()\n"
+    )
+    with app.open_session(str(build(tmp_path, {"m.py": source}))) as session:
+        found = {
+            name: [r.line for r in session.navigate("refs", GraphRequest(f"{name}.go")).references] for name in "AB"
+        }
+    assert found == {"A": [2, 13, 14], "B": [7, 13, 15]}
+
+
+def test_a_file_of_which_the_end_is_not_indexed_is_searched_whole(tmp_path: Path) -> None:
+    (tmp_path / ".lci.toml").write_text("max_file_chunks = 2\n")
+    filler = "".join(f"def filler_{i}():\n    return '{'x' * 900}'\n\n\n" for i in range(12))
+    root = build(tmp_path, {"a.py": filler + "def rare_bird():\n    return 1\n"})
+    with app.open_session(str(root)) as session:
+        (found,) = session.navigate("refs", GraphRequest("rare_bird")).references
+    assert found.line == 49
+
+
 #: Language to a source, in which `run` stands as an identifier on the lines given, and as text on others.
 LANGUAGES = {
     "python": ("# run\n'run'\nf'run {run}'\nrun = 1\nx.run()\n", [3, 4, 5]),
