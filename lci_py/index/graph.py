@@ -7,6 +7,7 @@ call outside every definition comes from its file's node; imports join file node
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,15 +88,22 @@ class GraphIndex:
         self.n_symbols = int(self.first_symbol[-1])
         self.first_lambda = arrays.array("first_lambda", "i4")
         self.lambda_symbol, self.lambda_line = arrays.array("lambda_symbol", "i4"), arrays.array("lambda_line", "i4")
+        self.lambda_end_line = arrays.array("lambda_end_line", "i4")
         self._check(len(self.first_lambda) == len(self.first_symbol))
         self.n_lambdas = int(self.first_lambda[-1])
-        self._check(len(self.lambda_symbol) == len(self.lambda_line) == self.n_lambdas)
+        self._check(len(self.lambda_symbol) == len(self.lambda_line) == len(self.lambda_end_line) == self.n_lambdas)
         nodes = self.n_symbols + self.n_files + self.n_lambdas
         edges = len(self.source)
         self._check(self.n_symbols >= 0 and len(self.out_ptr) == len(self.in_ptr) == nodes + 1)
         self._check(
             len(self.target) == len(self.line) == len(self.kind) == len(self.step) == len(self.incoming) == edges
         )
+
+    @cached_property
+    def lambda_file(self) -> NDArray[Any]:
+        """int64 [L]: the file of each anonymous function."""
+        self._check(_points(self.first_lambda, self.n_lambdas))
+        return np.repeat(np.arange(self.n_files), np.diff(self.first_lambda))
 
     def out(self, node: int, kind: int) -> NDArray[np.int32]:
         """Targets of a node's edges of one kind, ascending."""
@@ -197,7 +205,7 @@ def read_links(path: Path) -> Links:
         or not _points(links.first_symbol, None)
         or not _points(links.key_start, len(links.keys))
         or not _points(links.first_lambda, len(links.lambda_symbol))
-        or not len(links.lambda_symbol) == len(links.lambda_line) == len(links.lambda_end)
+        or not len(links.lambda_symbol) == len(links.lambda_line) == len(links.lambda_end_line)
         or not _within(links.lambda_symbol, -1, links.n_symbols)
         or len(links.first_lambda) != len(links.first_symbol)
         or len(links.key_start) != len(links.first_symbol)

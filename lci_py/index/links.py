@@ -26,7 +26,7 @@ AMBIGUOUS = 0x80
 #: The arrays of a graph that are stored, with their types; pointers are made of them.
 STORED = {
     "first_symbol": "i4", "source": "i4", "target": "i4", "kind": "u1", "line": "i4", "step": "u1",
-    "first_lambda": "i4", "lambda_symbol": "i4", "lambda_line": "i4", "lambda_end": "i4", "key_start": "i4",
+    "first_lambda": "i4", "lambda_symbol": "i4", "lambda_line": "i4", "lambda_end_line": "i4", "key_start": "i4",
     "keys": "i4", "site_key": "i8", "site_count": "i4",
 }  # fmt: skip
 
@@ -68,7 +68,7 @@ class Links:
         step: uint8 [E], place in `STEPS`, and `AMBIGUOUS`; 0 for what is no call.
         first_lambda: int32 [F + 1], the first anonymous function of each file, and L.
         lambda_symbol: int32 [L], the symbol around each, or -1.
-        lambda_line, lambda_end: int32 [L], its first and last line.
+        lambda_line, lambda_end_line: int32 [L], its first and last line.
         key_start: int32 [F + 1], where the keys of each file start.
         keys: int32 [K], keys of the look-ups that the file's edges come from (lookups.py): 32 bits each, of which
             int32 is only the storage; within a file ascending, read without a sign.
@@ -86,7 +86,7 @@ class Links:
     first_lambda: NDArray[Any]
     lambda_symbol: NDArray[Any]
     lambda_line: NDArray[Any]
-    lambda_end: NDArray[Any]
+    lambda_end_line: NDArray[Any]
     key_start: NDArray[Any]
     keys: NDArray[Any]
     site_key: NDArray[Any]
@@ -190,7 +190,7 @@ def assemble(
         key_sizes: Per file, how many of them are its.
         sites: The counts of names.
         relinked: Files that were linked anew.
-        anonymous: `first_lambda`, `lambda_symbol`, `lambda_line` and `lambda_end` of the graph.
+        anonymous: `first_lambda`, `lambda_symbol`, `lambda_line` and `lambda_end_line` of the graph.
     """
     source, target, kind, line, step = rows
     order = np.lexsort((line, kind, target, source))  # stable: of equal edges the first one counts
@@ -208,7 +208,7 @@ def assemble(
         first_lambda=anonymous[0],
         lambda_symbol=anonymous[1],
         lambda_line=anonymous[2],
-        lambda_end=anonymous[3],
+        lambda_end_line=anonymous[3],
         key_start=np.concatenate([[0], np.cumsum(key_sizes)]).astype(np.int32),
         keys=keys,
         site_key=sites.keys,
