@@ -7,6 +7,7 @@ query is put to every segment, and the rows are merged.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -273,9 +274,14 @@ def _place(row: Row) -> tuple[int, int, int]:
     return row["file_number"], row["line"], row["symbol_number"]
 
 
+def dotted(name: str) -> str:
+    """A qualified name as the index writes it: `A::b` and `A#b` are A.b; a name may begin with # (JavaScript)."""
+    return re.sub(r"(?<=\w)#", ".", name.replace("::", "."))
+
+
 def _named(name: str) -> tuple[str, list[object]]:
     """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
-    plain = name.replace("::", ".").replace("#", ".")
+    plain = dotted(name)
     sql = "s.name IN (?, ?) OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?"
     args: list[object] = [name, plain, plain, plain, plain]
     if any(c in name for c in "*?["):

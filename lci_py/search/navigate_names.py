@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import AmbiguousNameError
 from lci_py.index.around import alike
+from lci_py.index.symbols import dotted
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
@@ -46,13 +47,14 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     named = [row for row in rows if rest and _is_in(row, file)]
     if named:
         exact = [row for row in named if row["file"] == file] or named
-        whole = [row for row in exact if row["qualified_name"] == _plain(rest)] or exact
+        whole = [row for row in exact if row["qualified_name"] == dotted(rest)] or exact
         wanted = {row["symbol_number"] for row in whole}
         # By the whole name first: a declaration in a header belongs to the definition in the file that was named.
-        rows = symbols.definitions(rest, Filters())
-        found = groups(_callable(rows) if callable_only else rows)
-        return [meant for meant in found if any(row["symbol_number"] in wanted for row in meant.rows)]
-    return groups(_callable(rows) if callable_only else rows)
+        every = groups(symbols.definitions(rest, Filters()))
+        found = [meant for meant in every if any(row["symbol_number"] in wanted for row in meant.rows)]
+    else:
+        found = groups(rows)
+    return _callable(found) if callable_only else found
 
 
 def one_meaning(found: Sequence[Meant], name: str, *, every: bool) -> list[Row]:
@@ -69,14 +71,14 @@ def one_meaning(found: Sequence[Meant], name: str, *, every: bool) -> list[Row]:
 def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
     """Names that may be meant where nothing has this one."""
     rest = name.rpartition("::")[2] if "::" in name else name
-    last = _plain(rest).rpartition(".")[2]
+    last = dotted(rest).rpartition(".")[2]
     if last != name:
         rows = symbols.definitions(last, Filters()) if last else []
         if rows:
             from difflib import SequenceMatcher
 
             # Another scope was meant: the likest one first.
-            matcher = SequenceMatcher(None, "", _plain(rest), autojunk=False)
+            matcher = SequenceMatcher(None, "", dotted(rest), autojunk=False)
             scored: dict[str, float] = {}
             for row in rows[:_MOST_ALIKE]:
                 matcher.set_seq1(row["qualified_name"])
@@ -85,17 +87,14 @@ def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
     return tuple(alike(symbols, last))
 
 
-def _plain(name: str) -> str:
-    return name.replace("::", ".").replace("#", ".")
-
-
 def _is_in(row: Row, file: str) -> bool:
     path: str = row["file"]
     return path == file or path.endswith(f"/{file}")
 
 
-def _callable(rows: list[Row]) -> list[Row]:
-    return [row for row in rows if row["kind"] in FUNCTION_KINDS or row["kind"] in TYPE_KINDS] or rows
+def _callable(found: list[Meant]) -> list[Meant]:
+    kinds = FUNCTION_KINDS | TYPE_KINDS
+    return [meant for meant in found if any(row["kind"] in kinds for row in meant.rows)] or found
 
 
 def groups(rows: Sequence[Row]) -> list[Meant]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: What has a grammar, but no identifiers.
 _PROSE = frozenset({"text", "markdown"})
-_LAST = re.compile(r"::|[.#]")
+_LAST = re.compile(r"::|\.|(?<=\w)#")
 #: What joins the parts of a name, in whichever language.
 _BETWEEN = r"\s*(?:\?\.|\.|::|->|\\|:)\s*"
 

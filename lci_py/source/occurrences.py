@@ -69,13 +69,16 @@ def occurrences(
 
 
 def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
-    """The leaf that is this name, or a dotted one that ends in it (Elixir's aliases)."""
+    """The node that is this name (one of several parts, as `owner=`, is a node, too), or a dotted leaf that ends in it
+    (Elixir's aliases)."""
     start, end = match.span()
     node = root.named_descendant_for_byte_range(start, end)
-    if node is None or node.child_count or _TEXT.search(node.type):
+    if node is None or _TEXT.search(node.type):
         return None
     if (node.start_byte, node.end_byte) == (start, end):
         return node
+    if node.child_count:
+        return None
     whole = node.text or b""
     return node if node.end_byte == end and _SEGMENTS.split(whole)[-1] == match.group() else None
 

@@ -66,6 +66,23 @@ def test_what_is_one_thing_needs_no_choice(session: Session, name: str, places: 
     assert {f"{target.file}:{target.line}" for target in answer.targets} == places
 
 
+def test_a_name_may_begin_with_a_hash(tmp_path: Path) -> None:
+    source = "class Timer {\n  #count() { return 1 }\n  tick() { return this.#count() }\n}\nfunction count() {}\n"
+    with app.open_session(str(build(tmp_path, {"a.js": source}))) as session:
+        for name in ("Timer.#count", "#count", "a.js::Timer.#count"):
+            (target,) = ask(session, "callers", name).targets
+            assert target.line == 2
+        (target,) = ask(session, "callers", "Timer#tick").targets
+        assert target.line == 3
+
+
+def test_what_cannot_be_called_is_named_by_its_file(tmp_path: Path) -> None:
+    sources = {"a.py": "LIMIT = 1\n", "b.py": "def LIMIT():\n    return 2\n"}
+    with app.open_session(str(build(tmp_path, sources))) as session:
+        assert [target.file for target in ask(session, "callees", "LIMIT").targets] == ["b.py"]
+        assert [target.file for target in ask(session, "callees", "a.py::LIMIT").targets] == ["a.py"]
+
+
 def test_a_whole_path_is_no_end_of_another(tmp_path: Path) -> None:
     sources = {"a.py": "def f():\n    return 1\n", "sub/a.py": "def f():\n    return 2\n"}
     with app.open_session(str(build(tmp_path, sources))) as session:

@@ -135,6 +135,18 @@ def test_identifiers_of(language: str) -> None:
     assert [item.line for item in found] == lines
 
 
+@pytest.mark.parametrize(
+    ("language", "source", "name"),
+    [
+        ("ruby", "class A\n  def owner=(x); end\nend\n", "owner="),
+        ("javascript", "class A {\n  #n = 1\n}\n", "#n"),
+        ("typescript", "namespace a.b {\n}\n", "a.b"),
+    ],
+)
+def test_names_that_are_not_plain(language: str, source: str, name: str) -> None:
+    assert [item.role for item in occurrences(source.encode(), language, finder(name))] == ["definition"]
+
+
 def test_columns_count_characters() -> None:
     (found,) = occurrences("x = 'ä€𝄞'; run()\n".encode(), "python", finder("run"))
     assert (found.line, found.column, found.role) == (1, 12, "call")
