@@ -15,6 +15,7 @@ from lci_py.render.graph import render
 from lci_py.types_graph import GraphRequest
 from tests.conftest import PROJECT, Ran
 from tests.search.graph_repo import build
+from tests.test_layers import loaded
 
 Lci = Callable[..., Ran]
 SCHEMA = Draft202012Validator(json.loads((PROJECT / "docs" / "json-output.schema.json").read_text()))
@@ -186,6 +187,13 @@ def test_a_terminal_shows_the_place_whole(root: Path) -> None:
         colored = io.StringIO()
         render(answer, file=colored, width=None, color=True)
         assert "\x1b[" in colored.getvalue()
+
+
+def test_a_command_imports_only_what_it_needs(root: Path) -> None:
+    for command in ("callers", "callees", "tree"):
+        assert loaded(command, "main", "--root", str(root)) <= {"numpy"}
+    assert loaded("refs", "main", "--root", str(root)) <= {"numpy", "tree_sitter"}
+    assert not loaded("def", "claen", "--root", str(root))
 
 
 def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
