@@ -126,7 +126,9 @@ class Evaluator:
             elif value.kind == MANY and called and name in rules.ELEMENT_GETTERS:
                 found.append(value._replace(kind=FUNCTION))
             else:
-                found.extend(self.attribute(value, name, depth - 1))
+                values = self.attribute(value, name, depth - 1)
+                made = not called and values == (value,)  # Ruby's `C.new` without parentheses
+                found.extend(self._results(values, depth - 1) if made and value.kind == CLASS else values)
         return _distinct(found)
 
     def _chained(self, values: Values, receivers: Values) -> Values:
@@ -178,7 +180,8 @@ class Evaluator:
         language = facts.head.language
         if language == "rust" and name in ("crate", "super"):
             return self._rust_module(file, place, name)
-        if name in self._selfs.get(language, ()) or name in rules.SUPERS or name in rules.OWN_TYPES:
+        plain = language in rules.PLAIN_SELF and name == "self"
+        if not plain and (name in self._selfs.get(language, ()) or name in rules.SUPERS or name in rules.OWN_TYPES):
             found = self._own_object(file, place, name, language)
             if found:
                 return found
@@ -206,7 +209,7 @@ class Evaluator:
                 return inside
             scope = facts.parents[scope]
         if language not in rules.SPELLED or not bare[:1].isupper():
-            return self._outside(file, bare, depth)
+            return self._outside(file, bare, depth) or (self._own_object(file, place, name, language) if plain else ())
         if self._look.binding(file, bare) is None or absolute:
             declared = spelled(self._look, file, place, f"::{bare}" if absolute else bare)
             if declared is not None:
@@ -271,29 +274,45 @@ class Evaluator:
                 return (_of(beside, PACKAGE),)
         if head.language in rules.PROGRAM_TYPES:
             only = self._look.only_type(head.family, name)
-            if only is not None:
+            if only is not None and not (only.around in TYPE_KINDS and head.language in rules.NESTED_HIDDEN):
                 return (_of(only, PACKAGE),)
         return ()
 
-    def in_module(self, file: int, name: str, depth: int) -> Values:
-        """What a file has under a name: its definitions, its imports, its variables."""
+    def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
+        """What a file has under a name: its definitions, its imports, its variables.
+
+        Args:
+            file: The file.
+            name: The name.
+            depth: How many further names may be looked through.
+            outside: Another file asks: what this one imports counts only if that makes it one of its own names.
+        """
         if depth <= 0:
             return ()
+        key = ("module", file, name, depth, outside)
+        known = self._memo.get(key)
+        if known is None:
+            known = self._memo[key] = self._in_module(file, name, depth, outside)
+        return known
+
+    def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
         found = self._look.top(file, name)
         if found is not None:
             rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
             inner = self._import.crates.child(file, name) if rust else -1
             return (_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,)),)
         rows = self._look.typed(file, -1, name)
-        item = self._look.binding(file, name)
+        own = not outside or self._look.files.heads[file].language not in rules.PRIVATE_IMPORTS
+        item = self._look.binding(file, name) if own else None
         if item is not None:
             return self.imported(file, item, name, depth)
-        if rows:
+        if rows or not own:
             return self.rows(file, rows, depth)
         for star in self._look.stars(file):
             for target in self._import.targets(file, star):
                 if target != file:
-                    values = self.in_module(target, name, depth - 1) or self._static(target, star, name, depth - 1)
+                    values = self.in_module(target, name, depth - 1, outside=True)
+                    values = values or self._static(target, star, name, depth - 1)
                     if values:
                         return tuple(value._replace(step=IMPORT) for value in values)
         return ()
@@ -327,7 +346,8 @@ class Evaluator:
             for target in targets:
                 if target == file:
                     continue
-                values = self.in_module(target, wanted, depth - 1) or self._default(target, wanted, depth - 1)
+                values = self.in_module(target, wanted, depth - 1, outside=True)
+                values = values or self._default(target, wanted, depth - 1)
                 if not values and original:
                     values = self._static(target, item, wanted, depth - 1)
                 if values:
@@ -339,7 +359,7 @@ class Evaluator:
         holder = re.split(r"::|[.\\]", item.module)[-1]
         if holder == name or self._look.files.heads[file].language not in rules.QUALIFIED | {"rust"}:
             return ()
-        owners = self.in_module(file, holder, depth)
+        owners = self.in_module(file, holder, depth, outside=True)
         return _distinct(v for o in owners if o.at for v in self.attribute(o, name, depth))
 
     def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
@@ -434,7 +454,7 @@ class Evaluator:
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         for file in value.files:
-            values = self.in_module(file, name, depth - 1) or self._rust_module(file, -1, name)
+            values = self.in_module(file, name, depth - 1, outside=True) or self._rust_module(file, -1, name)
             if values:
                 return tuple(v._replace(step=IMPORT) for v in values)
         for file in value.files:  # a package's submodule

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from lci_py.index.links import lambda_node
 from lci_py.source import flow as ir
-from lci_py.source.flow import Flow, Function
+from lci_py.source.flow import Function
 
 #: Kinds of values; a value is its kind and a number of that kind, in one integer.
 FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
 _BITS = 4
 #: A variable that may be more than this says nothing any more. It keeps the first ones.
-MOST_VALUES = 60
+MOST_VALUES = 8
 #: Values that are passed on, all in all: a program of a million lines must not take minutes.
 MOST_STEPS = 20_000_000
 
@@ -38,6 +36,14 @@ def number_of(value: int) -> int:
     return value >> _BITS
 
 
+#: What functions have as members in any case.
+OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
+#: What is done with the values of a node, and its operands.
+Use = tuple[int, int, int, int]
+_COPY, _LOAD, _STORE, _BIND, _SUPER, _CALL, _EACH = range(7)
+_OF_CALLS = (_LOAD, _CALL, _EACH)
+
+
 class Site(NamedTuple):
     """A call: node of its result, what is called, the node (of the graph) it comes from, line with flags, arguments."""
 
@@ -46,27 +52,30 @@ class Site(NamedTuple):
     caller: int
     line: int
     arguments: tuple[tuple[int, int], ...]
-    file: int
 
 
-@dataclass(frozen=True)
-class FlowFile:
-    """What the solver has to know of a file.
+def use_copy(target: int) -> Use:
+    return (_COPY, target, 0, 0)
 
-    Attributes:
-        flow: Its constraints.
-        first_symbol, first_lambda: Numbers of its first symbol and anonymous function.
-        imports: Per import, the files that it means, its name in their module ("" or "*": the module itself), and the
-            module's dotted head's files for `import a.b`.
-        python: Whether it is Python.
-    """
 
-    file: int
-    flow: Flow
-    first_symbol: int
-    first_lambda: int
-    imports: Sequence[tuple[tuple[int, ...], str, tuple[int, ...]]]
-    python: bool
+def use_load(target: int, key: int) -> Use:
+    return (_LOAD, target, key, 0)
+
+
+def use_store(key: int, source: int) -> Use:
+    return (_STORE, key, source, 0)
+
+
+def use_super(target: int, owner: int) -> Use:
+    return (_SUPER, target, owner, 0)
+
+
+def use_call(site: int) -> Use:
+    return (_CALL, site, 0, 0)
+
+
+def use_each(site: int) -> Use:
+    return (_EACH, site, 0, 0)
 
 
 class Points:
@@ -75,26 +84,30 @@ class Points:
     Nodes, functions, classes and containers are numbered through the whole program. Calls are left to `on_call`.
     """
 
-    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
+    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str]) -> None:
+        """
+        Args:
+            submodule: File and name -> the files of a module inside the package that the file stands for.
+            methods: Names of what containers have as methods.
+        """
         self.submodule = submodule
+        self.methods = methods
         self.names: dict[str, int] = {"": 0}
         self.functions: list[Function] = []
-        self.function_file: list[FlowFile] = []
         self.function_node: list[int] = []  # its node in the graph
         self.class_node: list[int] = []  # its symbol's number, -1 if it has none
         self.class_python: list[bool] = []
-        self.sites: list[Site] = []
+        self.sites: list[tuple[int, int, int, int, int, int]] = []  # as `Site`, with where its arguments start and end
+        self.arguments: list[tuple[int, int]] = []
+        self.passed: set[int] = set()  # nodes that are arguments, or are stored
         self.steps = 0
         self._nodes = 1
         self._held: dict[int, set[int]] = {}
-        self._copies: dict[int, list[int]] = {}
-        self._copied: set[tuple[int, int]] = set()
-        self._loads: dict[int, list[tuple[int, int, int]]] = {}  # node -> (into, key, on which object; 0: on the value)
-        self._stores: dict[int, list[tuple[int, int]]] = {}
-        self._calls: dict[int, list[int]] = {}
-        self._each: dict[int, list[int]] = {}  # node -> sites
-        self._binds: dict[int, list[tuple[int, int]]] = {}
-        self._supers: dict[int, list[tuple[int, int]]] = {}
+        self.uses: dict[int, list[Use]] = {}
+        self._copied: set[int] = set()
+        self._resolved: dict[tuple[int, int], int] = {}
+        self._known: set[tuple[int, Use]] = set()  # uses that were added while solving
+        self._later: list[tuple[int, int]] = []  # calls of values that are known: site, value
         self._fields: dict[tuple[int, int], int] = {}
         self._keys: dict[int, list[int]] = {}  # object -> its fields' nodes
         self._all: dict[int, int] = {}  # object -> node of everything in it
@@ -119,8 +132,30 @@ class Points:
         return self.names.setdefault(text, len(self.names))
 
     def node(self) -> int:
-        self._nodes += 1
-        return self._nodes - 1
+        """A new node."""
+        return self.take_nodes(1)
+
+    def take_nodes(self, number: int) -> int:
+        """The first of so many new nodes."""
+        self._nodes += number
+        return self._nodes - number
+
+    def site(self, number: int) -> Site:
+        """A call by its number."""
+        result, callee, caller, line, start, stop = self.sites[number]
+        return Site(result, callee, caller, line, tuple(self.arguments[start:stop]))
+
+    def add_site(self, site: Site) -> int:
+        """The number of a call that is not in the text."""
+        start = len(self.arguments)
+        self.arguments.extend(site.arguments)
+        self.passed.update(source for _, source in site.arguments)
+        self.sites.append((*site[:4], start, len(self.arguments)))
+        return len(self.sites) - 1
+
+    def is_used(self, node: int) -> bool:
+        """Whether it matters what a node may be."""
+        return node in self.uses or node in self.passed
 
     def made(self, what: str, number: int) -> int:
         """The object that belongs to something: the rest parameter of a function, its generator, ..."""
@@ -170,187 +205,105 @@ class Points:
 
     # --- constraints ----------------------------------------------------------------------------------------------
 
-    def add(self, item: FlowFile) -> None:
-        """Take a file's constraints."""
-        flow = item.flow
-        names = [self.name(text) for text in flow.strings]
-        base = self._nodes - 1
-        self._nodes += flow.nodes - 1
-        first_function, first_class = len(self.functions), len(self.class_node)
-        for function in flow.functions:
-            self._function(item, function, base, first_class, names)
-        for symbol in flow.classes:
-            self.class_node.append(item.first_symbol + symbol if symbol >= 0 else -1)
-            self.class_python.append(item.python)
-        self.exports[item.file] = {}
-        callers = [~item.file if n < 0 else self.function_node[first_function + n] for n in flow.callers]
-        sites: list[tuple[int, int, int, int]] = []
-        arguments: dict[int, list[tuple[int, int]]] = {}
-        each: list[int] = []
-        turn = 0
-
-        def at(node: int) -> int:
-            return node + base if node else 0
-
-        rows = flow.rows
-        for place in range(0, len(rows), 4):
-            kind, a, b, c = rows[place : place + 4]
-            if kind == ir.COPY:
-                self._copies.setdefault(at(b), []).append(at(a))
-            elif kind == ir.LOAD or kind == ir.ITEM:
-                self._loads.setdefault(at(b), []).append((at(a), names[c], 0))
-            elif kind == ir.CALL:
-                sites.append((at(a), at(b), callers[turn], c))
-                turn += 1
-            elif kind == ir.ARG:
-                arguments.setdefault(a, []).append((b if b >= 0 else ~names[~b], at(c)))
-            elif kind == ir.STORE or kind == ir.PUT:
-                self._stores.setdefault(at(a), []).append((names[b], at(c)))
-            elif kind == ir.FUNC:
-                self.give(at(a), value_of(FUNC, first_function + b))
-            elif kind == ir.NEW:
-                self.give(at(a), self.new_object())
-            elif kind == ir.EACH:
-                each.append(len(self.sites) + len(sites))
-                sites.append((at(a), at(b), callers[turn], c | 1 << 30))
-                turn += 1
-            elif kind == ir.SELF:
-                self.give(at(a), value_of(INSTANCE, first_class + b))
-            elif kind == ir.CLASS:
-                self.give(at(a), value_of(CLASS, first_class + b))
-            elif kind == ir.MEMBER:
-                node = self.members.setdefault((first_class + a, names[b]), 0) or self.node()
-                self.members[first_class + a, names[b]] = node
-                self.copy(at(c), node)
-            elif kind == ir.BASE:
-                self.bases.setdefault(first_class + a, []).append(at(b))
-            elif kind == ir.IMPORT:
-                self._import(item, at(a), b, bool(c))
-            elif kind == ir.EXPORT:
-                self.exports[item.file][names[a]] = at(b)
-            elif kind == ir.FREE:
-                self.free.append((at(a), names[b], item.file))
-            elif kind == ir.SUPER:
-                self._supers.setdefault(at(c), []).append((at(a), first_class + b))
-            elif kind == ir.STAR:
-                self.stars.setdefault(item.file, []).extend(item.imports[a][0])
-        calls = -1
-        for result, callee, caller, line in sites:
-            number = len(self.sites)
-            if line & 1 << 30:
-                self.sites.append(Site(result, callee, caller, line & ir.LINE, (), item.file))
-                self._each.setdefault(callee, []).append(number)
-                continue
-            calls += 1
-            self.sites.append(Site(result, callee, caller, line, tuple(arguments.get(calls, ())), item.file))
-            self._calls.setdefault(callee, []).append(number)
-
-    def _function(self, item: FlowFile, function: Function, base: int, first_class: int, names: list[int]) -> None:
-        symbol = function.symbol
-        self.function_node.append(
-            item.first_symbol + symbol if symbol >= 0 else lambda_node(item.first_lambda - 2 - symbol)
-        )
-        self.function_file.append(item)
-        self.functions.append(
-            Function(
-                symbol,
-                first_class + function.owner if function.owner >= 0 else -1,
-                function.flags,
-                function.result + base,
-                function.item + base,
-                tuple(p._replace(node=p.node + base, name=names[p.name]) for p in function.parameters),
-            )
-        )
-
-    def _import(self, item: FlowFile, node: int, place: int, head: bool) -> None:
-        if place >= len(item.imports):
-            return
-        targets, name, heads = item.imports[place]
-        if head:
-            targets, name = heads, ""
-        for target in targets:
-            if target == item.file:
-                continue
-            module = value_of(MODULE, target)
-            if name in ("", "*"):
-                self.give(node, module)
-                if not item.python:
-                    source = self.node()
-                    self.give(source, module)
-                    self.load(source, node, self.name("module.exports"))
-            else:
-                source = self.node()
-                self.give(source, module)
-                self.load(source, node, self.name(name))
-
     def copy(self, source: int, target: int) -> None:
         """Whatever `source` may be `target` may be, from now on."""
-        if source == target or (source, target) in self._copied:
+        key = source << 32 | target
+        if source == target or key in self._copied:
             return
-        self._copied.add((source, target))
-        self._copies.setdefault(source, []).append(target)
-        for value in tuple(self._held.get(source, ())):
-            self.give(target, value)
+        self._copied.add(key)
+        self.uses.setdefault(source, []).append((_COPY, target, 0, 0))
+        held = self._held.get(source)
+        if held:
+            for value in tuple(held):
+                self.give(target, value)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
         """A member of whatever `node` may be goes into `target`, bound to `on` if that is another object."""
-        self._loads.setdefault(node, []).append((target, key, on))
-        for value in tuple(self._held.get(node, ())):
-            self._load(value, target, key, on)
+        if self._use(node, (_LOAD, target, key, on)):
+            for value in tuple(self._held.get(node, ())):
+                self._load(value, target, key, on)
+
+    def store(self, node: int, key: int, source: int) -> None:
+        """What `source` may be becomes a member of whatever `node` may be."""
+        if self._use(node, (_STORE, key, source, 0)):
+            for value in tuple(self._held.get(node, ())):
+                self._store(value, key, source)
 
     def call(self, node: int, site: int) -> None:
         """Whatever `node` may be is called at a site."""
-        self._calls.setdefault(node, []).append(site)
-        for value in tuple(self._held.get(node, ())):
-            self.on_call(site, value)
+        if self._use(node, (_CALL, site, 0, 0)):
+            self._later.extend((site, value) for value in self._held.get(node, ()))
 
     def bind(self, source: int, target: int, on: int) -> None:
         """The same as `copy`, but a method becomes one of the object `on`."""
-        self._binds.setdefault(source, []).append((target, on))
-        for value in tuple(self._held.get(source, ())):
-            self._bind(value, target, on)
+        if self._use(source, (_BIND, target, on, 0)):
+            for value in tuple(self._held.get(source, ())):
+                self._bind(value, target, on)
+
+    def _use(self, node: int, use: Use) -> bool:
+        """Add a constraint; False if it is there."""
+        if (node, use) in self._known:
+            return False
+        self._known.add((node, use))
+        self.uses.setdefault(node, []).append(use)
+        return True
 
     def give(self, node: int, value: int) -> None:
         """A value that a variable may have."""
         held = self._held.get(node)
         if held is None:
             held = self._held[node] = set()
-        if value in held or len(held) >= MOST_VALUES or not node:
+        elif value in held or len(held) >= MOST_VALUES:
             return
         held.add(value)
-        self._queue.append((node, value))
+        if node in self.uses:
+            self._queue.append((node, value))
 
     # --- solving --------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Pass values on until nothing changes."""
-        queue, copies, loads = self._queue, self._copies, self._loads
-        while queue and self.steps < MOST_STEPS:
+        queue, uses, give = self._queue, self.uses, self.give
+        while (queue or self._later) and self.steps < MOST_STEPS:
+            while self._later:
+                self.on_call(*self._later.pop())
+            if not queue:
+                continue
             node, value = queue.popleft()
             self.steps += 1
-            for target in copies.get(node, ()):
-                self.give(target, value)
-            for target, key, on in tuple(loads.get(node, ())):
-                self._load(value, target, key, on)
-            for key, source in self._stores.get(node, ()):
-                self._store(value, key, source)
-            for target, on in tuple(self._binds.get(node, ())):
-                self._bind(value, target, on)
-            for target, owner in self._supers.get(node, ()):
-                self.give(target, self.pair(SUPER, owner, value))
-            if self.calling:
-                for site in tuple(self._calls.get(node, ())):
-                    self.on_call(site, value)
-                for site in self._each.get(node, ()):
-                    self.on_each(site, value)
+            for use in tuple(uses[node]):
+                kind, a, b, c = use
+                if kind == _COPY:
+                    give(a, value)
+                elif kind == _LOAD:
+                    self._load(value, a, b, c)
+                elif kind == _STORE:
+                    self._store(value, a, b)
+                elif kind == _BIND:
+                    self._bind(value, a, b)
+                elif kind == _SUPER:
+                    give(a, self.pair(SUPER, b, value))
+                elif not self.calling:
+                    continue
+                elif kind == _CALL:
+                    self.on_call(a, value)
+                else:
+                    self.on_each(a, value)
+
+    def start(self) -> None:
+        """From now on values are passed on: all files are there."""
+        self._queue.clear()
+        for node, held in self._held.items():
+            if node in self.uses:
+                self._queue.extend((node, value) for value in held)
 
     def start_calling(self) -> None:
         """From now on calls are followed: the bases of classes are known."""
         self.calling = True
         for number in range(len(self.class_node)):
             self.lineage(number)
-        for node, held in list(self._held.items()):
-            if node in self._calls or node in self._each or node in self._loads:
+        for node, held in self._held.items():
+            if any(use[0] in _OF_CALLS for use in self.uses.get(node, ())):
                 self._queue.extend((node, value) for value in held)
 
     def _store(self, value: int, key: int, source: int) -> None:
@@ -365,10 +318,10 @@ class Points:
     def _load(self, value: int, target: int, key: int, on: int) -> None:
         kind = kind_of(value)
         if kind == OBJECT:
-            self._of_object(value, target, key, on or value)
+            self._of_object(value, target, key, on)
         elif kind == INSTANCE:
             if self.calling:
-                self._of_instance(value, target, key, on or value)
+                self._of_instance(value, target, key)
         elif kind == CLASS:
             if self.calling:
                 self._of_class(number_of(value), target, key, value)
@@ -383,26 +336,41 @@ class Points:
         elif kind == SUPER:
             owner, obj = self.parts(value)
             self._of_lineage(self.lineage_of(obj, owner), target, key, obj)
-        elif kind in (BOUND, METHOD, BUILTIN):
+        elif kind == BUILTIN or (kind == BOUND and self.text(key) in OF_FUNCTIONS):
             self.give(target, self.pair(METHOD, value, key))
 
     def _of_object(self, value: int, target: int, key: int, on: int) -> None:
         if key == 0:
             self.copy(self.everything(value), target)
             return
+        if on and on != value:
+            self._member_of(value, target, key, on)
+            return
+        found = self._resolved.get((value, key))
+        if found is None:
+            found = self._resolved[value, key] = self.node()
+            self._member_of(value, found, key, value)
+            if self.text(key) in self.methods:
+                self.give(found, self.pair(METHOD, value, key))
+        self.copy(found, target)
+
+    def _member_of(self, value: int, target: int, key: int, on: int) -> None:
         self.bind(self.field(value, key), target, on)
         self.bind(self.field(value, 0), target, on)
         prototype = self._made.get(("prototype of", number_of(value)))
         if prototype is not None:
             self.load(prototype, target, key, on)
-        self.give(target, self.pair(METHOD, value, key))
 
-    def _of_instance(self, value: int, target: int, key: int, on: int) -> None:
-        number = number_of(value)
-        lineage = self.lineage(number)
-        for owner in lineage:
-            self.copy(self.field(value_of(INSTANCE, owner), key), target)
-        self._of_lineage(lineage, target, key, on)
+    def _of_instance(self, value: int, target: int, key: int) -> None:
+        found = self._resolved.get((value, key))
+        if found is None:
+            # Once for every class and name: there are many more places that look.
+            found = self._resolved[value, key] = self.node()
+            lineage = self.lineage(number_of(value))
+            for owner in lineage:
+                self.copy(self.field(value_of(INSTANCE, owner), key), found)
+            self._of_lineage(lineage, found, key, value)
+        self.copy(found, target)
 
     def _of_lineage(self, lineage: Sequence[int], target: int, key: int, on: int) -> None:
         for owner in lineage:
@@ -459,7 +427,8 @@ class Points:
         if self.text(key) == "prototype":
             self.give(target, self.made("prototype", number_of(value)))
         self.copy(self.field(value, key), target)
-        self.give(target, self.pair(METHOD, value, key))
+        if self.text(key) in OF_FUNCTIONS:
+            self.give(target, self.pair(METHOD, value, key))
 
     def _bind(self, value: int, target: int, on: int) -> None:
         if kind_of(value) != FUNC:

@@ -8,12 +8,16 @@ FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "p
 PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
 #: A bare name is bound in the file, by its package or by an import, or it is the language's own.
 EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
+#: What a file imports is not among the names that others can take from it.
+PRIVATE_IMPORTS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "go", "zig", "c", "cpp"})
 #: A macro that is defined, or exported, is known in all modules that come after it.
 MACROS_ANYWHERE = frozenset({"rust"})
 #: A type is known by its name alone somewhere in the program, without an import that says from where.
 PROGRAM_TYPES = frozenset(
     {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
 )
+#: A type inside another one is out of reach for its bare name.
+NESTED_HIDDEN = frozenset({"scala"})
 #: A bare name reaches the methods of the object around it.
 IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp", "zig"})
 #: A bare name in a method reaches the fields of the object around it.
@@ -44,8 +48,12 @@ MAKERS = {"ruby": "new"}
 MODULE_VALUES = {"lua": "return"}
 #: A method and a field may have one name: which is meant shows in whether it is called.
 SEPARATE_MEMBERS = frozenset({"php", "java"})
-#: `self(...)` and `parent(...)` construct.
-OWN_CONSTRUCTORS = frozenset({"php", "scala"})
+#: Names of the class around and its base that construct when they are called.
+OWN_CONSTRUCTORS = {"php": frozenset({"self", "static", "parent"}), "scala": frozenset({"this"})}
+#: What stands in the place of a receiver where a constructor is called.
+CONSTRUCTED = frozenset({"new", "extends"})
+#: `self` is a name like any other, though mostly one that somebody gave to the object around.
+PLAIN_SELF = frozenset({"scala"})
 #: A class may have an object of its name beside it, which has what is called on the name.
 COMPANIONS = frozenset({"scala"})
 #: What is called on an object may be defined for its type elsewhere.
