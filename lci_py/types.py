@@ -28,7 +28,7 @@ KINDS = (
 TYPE_KINDS = frozenset({"class", "struct", "union", "interface", "trait", "object", "enum"})
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 #: What calls, imports, receivers and base classes can mean.
-CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace"}
+CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace", "type"}
 #: The kind shown for code or text outside every definition.
 BLOCK_KIND = "block"
 #: Kinds of what the graph has besides definitions: a file (what it runs outside them), an anonymous function.

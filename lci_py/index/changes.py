@@ -11,10 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from lci_py.index.facts import DECLARED, is_shared, is_top
+from lci_py.index.facts import DECLARED, is_shared, is_top, is_type
 from lci_py.index.lookups import COMMON_CALLS, LookUp, LookUps, key_of
 from lci_py.index.tables import QUALIFIED, Definition, in_go_package, module_names
-from lci_py.types import TYPE_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.links import Sites
@@ -64,7 +63,7 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
         if is_shared(around):
             yield ("only", family, name), token
             yield ("all", family, name), token
-        if kind in TYPE_KINDS:
+        if is_type(kind, family):
             yield ("type", family, name), token
             yield ("near", family, folder, name), token
         if facts.owners[place]:
@@ -137,4 +136,6 @@ def _stable(tables: SqlTables, answer: Definition | Iterable[int] | None) -> obj
     if isinstance(answer, Definition):
         head = heads[answer.file]
         return head.path, head.language, tables.stable_id(answer.symbol)
+    if isinstance(answer, list) and answer and isinstance(answer[0], Definition):
+        return [_stable(tables, found) for found in answer]
     return answer if answer is None else [(heads[file].path, heads[file].language) for file in answer]

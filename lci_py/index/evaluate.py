@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from lci_py.index import rules
+from lci_py.index.facts import is_type
 from lci_py.index.imports import ImportResolver
 from lci_py.index.links import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.index.lookups import LookUps
@@ -269,9 +270,14 @@ class Evaluator:
             return found
         head = self._look.files.heads[file]
         if head.language in rules.FOLDER_SCOPE:
-            beside = self._look.in_folder(head.family, head.folder, name)
-            if beside is not None:
-                return (_of(beside, PACKAGE),)
+            beside = [
+                found for found in self._look.in_folder(head.family, head.folder, name)
+                if head.test or not self._look.files.heads[found.file].test
+            ]  # fmt: skip
+            if beside and not is_own(beside[0], head.family):
+                return self.rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
+            if beside:
+                return tuple(_of(found, PACKAGE) for found in beside)
         if head.language in rules.PROGRAM_TYPES:
             only = self._look.only_type(head.family, name)
             if only is not None and not (only.around in TYPE_KINDS and head.language in rules.NESTED_HIDDEN):
@@ -297,6 +303,8 @@ class Evaluator:
 
     def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
         found = self._look.top(file, name)
+        if found is not None and not is_own(found, self._look.files.families[file]):
+            return self.rows(file, self._look.typed(file, -1, name), depth)
         if found is not None:
             rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
             inner = self._import.crates.child(file, name) if rust else -1
@@ -578,7 +586,27 @@ class Evaluator:
                 found.extend(v._replace(kind=CLASS) for v in self.declared(file, row.within, row.text[1:], depth - 1))
             elif row.text:
                 found.extend(self.declared(file, row.within, row.text, depth - 1))
+        if declared and len(declared) < len(rows):
+            found = list(self._narrowed(file, rows, tuple(found), depth)) or found
         return _distinct(found)
+
+    def _narrowed(self, file: int, rows: list[Typed], declared: Values, depth: int) -> Values:
+        """What a local of a declared type is only ever given, if all of that is made on the spot."""
+        given = [row for row in rows if row.text.startswith("=")]
+        scope = rows[0].scope
+        if scope < 0 or self._look.tables.facts(file).kinds[scope] not in FUNCTION_KINDS:
+            return ()
+        made: list[Value] = []
+        for row in given[:_MOST_VALUES]:
+            values = self.expression(file, row.within, row.text[1:], depth - 1)
+            steps = steps_of(row.text[1:])
+            if len(values) != 1 or values[0].kind != INSTANCE or not steps or steps[-1].kind != "call":
+                return ()
+            made.append(values[0]._replace(text="exact"))
+        wanted = {value.at for value in declared if value.kind == INSTANCE}
+        if not all(value.at and wanted.intersection(self.lineage(value.at)) for value in made):
+            return ()
+        return tuple(made)
 
     def declared(self, file: int, place: int, text: str, depth: int) -> Values:
         """What is declared to be of a type."""
@@ -638,8 +666,13 @@ class Evaluator:
         return self._outside(file, name, depth)
 
 
+def is_own(found: Definition, family: str) -> bool:
+    """Whether a definition is something itself, and no other name of a type."""
+    return found.kind != "type" or is_type(found.kind, family)
+
+
 def _of(found: Definition, step: int) -> Value:
-    return Value(CLASS if found.kind in _HOLDERS else FUNCTION, found, step)
+    return Value(CLASS if found.kind in _HOLDERS or found.kind == "type" else FUNCTION, found, step)
 
 
 def _distinct(values: Iterable[Value]) -> Values:

@@ -159,6 +159,11 @@ def is_top(kind: str, around: str, language: str = "") -> bool:
     return kind not in ("method", "constructor") and around in ("", "namespace", "module")
 
 
+def is_type(kind: str, family: str) -> bool:
+    """Whether a definition has members of its own. Elsewhere than in Go a `type` is another name of one that does."""
+    return kind in TYPE_KINDS or (kind == "type" and family == "go")
+
+
 def is_shared(around: str) -> bool:
     """Whether other files can see a definition: what is local to a function is its own."""
     return around not in FUNCTION_KINDS

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from zlib import crc32
 
 from lci_py.index import rules
-from lci_py.index.facts import is_shared, is_top
+from lci_py.index.facts import is_shared, is_top, is_type
 from lci_py.index.tables import Definition, Tables
-from lci_py.types import TYPE_KINDS, Import, Typed
+from lci_py.types import Import, Typed
 
 LookUp = tuple[str, ...]
 #: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
@@ -190,9 +190,9 @@ class LookUps:
         place = (head.family, head.folder, facts.names[owner.symbol - facts.first])
         only = self._ask(("near", *place))
         if only is not None and only.symbol == owner.symbol:
-            found: Definition | None = self._ask(("orphan", *place, name))
-            if found is not None:
-                return found
+            found: list[Definition] = self._ask(("orphan", *place, name))
+            if found:
+                return found[0]
         if head.language in rules.ADOPTING and self.only_type(head.family, place[2]) == owner:
             return next((item for item in self.all_named(head.family, name) if item.owner == place[2]), None)
         return None
@@ -216,9 +216,17 @@ class LookUps:
         found: Definition | None = self._ask(("type", family, name))
         return found
 
-    def in_folder(self, family: str, folder: str, name: str) -> Definition | None:
-        """What the files of a folder have under a name at their top; the first file counts."""
-        found: Definition | None = self._ask(("folder", family, folder, name))
+    def in_folder(self, family: str, folder: str, name: str) -> list[Definition]:
+        """What the files of a folder have under a name at their top."""
+        found: list[Definition] = self._ask(("folder", family, folder, name))
+        return found
+
+    def variants(self, method: Definition, name: str) -> list[Definition]:
+        """A method that stands outside its type, and others of its name and type in its folder."""
+        if not method.owner:
+            return [method]
+        place = (self.files.families[method.file], self.files.folders[method.file], method.owner, name)
+        found: list[Definition] = self._ask(("orphan", *place))
         return found
 
     def is_common(self, family: str, name: str) -> bool:
@@ -282,22 +290,18 @@ class LookUps:
         return _single([found for found in self._named(family, name) if is_shared(found.around)])
 
     def _types(self, family: str, name: str) -> list[Definition]:
-        return [found for found in self._named(family, name) if found.kind in TYPE_KINDS]
+        return [found for found in self._named(family, name) if is_type(found.kind, family)]
 
     def _near(self, family: str, folder: str, name: str) -> Definition | None:
         return _single([found for found in self._types(family, name) if self.files.folders[found.file] == folder])
 
-    def _folder(self, family: str, folder: str, name: str) -> Definition | None:
-        for found in self._named(family, name):
-            if self.files.folders[found.file] == folder and is_top(found.kind, found.around):
-                return found
-        return None
+    def _folder(self, family: str, folder: str, name: str) -> list[Definition]:
+        named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
+        return [found for found in named if is_top(found.kind, found.around)][:MOST_NAMED]
 
-    def _orphan(self, family: str, folder: str, owner: str, name: str) -> Definition | None:
-        for found in self._named(family, name):
-            if found.owner == owner and self.files.folders[found.file] == folder:
-                return found
-        return None
+    def _orphan(self, family: str, folder: str, owner: str, name: str) -> list[Definition]:
+        named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
+        return [found for found in named if found.owner == owner][:MOST_NAMED]
 
 
 def _single(found: list[Definition]) -> Definition | None:

@@ -194,7 +194,7 @@ class _CallResolver:
         if value.kind == FUNCTION and value.at is not None:
             for found in self._overloads(value.at):
                 yield found.symbol, value.step
-        elif value.kind == CLASS and value.at is not None:
+        elif value.kind == CLASS and value.at is not None and value.at.kind != "type":
             for found in self._constructors(value.at, new=value.text == "new"):
                 yield found.symbol, value.step
         elif value.kind == INSTANCE and value.at is not None:
@@ -210,7 +210,7 @@ class _CallResolver:
         place = at.symbol - facts.first
         parent = facts.parents[place]
         if parent < 0:
-            return [at]
+            return self._look.variants(at, facts.names[place])
         found = self._look.all_inside(at.file, parent, facts.names[place])
         if len(found) < 2 or facts.head.language in rules.OVERLOADS:
             return found or [at]
@@ -248,12 +248,12 @@ class _CallResolver:
 
     def _with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
         """Add what types derived from a receiver's declared one put in the place of a method."""
-        if not targets or not any(value.kind == INSTANCE and value.step == TYPE for value in values):
+        if not targets or not any(_may_be_derived(value) for value in values):
             return targets
         found = dict(targets)
         more: list[int] = []
         for value in values:
-            if value.kind != INSTANCE or value.at is None:
+            if value.at is None or not _may_be_derived(value):
                 continue
             heirs = self._heirs(value.at)
             for heir in heirs if len(heirs) <= _MOST_HEIRS else ():
@@ -304,3 +304,10 @@ class _CallResolver:
         ]  # fmt: skip
         mark = AMBIGUOUS if len(found) > 1 else 0
         return tuple((item.symbol, PACKAGE | mark) for item in found)
+
+
+def _may_be_derived(value: Value) -> bool:
+    """Whether an object may be of a type derived from the one that is known."""
+    if value.kind != INSTANCE or value.at is None or value.text == "exact":
+        return False
+    return value.step == TYPE or value.at.kind in ("interface", "trait")

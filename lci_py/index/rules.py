@@ -84,7 +84,7 @@ CONSTRUCTORS = {
 #: How a method names the object around it as one of its base class.
 SUPERS = frozenset({"super", "super()", "parent", "base", "Base"})
 #: Names of a class's own type inside it.
-OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "cls", "@This()"})
+OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "@This()"})
 #: Types that stand for the one between their brackets: what is called on them is mostly a member of that.
 TRANSPARENT = frozenset(
     """Optional Awaitable Coroutine Final ClassVar Annotated Required NotRequired Type type Box Rc Arc Pin Ref RefMut
