@@ -14,3 +14,13 @@
 (super_interfaces (type_list (_) @base))
 (extends_interfaces (type_list (_) @base))
 ; new Base() { ... } and constants with a body are anonymous: they have no name to inherit with.
+
+; Reflection with constants: the class and the method are named.
+((method_invocation object: (class_literal (type_identifier) @receiver) name: (identifier) @_get
+  arguments: (argument_list . (string_literal (string_fragment) @callee))) @call
+  (#any-of? @_get "getMethod" "getDeclaredMethod"))
+((method_invocation name: (identifier) @_find
+  arguments: (argument_list . (class_literal (type_identifier) @receiver) . (string_literal (string_fragment) @callee))) @call
+  (#any-of? @_find "findStatic" "findVirtual" "findSpecial"))
+((method_invocation object: (class_literal (type_identifier) @callee) name: (identifier) @_get) @call
+  (#any-of? @_get "newInstance" "getConstructor" "getDeclaredConstructor"))

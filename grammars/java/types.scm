@@ -13,6 +13,10 @@
 
 ((local_variable_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type)] @typed.type
   declarator: (_ name: (identifier) @typed.name)) @typed (#not-eq? @typed.type "var"))
+; What a variable is given may say more than its type: `List<T> all = new Stack<>()`.
+((local_variable_declaration type: (type_identifier) @_declared
+  declarator: (_ name: (identifier) @typed.name value: (_) @typed.assigned)) @typed (#not-eq? @_declared "var"))
+(assignment_expression left: (identifier) @typed.name right: (_) @typed.assigned) @typed
 ((local_variable_declaration type: (type_identifier) @_var
   declarator: (_ name: (identifier) @typed.name value: (_) @typed.value)) @typed (#eq? @_var "var"))
 ((resource type: (_) @typed.type name: (identifier) @typed.name) @typed (#not-eq? @typed.type "var"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source.captures import COLON
@@ -32,6 +33,14 @@ _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )
 _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
+#: What an assignment gives: it counts if the name is declared in the same scope.
+_ASSIGNED = "^"
+_VALUES = (
+    ("typed.value", "", ""),
+    ("typed.result", "", ""),
+    ("typed.each", "", "[]"),
+    ("typed.assigned", _ASSIGNED, ""),
+)
 
 
 def outline(captured: Captured, node: Node) -> str:
@@ -95,6 +104,7 @@ def types_of(
     for captures in captured.typed:
         for item in _typed(captured, finder, symbols, captures):
             found.setdefault(item)
+    declared = {(item.scope, item.name) for item in found if not item.text.startswith(_ASSIGNED)}
     asked = {call.name for call in calls if not call.receiver}
     asked.update(first_name(call.receiver) for call in calls if call.receiver)
     # In reverse, since a value usually comes from a name bound before.
@@ -103,6 +113,10 @@ def types_of(
         local = item.name and item.scope >= 0 and symbols[item.scope].kind in FUNCTION_KINDS
         if local and item.name not in asked:
             continue
+        if item.text.startswith(_ASSIGNED):
+            if not local or (item.scope, item.name) not in declared:
+                continue  # a field, or a variable of what is around
+            item = replace(item, text=item.text[1:])
         if not local and not item.text:
             continue
         if item.text.startswith("="):
@@ -141,8 +155,8 @@ def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
     texts = []
     for role in ("typed.type", "typed.return"):
         texts += [_type(captured.text(node)) for node in captures.get(role, ())]
-    for role, after in (("typed.value", ""), ("typed.result", ""), ("typed.each", "[]")):
-        texts += [f"={outline(captured, _given(node))}{after}" for node in captures.get(role, ())]
+    for role, before, after in _VALUES:
+        texts += [f"{before}={outline(captured, _given(node))}{after}" for node in captures.get(role, ())]
     return texts
 
 
