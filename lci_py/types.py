@@ -72,7 +72,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call in the text. `caller` is the innermost enclosing function (or type), -1 at module level, and in an anonymous
+    """A call in the text. `caller` is the innermost enclosing function (or type), -1 at module level; in an anonymous
     function -2 less its place among the file's `lambdas`."""
 
     name: str

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lci_py.index import rules
 from lci_py.index.imports import ImportResolver
-from lci_py.index.links import FLOW, IMPORT, PACKAGE, SCOPE, SELF, TYPE
+from lci_py.index.links import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.index.lookups import LookUps
 from lci_py.index.receivers import Step, TypeText, steps_of, types_in
 from lci_py.index.tables import Definition
@@ -155,7 +155,7 @@ class Evaluator:
                 rows = self._look.typed(file, scope, bare)
                 if rows:
                     found = self.rows(file, rows, depth)
-                    return tuple(v._replace(step=FLOW) if v.kind in (FUNCTION, CLASS) else v for v in found)
+                    return tuple(v._replace(step=VALUE) if v.kind in (FUNCTION, CLASS) else v for v in found)
             inside = self._in_scope(file, scope, kind, bare, language, callee, depth)
             if inside:
                 return inside

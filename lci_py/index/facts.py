@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, Typed
+from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, Lambda, Typed
 
 #: One name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
@@ -43,7 +43,7 @@ class FileHead(NamedTuple):
 
 
 class CallSite(NamedTuple):
-    """A call in the text; `caller` is a place among the file's symbols, -1 outside definitions."""
+    """A call in the text; `caller` as in `lci_py.types.Call`."""
 
     name: str
     receiver: str
@@ -67,7 +67,7 @@ class FileFacts:
         first: Number of the file's first symbol.
         names: Per symbol; what is not `CALLABLE` may have "" here.
         parents: Per symbol, the place of what is around it, smaller than its own, or -1.
-        types, flow: As in `Extract`.
+        types, lambdas, flow: As in `Extract`.
         owners: Per symbol, the type that a method without a parent says it belongs to, or "".
     """
 
@@ -80,6 +80,7 @@ class FileFacts:
     imports: Sequence[Import]
     bases: Sequence[BaseName]
     types: Sequence[Typed]
+    lambdas: Sequence[Lambda]
     flow: bytes
 
     def kind_around(self, place: int) -> str:
@@ -183,5 +184,6 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
         types=extract.types,
+        lambdas=extract.lambdas,
         flow=extract.flow,
     )

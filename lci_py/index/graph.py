@@ -1,11 +1,13 @@
 """The graph shard: call, import and inheritance edges as arrays in one file.
 
-Nodes are symbols, by their public numbers, then files: file f is node `n_symbols + f`. A call outside every definition
-comes from its file's node; imports join file nodes. Edges are sorted by source, and `incoming` sorts them by target.
+Nodes are symbols, by their public numbers, then files (file f is node `n_symbols + f`), then anonymous functions. A
+call outside every definition comes from its file's node; imports join file nodes. Edges are sorted by source, and
+`incoming` sorts them by target.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +27,12 @@ def write_graph(path: Path, links: Links) -> None:
     """Write the shard, a new file: the arrays of `Links`, and for queries
 
     - `incoming`: int32 [E], edge numbers sorted by target, then source;
-    - `out_ptr`, `in_ptr`: int32 [S + F + 1], where a node's edges start, among all edges and in `incoming`.
+    - `out_ptr`, `in_ptr`: int32 [S + F + L + 1], where a node's edges start, among all edges and in `incoming`.
 
     Raises:
         OSError: It cannot be written.
     """
-    nodes = links.n_symbols + links.n_files
+    nodes = links.n_nodes
     write_arrays(
         path,
         {
@@ -73,12 +75,24 @@ class GraphIndex:
         self._check(len(self.first_symbol) > 0)
         self.n_files = len(self.first_symbol) - 1
         self.n_symbols = int(self.first_symbol[-1])
-        nodes = self.n_symbols + self.n_files
+        self.first_lambda = arrays.array("first_lambda", "i4")
+        self.lambda_symbol, self.lambda_line = arrays.array("lambda_symbol", "i4"), arrays.array("lambda_line", "i4")
+        self.lambda_end_line = arrays.array("lambda_end_line", "i4")
+        self._check(len(self.first_lambda) == len(self.first_symbol))
+        self.n_lambdas = int(self.first_lambda[-1])
+        self._check(len(self.lambda_symbol) == len(self.lambda_line) == len(self.lambda_end_line) == self.n_lambdas)
+        nodes = self.n_symbols + self.n_files + self.n_lambdas
         edges = len(self.source)
         self._check(self.n_symbols >= 0 and len(self.out_ptr) == len(self.in_ptr) == nodes + 1)
         self._check(
             len(self.target) == len(self.line) == len(self.kind) == len(self.step) == len(self.incoming) == edges
         )
+
+    @cached_property
+    def lambda_file(self) -> NDArray[Any]:
+        """int64 [L]: the file of each anonymous function."""
+        self._check(_points(self.first_lambda, self.n_lambdas))
+        return np.repeat(np.arange(self.n_files), np.diff(self.first_lambda))
 
     def out(self, node: int, kind: int) -> NDArray[np.int32]:
         """Targets of a node's edges of one kind, ascending."""
@@ -117,11 +131,15 @@ def read_links(path: Path) -> Links:
     stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items()}
     links = Links(**stored)
     edges = len(links.source)
-    nodes = links.n_symbols + links.n_files if len(links.first_symbol) else -1
+    nodes = links.n_nodes if len(links.first_symbol) and len(links.first_lambda) else -1
     if (
         nodes < 0
         or not _points(links.first_symbol, None)
         or not _points(links.key_start, len(links.keys))
+        or not _points(links.first_lambda, len(links.lambda_symbol))
+        or not len(links.lambda_symbol) == len(links.lambda_line) == len(links.lambda_end_line)
+        or not _within(links.lambda_symbol, -1, links.n_symbols)
+        or len(links.first_lambda) != len(links.first_symbol)
         or len(links.key_start) != len(links.first_symbol)
         or not len(links.target) == len(links.line) == len(links.kind) == len(links.step) == edges
         or not all(_within(column, 0, nodes) for column in (links.source, links.target))

@@ -9,6 +9,7 @@ import numpy as np
 from lci_py.index.facts import DECLARED, FileFacts
 from lci_py.index.links import Linked, Links, Sites, assemble
 from lci_py.index.lookups import LookUps
+from lci_py.index.program import anonymous, solved
 from lci_py.index.resolve import FileLinker
 from lci_py.index.tables import BY_NAME, MemoryTables
 
@@ -55,5 +56,8 @@ class Linker:
         for file in range(n_files):
             linked.add(*linker.link(file))
         first_symbol = np.array(tables.first_symbol, np.int32)
-        rows = linked.edges(int(first_symbol[-1]))
-        return assemble(rows, first_symbol, linked.keys(), np.array(linked.key_sizes), sites, range(n_files))
+        n_symbols = int(first_symbol[-1])
+        edges = [linked.edges(n_symbols, n_files), solved(tables, sites).edges(n_symbols, n_files)]
+        rows = np.concatenate(edges, axis=1)
+        lambdas = [np.array(tables.first_lambda, np.int32), *anonymous(tables, first_symbol, range(n_files))]
+        return assemble(rows, first_symbol, linked.keys(), np.array(linked.key_sizes), sites, range(n_files), lambdas)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,21 +16,32 @@ if TYPE_CHECKING:
 CALLS, IMPORTS, INHERITS = 0, 1, 2
 EDGE_KINDS = ("calls", "imports", "inherits")
 #: What an edge rests on, with the share of such edges that were right where the truth is known (docs/call-graph.md).
-STEPS = ("scope", "import", "self", "type", "package", "flow", "name", "override", "callback")
-_CONFIDENCE = (0.99, 0.98, 0.97, 0.95, 0.95, 0.9, 0.7, 0.6, 0.6)
-SCOPE, IMPORT, SELF, TYPE, PACKAGE, FLOW, NAME, OVERRIDE, CALLBACK = range(len(STEPS))
+STEPS = ("scope", "import", "self", "type", "package", "value", "flow", "name", "override", "callback")
+_CONFIDENCE = (0.99, 0.98, 0.97, 0.95, 0.95, 0.93, 0.9, 0.7, 0.6, 0.6)
+SCOPE, IMPORT, SELF, TYPE, PACKAGE, VALUE, FLOW, NAME, OVERRIDE, CALLBACK = range(len(STEPS))
+#: The steps of edges that follow from the whole program, and are made anew when any file of it changes.
+SOLVED = (FLOW, CALLBACK)
 #: Bit of `step`: the edge is one of several that the call may mean.
 AMBIGUOUS = 0x80
 #: The arrays of a graph that are stored, with their types; pointers are made of them.
 STORED = {
     "first_symbol": "i4", "source": "i4", "target": "i4", "kind": "u1", "line": "i4", "step": "u1",
-    "key_start": "i4", "keys": "i4",
-    "site_key": "i8", "site_count": "i4",
+    "first_lambda": "i4", "lambda_symbol": "i4", "lambda_line": "i4", "lambda_end_line": "i4", "key_start": "i4",
+    "keys": "i4", "site_key": "i8", "site_count": "i4",
 }  # fmt: skip
 
 
+#: Nodes from here downwards are anonymous functions, where symbols and files have yet to be counted.
+_LAMBDAS = -(1 << 30)
+
+
+def lambda_node(number: int) -> int:
+    """An anonymous function as the end of an `Edge`."""
+    return _LAMBDAS - number
+
+
 class Edge(NamedTuple):
-    """One edge; a node is a symbol's number, or `~file` for a file."""
+    """One edge; a node is a symbol's number, `~file` for a file, or `lambda_node`."""
 
     source: int
     target: int
@@ -47,7 +58,7 @@ def confidence(step: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The graph of S symbols and F files; nodes are symbols 0 ... S - 1, then files (file f is node S + f).
+    """The graph of S symbols, F files and L anonymous functions, which are nodes in that order: file f is node S + f.
 
     Attributes:
         first_symbol: int32 [F + 1], the first symbol of each file, and S.
@@ -55,6 +66,9 @@ class Links:
         kind: uint8 [E], places in `EDGE_KINDS`.
         line: int32 [E], line in the source's file.
         step: uint8 [E], place in `STEPS`, and `AMBIGUOUS`; 0 for what is no call.
+        first_lambda: int32 [F + 1], the first anonymous function of each file, and L.
+        lambda_symbol: int32 [L], the symbol around each, or -1.
+        lambda_line, lambda_end_line: int32 [L], its first and last line.
         key_start: int32 [F + 1], where the keys of each file start.
         keys: int32 [K], keys of the look-ups that the file's edges come from (lookups.py): 32 bits each, of which
             int32 is only the storage; within a file ascending, read without a sign.
@@ -69,6 +83,10 @@ class Links:
     kind: NDArray[Any]
     line: NDArray[Any]
     step: NDArray[Any]
+    first_lambda: NDArray[Any]
+    lambda_symbol: NDArray[Any]
+    lambda_line: NDArray[Any]
+    lambda_end_line: NDArray[Any]
     key_start: NDArray[Any]
     keys: NDArray[Any]
     site_key: NDArray[Any]
@@ -82,6 +100,10 @@ class Links:
     @property
     def n_files(self) -> int:
         return len(self.first_symbol) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        return self.n_symbols + self.n_files + int(self.first_lambda[-1])
 
     def edges_by_kind(self) -> dict[str, int]:
         """How many edges there are of each kind that occurs, by name."""
@@ -146,17 +168,18 @@ class Linked:
         """int32, one file's after another's; order within a file is that of the numbers without a sign."""
         return np.array(self._keys, np.uint32).view(np.int32)
 
-    def edges(self, n_symbols: int) -> NDArray[Any]:
+    def edges(self, n_symbols: int, n_files: int) -> NDArray[Any]:
         """int32 [5, E]: source, target, kind, line and step; unsorted, nodes as in `Links`."""
         rows = np.array([np.array(column, np.int32) for column in self._columns], np.int32).reshape(5, -1)
         nodes = rows[:2]
-        nodes[:] = np.where(nodes < 0, n_symbols + ~nodes, nodes)
+        files = np.where(nodes < 0, n_symbols + ~nodes, nodes)
+        nodes[:] = np.where(nodes <= _LAMBDAS, n_symbols + n_files + (_LAMBDAS - nodes), files)
         return rows
 
 
 def assemble(
     rows: NDArray[Any], first_symbol: NDArray[Any], keys: NDArray[Any], key_sizes: NDArray[Any], sites: Sites,
-    relinked: Iterable[int],
+    relinked: Iterable[int], anonymous: Sequence[NDArray[Any]],
 ) -> Links:  # fmt: skip
     """Sort edges into a graph.
 
@@ -167,16 +190,25 @@ def assemble(
         key_sizes: Per file, how many of them are its.
         sites: The counts of names.
         relinked: Files that were linked anew.
+        anonymous: `first_lambda`, `lambda_symbol`, `lambda_line` and `lambda_end_line` of the graph.
     """
     source, target, kind, line, step = rows
-    order = np.lexsort((line, kind, target, source))
+    order = np.lexsort((line, kind, target, source))  # stable: of equal edges the first one counts
+    rows = rows[:, order]
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (rows[:4, 1:] != rows[:4, :-1]).any(axis=0)
+    source, target, kind, line, step = rows[:, first]
     return Links(
         first_symbol=first_symbol.astype(np.int32),
-        source=source[order],
-        target=target[order],
-        kind=kind[order].astype(np.uint8),
-        line=line[order],
-        step=step[order].astype(np.uint8),
+        source=source,
+        target=target,
+        kind=kind.astype(np.uint8),
+        line=line,
+        step=step.astype(np.uint8),
+        first_lambda=anonymous[0],
+        lambda_symbol=anonymous[1],
+        lambda_line=anonymous[2],
+        lambda_end_line=anonymous[3],
         key_start=np.concatenate([[0], np.cumsum(key_sizes)]).astype(np.int32),
         keys=keys,
         site_key=sites.keys,

@@ -11,8 +11,9 @@ import numpy as np
 from lci_py.errors import DamagedIndexError
 from lci_py.index.changes import Answers, changed_look_ups, common_changes, site_changes
 from lci_py.index.link import Linker
-from lci_py.index.links import Linked, Links, Sites, assemble
+from lci_py.index.links import AMBIGUOUS, CALLS, SOLVED, Linked, Links, Sites, assemble
 from lci_py.index.lookups import LookUp, LookUps
+from lci_py.index.program import anonymous, concerns, solved
 from lci_py.index.resolve import FileLinker
 
 if TYPE_CHECKING:
@@ -60,8 +61,9 @@ def relink(
     first_symbol = _first_symbols(graph, new, places, fresh)
     nodes = _node_map(graph, old, new, places, fresh, first_symbol)
     owners = _owners(graph)
+    followed = (graph.kind == CALLS) & np.isin(graph.step & ~np.uint8(AMBIGUOUS), SOLVED)
     # A target that is gone must have changed an answer. Should it not have, its callers are linked anew all the same.
-    concerned[owners[nodes[graph.target] < 0]] = True
+    concerned[owners[(nodes[graph.target] < 0) & ~followed]] = True
     concerned[gone] = True
     again = sorted({*fresh, *places[concerned & (places >= 0)].tolist()})
     if len(again) > bulk_share * n_files:
@@ -71,15 +73,37 @@ def relink(
     for file in again:
         linked.add(*linker.link(file))
     stay = ~concerned[owners]
-    rows = np.concatenate(
-        [
-            np.stack([nodes[graph.source], nodes[graph.target], graph.kind, graph.line, graph.step])[:, stay],
-            linked.edges(int(first_symbol[-1])),
-        ],
-        axis=1,
-    ).astype(np.int32)  # fmt: skip
+    edges = [linked.edges(int(first_symbol[-1]), n_files)]
+    if concerns(old, gone) or concerns(new, again):
+        stay &= ~followed
+        edges.append(solved(new, sites).edges(int(first_symbol[-1]), n_files))
+    else:
+        stay |= followed
+    kept = np.stack([nodes[graph.source], nodes[graph.target], graph.kind, graph.line, graph.step])[:, stay]
+    rows = np.concatenate([kept, *edges], axis=1).astype(np.int32)
     keys, key_sizes = _merged_keys(graph, places, concerned, linked, again)
-    return assemble(rows, first_symbol, keys, key_sizes, sites, again)
+    lambdas = _lambdas(graph, new, places, fresh, first_symbol)
+    return assemble(rows, first_symbol, keys, key_sizes, sites, again, lambdas)
+
+
+def _lambdas(
+    graph: Links, new: SqlTables, places: NDArray[Any], fresh: Iterable[int], first: NDArray[Any]
+) -> list[NDArray[Any]]:  # fmt: skip
+    """The anonymous functions as `assemble` takes them."""
+    starts = np.array(new.first_lambda, np.int32)
+    sizes = np.diff(graph.first_lambda)
+    kept = np.repeat(places >= 0, sizes)
+    shifts = np.repeat(first[np.maximum(places, 0)] - graph.first_symbol[:-1], sizes)
+    symbols = np.where(graph.lambda_symbol >= 0, graph.lambda_symbol + shifts, -1)
+    found = np.zeros((3, int(starts[-1])), np.int32)
+    is_new = np.ones(len(starts) - 1, np.bool_)
+    is_new[places[places >= 0]] = False
+    of_new = np.repeat(is_new, np.diff(starts))
+    if (np.diff(starts)[places[places >= 0]] != sizes[places >= 0]).any():
+        raise DamagedIndexError("the graph does not fit the symbolic shards")
+    found[:, ~of_new] = np.stack([symbols, graph.lambda_line, graph.lambda_end_line])[:, kept]
+    found[:, of_new] = anonymous(new, first, sorted(fresh))
+    return [starts, *found]
 
 
 def link_all(tables: SqlTables) -> Links:
@@ -139,13 +163,20 @@ def _node_map(
             raise DamagedIndexError("the graph does not fit the symbolic shards")
         start = int(graph.first_symbol[file])
         symbols[start : start + len(ids)] = [numbers.get(sid, -1) for sid in ids]
-    return np.concatenate([symbols, files])
+    # Of a changed file they are made anew, with all edges that lead to them.
+    starts = np.array(new.first_lambda)
+    sizes = np.diff(graph.first_lambda)
+    kept = np.repeat(places >= 0, sizes)
+    moved = np.repeat(starts[np.maximum(places, 0)] - graph.first_lambda[:-1], sizes)
+    lambdas = np.where(kept, np.arange(len(kept)) + moved + n_symbols + len(first) - 1, -1)
+    return np.concatenate([symbols, files, lambdas])
 
 
 def _owners(graph: Links) -> NDArray[Any]:
     """int64 [edges]: the file that each edge comes from."""
     files = np.arange(graph.n_files)
-    found: NDArray[Any] = np.concatenate([np.repeat(files, np.diff(graph.first_symbol)), files])[graph.source]
+    of_nodes = [np.repeat(files, np.diff(graph.first_symbol)), files, np.repeat(files, np.diff(graph.first_lambda))]
+    found: NDArray[Any] = np.concatenate(of_nodes)[graph.source]
     return found
 
 

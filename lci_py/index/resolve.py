@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from lci_py.index import rules
 from lci_py.index.evaluate import CLASS, FUNCTION, INSTANCE, Evaluator, Value, Values
 from lci_py.index.imports import ImportResolver
-from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, OVERRIDE, PACKAGE, TYPE, Edge
+from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, OVERRIDE, PACKAGE, TYPE, Edge, lambda_node
 from lci_py.index.lookups import LookUps
 from lci_py.index.receivers import steps_of
 from lci_py.index.tables import Definition
@@ -54,9 +54,14 @@ class FileLinker:
         known: dict[tuple[str, str, int], Targets] = {}
         for call in self._look.tables.calls(file):
             asked = (call.name, call.receiver, call.caller)
+            around, source = call.caller, facts.first + call.caller
+            if call.caller < -1:
+                around = facts.lambdas[-2 - call.caller].symbol
+                source = lambda_node(self._look.tables.first_lambda[file] - 2 - call.caller)
+            elif call.caller < 0:
+                source = ~file
             if asked not in known:
-                known[asked] = calls.resolve(call.name, call.receiver, call.caller)
-            source = facts.first + call.caller if call.caller >= 0 else ~file
+                known[asked] = calls.resolve(call.name, call.receiver, around)
             for target, step in known[asked]:
                 edges.setdefault((source, target, CALLS, call.line), step)
         for base in facts.bases:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
 from lci_py.index.tables import BY_NAME, Definition, Files
-from lci_py.types import CALLABLE, KINDS, Import, Typed
+from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
 
 if TYPE_CHECKING:
     from lci_py.index.numbering import Numbering
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 #: What is kept of earlier answers: memory must not grow with the repository.
 _KEPT_SYMBOLS, _KEPT_NAMES = 200_000, 50_000
 _KIND = {kind: kind for kind in KINDS}  # one string for each, and a check
+
+#: Number, head, first call, number of calls and of anonymous functions.
+_FileRow = tuple[int, FileHead, int, int, int]
 
 
 class SqlTables:
@@ -46,7 +50,8 @@ class SqlTables:
         heads: list[FileHead | None] = [None] * n_files
         #: Per public file: its segment, its number there, and the numbers of its calls.
         self._places: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * n_files
-        self._rows: dict[sqlite3.Connection, list[tuple[int, FileHead, int, int]]] = {}
+        self._n_lambdas = [0] * n_files
+        self._rows: dict[sqlite3.Connection, list[_FileRow]] = {}
         for segment, connection in enumerate(connections):
             rows = beside._rows.get(connection) if beside is not None else None
             self._rows[connection] = self._file_rows(segment) if rows is None else rows
@@ -55,32 +60,32 @@ class SqlTables:
         if len(found) != n_files:
             raise DamagedIndexError("the symbolic shards lack files of the numbering")
         self.files = Files(found)
+        self.first_lambda = [0, *accumulate(self._n_lambdas)]
         self._facts: dict[int, FileFacts] = {}
         self._kept_symbols = 0
         self._named: dict[str, list[Definition]] = {}
 
-    def _file_rows(self, segment: int) -> list[tuple[int, FileHead, int, int]]:
+    def _file_rows(self, segment: int) -> list[_FileRow]:
         """Number, head, first call and number of calls of a segment's files, dead ones included."""
-        sql = "SELECT id, path, language, test, package, first_call, calls FROM files ORDER BY id"
+        sql = "SELECT id, path, language, test, package, first_call, calls, n_lambdas FROM files ORDER BY id"
         languages: dict[str, str] = {}
         found = []
-        for number, path, language, test, package, first_call, calls in self._select(segment, sql):
+        for number, path, language, test, package, first_call, calls, lambdas in self._select(segment, sql):
             _check(type(path) is type(language) is type(package) is str)
-            _check(type(first_call) is type(calls) is int)
+            _check(type(first_call) is type(calls) is type(lambdas) is int and 0 <= lambdas < 1 << 20)
             head = FileHead(path, languages.setdefault(language, language), bool(test), package)
-            found.append((number, head, first_call, calls))
+            found.append((number, head, first_call, calls, lambdas))
         return found
 
-    def _place_files(
-        self, segment: int, rows: list[tuple[int, FileHead, int, int]], heads: list[FileHead | None]
-    ) -> None:
+    def _place_files(self, segment: int, rows: list[_FileRow], heads: list[FileHead | None]) -> None:
         numbers = self._public_files[segment]
-        for number, head, first_call, calls in rows:
+        for number, head, first_call, calls, lambdas in rows:
             file = self._public(numbers, number, len(heads))
             if file >= 0:
                 _check(heads[file] is None)
                 heads[file] = head
                 self._places[file] = (segment, number, first_call, calls)
+                self._n_lambdas[file] = lambdas
 
     def _select(self, segment: int, sql: str, args: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -136,7 +141,7 @@ class SqlTables:
         imports = self._select(segment, sql, (number,))
         _check(all(type(symbol) is int and type(base) is str for symbol, base in bases))
         _check(all(type(m) is type(n) is type(a) is str and _is_line(line) for m, n, a, line in imports))
-        types, flow = self._read_types(segment, number, len(rows))
+        types, lambdas, flow = self._read_types(segment, number, len(rows))
         return FileFacts(
             self.files.heads[file],
             first,
@@ -147,21 +152,27 @@ class SqlTables:
             imports=[Import(*row) for row in imports],
             bases=[BaseName(symbol - start, name, lines[symbol - start]) for symbol, name in bases],
             types=types,
+            lambdas=lambdas,
             flow=flow,
         )
 
-    def _read_types(self, segment: int, number: int, n_symbols: int) -> tuple[list[Typed], bytes]:
-        rows = self._select(segment, "SELECT types, flow FROM files WHERE id = ?", (number,))
+    def _read_types(self, segment: int, number: int, n_symbols: int) -> tuple[list[Typed], list[Lambda], bytes]:
+        rows = self._select(segment, "SELECT types, flow, lambdas, n_lambdas FROM files WHERE id = ?", (number,))
         _check(len(rows) == 1 and type(rows[0][0]) is str and type(rows[0][1]) is bytes)
         try:
             types = [Typed(*item) for item in json.loads(rows[0][0])]
+            lambdas = [Lambda(*item) for item in json.loads(rows[0][2])]
         except (ValueError, TypeError, RecursionError) as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
         for item in types:
             _check(type(item.scope) is type(item.within) is int)
             _check(-1 <= item.scope < n_symbols and -1 <= item.within < n_symbols)
             _check(type(item.name) is type(item.text) is str)
-        return types, rows[0][1]
+        _check(len(lambdas) == rows[0][3])
+        for known in lambdas:
+            _check(type(known.symbol) is int and -1 <= known.symbol < n_symbols)
+            _check(_is_line(known.line) and _is_line(known.end_line))
+        return types, lambdas, rows[0][1]
 
     def calls(self, file: int) -> Sequence[CallSite]:
         segment, number, first, count = self._places[file]
@@ -170,11 +181,11 @@ class SqlTables:
             "JOIN texts r ON r.id = c.receiver WHERE c.id BETWEEN ? AND ? AND c.file = ? ORDER BY c.id"
         )
         rows = self._select(segment, sql, (first, first + count - 1, number))
-        known = len(self.facts(file).kinds)
+        known, anonymous = len(self.facts(file).kinds), len(self.facts(file).lambdas)
         _check(len(rows) == count)
         for name, receiver, line, caller in rows:
             _check(type(name) is type(receiver) is str and _is_line(line))
-            _check(type(caller) is int and -1 <= caller < known)
+            _check(type(caller) is int and -1 - anonymous <= caller < known)
         return [CallSite(*row) for row in rows]
 
     def named(self, name: str) -> Sequence[Definition]:

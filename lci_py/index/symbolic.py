@@ -18,7 +18,8 @@ _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NOT NULL, size INTEGER, mtime_ns INTEGER,
   sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER, first_call INTEGER, calls INTEGER,
-  limited TEXT, types TEXT NOT NULL, flow BLOB NOT NULL);
+  limited TEXT, types TEXT NOT NULL,
+  lambdas TEXT NOT NULL, n_lambdas INTEGER NOT NULL, flow BLOB NOT NULL);
 CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
   joined TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
   doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
@@ -53,7 +54,7 @@ def write_symbolic(path: Path, rows: Rows) -> None:
         db.executescript(_SCHEMA)
         db.execute("BEGIN")
         _write_calls(db, rows)
-        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
+        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
         db.executemany(
             "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
@@ -100,7 +101,8 @@ def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
         calls = len(r.extract.calls)
         types = json.dumps([(t.scope, t.name, t.text, t.within) for t in r.extract.types], separators=(",", ":"))
         yield (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
-               r.extract.package, r.extract.has_errors, call, calls, r.limit, types, r.extract.flow)  # fmt: skip
+               r.extract.package, r.extract.has_errors, call, calls, r.limit, types,
+               json.dumps(r.extract.lambdas), len(r.extract.lambdas), r.extract.flow)  # fmt: skip
         call += calls
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lci_py.index.facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
-from lci_py.types import CALLABLE, KINDS, Import, Typed
+from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
 
 if TYPE_CHECKING:
     from lci_py.types import Extract
@@ -103,6 +103,10 @@ class Tables(Protocol):
     @property
     def files(self) -> Files: ...
 
+    @property
+    def first_lambda(self) -> Sequence[int]:
+        """[files + 1] Number of each file's first anonymous function, and how many there are."""
+
     def facts(self, file: int) -> FileFacts:
         """Definitions, imports and bases of a file."""
 
@@ -133,12 +137,14 @@ class MemoryTables:
         self._types = array("i")  # four numbers each: scope, name, text, within
         self._heirs: dict[int, list[int]] = {}
         self._flows: list[bytes] = []  # per file
-        self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases", "types")}
+        self._lambdas = array("i")  # three numbers each, as in `Lambda`
+        self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases", "types", "lambdas")}
         self._declared: dict[str, array[int]] = {}
         self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
         self._kept: dict[int, FileFacts] = {}
         self._kept_symbols = 0
         self.first_symbol = self._starts["symbols"]  # [files + 1]
+        self.first_lambda = self._starts["lambdas"]  # [files + 1]
 
     # --- filling --------------------------------------------------------------------------------------------------
 
@@ -180,11 +186,14 @@ class MemoryTables:
         for typed in facts.types:
             self._types.extend((typed.scope, text(typed.name), text(typed.text), typed.within))
         self._flows.append(facts.flow)
+        for anonymous in facts.lambdas:
+            self._lambdas.extend(anonymous)
         for qualified in declared:
             self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
         for part, column, width in (
             ("symbols", self._names, 1), ("calls", self._calls, 4), ("imports", self._imports, 4),
             ("bases", self._bases, 3), ("types", self._types, 4),
+            ("lambdas", self._lambdas, 3),
         ):  # fmt: skip
             self._starts[part].append(len(column) // width)
 
@@ -238,6 +247,9 @@ class MemoryTables:
             ],
             bases=[BaseName(s, text[n], line) for s, n, line in zip(*[iter(bases)] * 3, strict=True)],
             types=[Typed(s, text[n], text[t], w) for s, n, t, w in zip(*[iter(types)] * 4, strict=True)],
+            lambdas=[
+                Lambda(*row) for row in zip(*[iter(self._rows("lambdas", self._lambdas, file, 3))] * 3, strict=True)
+            ],
             flow=self._flows[file],
         )
 

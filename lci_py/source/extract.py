@@ -16,10 +16,13 @@ from lci_py.source.describe import clean_doc, exported, prefix, signature
 from lci_py.source.expressions import outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
+from lci_py.source.lower import Anonymous, lower
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from lci_py.source.flow import FlowBuilder
 
 #: What `@parent` and `@scope` names may mean: Go methods have alias types, Lua's have tables in variables.
 _OWNERS = TYPE_KINDS | {"type", "variable"}
@@ -49,7 +52,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
     if not limit and is_deep(tree, limits.max_nesting):
         limit = "too_deep"
     finder = Finder(captured.entities)
-    calls = _calls(captured, finder, symbols)
+    flow = lower(language, tree.root_node, captured, imports := tuple(_imports(captured)))
+    calls = _calls(captured, finder, symbols, flow)
     chunks = chunk_symbols(symbols, nodes, tree.root_node, source)
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
@@ -60,9 +64,11 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
         package=captured.package,
         symbols=tuple(symbols),
         calls=tuple(calls),
-        imports=tuple(_imports(captured)),
+        imports=imports,
         bases=tuple(_bases(captured, finder, symbols)),
         types=tuple(types_of(captured, finder, symbols, calls)),
+        lambdas=tuple(flow.lambdas) if flow is not None else (),
+        flow=flow.finish().encode() if flow is not None else b"",
         chunks=chunks[: limits.max_file_chunks],
         has_errors=tree.root_node.has_error,
         limit=limit,
@@ -254,7 +260,11 @@ def _symbol(
     )
 
 
-def _calls(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Call]:
+def _calls(
+    captured: Captured, finder: Finder, symbols: list[Symbol], flow: FlowBuilder | None
+) -> list[Call]:  # fmt: skip
+    around = Anonymous(flow.spans) if flow is not None and flow.spans else None
+    starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if around else {}
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
     calls: dict[int, Call] = {}
     for captures in captured.calls:
@@ -267,7 +277,12 @@ def _calls(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Ca
         if at in defined or (at in calls and not receiver) or captured.is_uncalled(at):
             continue  # where a name is defined it is not called; of two matches the one with a receiver counts
         owner = outline(captured, receiver[0]) if receiver else ""
-        calls[at] = Call(captured.text(node), owner, node.start_point[0] + 1, finder.caller(at, symbols))
+        caller = finder.caller(at, symbols)
+        if around is not None:
+            place, start = around.at(at)
+            if place >= 0 and start > starts.get(caller, -1):
+                caller = -2 - place
+        calls[at] = Call(captured.text(node), owner, node.start_point[0] + 1, caller)
     return list(calls.values())
 
 

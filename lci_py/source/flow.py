@@ -5,8 +5,8 @@ name is asked for when the program is put together (`lci_py.index.flow`). Nodes 
 intermediate values, numbered from 1 within the file; 0 is the value that nobody knows.
 
 Source:
-    Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4: constraints, without
-    regard to the order of statements; for functions as values as in Salis et al., "PyCG: Practical Call Graph
+    Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4: constraints,
+    without regard to the order of statements; for functions as values as in Salis et al., "PyCG: Practical Call Graph
     Generation in Python", ICSE 2021.
 """
 
@@ -126,7 +126,7 @@ def decode(data: bytes) -> Flow:
         found = Flow(
             strings,
             nodes,
-            [Function(*item[:5], tuple(Parameter(*p) for p in item[5])) for item in functions],
+            [Function._make((*item[:5], tuple(Parameter(*p) for p in item[5]))) for item in functions],
             classes,
             rows,
             callers,
@@ -278,7 +278,7 @@ class FlowBuilder:
         self.functions[function] = known._replace(flags=known.flags | flags)
 
     def finish(self) -> Flow:
-        """All constraints, with every name that a scope uses and does not bind made that of the scope it is bound in."""
+        """All constraints; a name that a scope uses and does not bind is that of the scope around which binds it."""
         same = list(range(self._nodes))
         for scope in self._scopes:
             for name, node in scope.names.items():
@@ -302,6 +302,6 @@ class FlowBuilder:
 
 #: Per constraint, which of its operands are nodes.
 _NODES = (
-    (1, 2), (1,), (1,), (1,), (1, 2), (1, 3), (1, 2), (1, 3), (1,), (1, 2), (3,), (1,), (1, 3), (1, 2), (1,), (3,), (2,),
-    (2,), (),
+    (1, 2), (1,), (1,), (1,), (1, 2), (1, 3), (1, 2), (1, 3), (1,), (1, 2), (3,), (1,), (1, 3), (1, 2), (1,), (3,),
+    (2,), (2,), (),
 )  # fmt: skip

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _DECORATORS = {"staticmethod": STATIC, "classmethod": CLASSMETHOD, "property": PROPERTY, "cached_property": PROPERTY}
 _LITERALS = frozenset({"integer", "float", "string", "true", "false", "none", "concatenated_string", "ellipsis"})
+_PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
+_TUPLES = frozenset({"tuple", "list", "expression_list"})
 
 
 class PythonFlow:
@@ -374,10 +376,9 @@ class PythonFlow:
     def _assignment(self, node: Node) -> int:
         right = node.child_by_field_name("right")
         left = node.child_by_field_name("left")
-        if right is not None and right.type in ("tuple", "list", "expression_list") and left is not None:
-            if left.type in ("pattern_list", "tuple_pattern", "list_pattern"):
-                self._pairwise(left, right)
-                return 0
+        if right is not None and left is not None and left.type in _PATTERNS and right.type in _TUPLES:
+            self._pairwise(left, right)
+            return 0
         value = self._value(right)
         self._assign(left, value, right)
         return value
@@ -391,7 +392,7 @@ class PythonFlow:
             return
         if not stars:
             for target, source, value in zip(targets, sources, values, strict=True):
-                nested = target.type in ("pattern_list", "tuple_pattern", "list_pattern")
+                nested = target.type in _PATTERNS
                 if nested and source.type in ("tuple", "list"):
                     self._pairwise(target, source)
                 else:
@@ -427,7 +428,7 @@ class PythonFlow:
             key = left.child_by_field_name("subscript")
             self._value(key)
             self._put(obj, self._key(key), value)
-        elif left.type in ("pattern_list", "tuple_pattern", "list_pattern"):
+        elif left.type in _PATTERNS:
             for number, child in enumerate(left.named_children):
                 part = flow.value(ITEM, value, flow.string(str(number))) if value else 0
                 self._assign(child, part, None)
@@ -498,7 +499,9 @@ class PythonFlow:
         self._scope = self.flow.scope(before, self._function)
         for child in node.named_children:
             if child.type == "for_in_clause":
-                item = self.flow.each(self._scope, self._value(child.child_by_field_name("right")), child.start_point[0] + 1)
+                item = self.flow.each(
+                    self._scope, self._value(child.child_by_field_name("right")), child.start_point[0] + 1
+                )
                 self._assign(child.child_by_field_name("left"), item, None)
             elif child.type == "if_clause":
                 self._block(child)

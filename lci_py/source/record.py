@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from lci_py.source.worker import FileRecord
-from lci_py.types import Base, Call, Chunk, Extract, Import, Symbol, Typed
+from lci_py.types import Base, Call, Chunk, Extract, Import, Lambda, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
 VERSION = 2
@@ -52,6 +52,7 @@ def encode(record: FileRecord) -> bytes:
             "imports": list(map(_IMPORT, found.imports)),
             "bases": list(map(_BASE, found.bases)),
             "types": list(map(_TYPED, found.types)),
+            "lambdas": found.lambdas,
             "flow": len(found.flow),
             "chunks": [(chunk.symbol, chunk.line, chunk.end_line) for chunk in found.chunks],
             "texts": [chunk.text for chunk in found.chunks] if any(chunk.text for chunk in found.chunks) else None,
@@ -112,6 +113,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             imports=tuple(Import(*item) for item in header["imports"]),
             bases=tuple(Base(*item) for item in header["bases"]),
             types=tuple(Typed(*item) for item in header["types"]),
+            lambdas=tuple(Lambda(*item) for item in header["lambdas"]),
             flow=plain[flow:],
             chunks=chunks,
             has_errors=header["errors"],

@@ -1,0 +1,517 @@
+"""What every variable of a program may hold, by propagation: files' constraints put together and solved.
+
+Source:
+    Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4, solved with a work
+    list; instances by class and containers by where they are made, as in Salis et al., "PyCG", ICSE 2021.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lci_py.index.links import lambda_node
+from lci_py.source import flow as ir
+from lci_py.source.flow import Flow, Function
+
+#: Kinds of values; a value is its kind and a number of that kind, in one integer.
+FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
+_BITS = 4
+#: A variable that may be more than this says nothing any more. It keeps the first ones.
+MOST_VALUES = 60
+#: Values that are passed on, all in all: a program of a million lines must not take minutes.
+MOST_STEPS = 20_000_000
+
+
+def value_of(kind: int, number: int) -> int:
+    """A value."""
+    return number << _BITS | kind
+
+
+def kind_of(value: int) -> int:
+    return value & (1 << _BITS) - 1
+
+
+def number_of(value: int) -> int:
+    return value >> _BITS
+
+
+class Site(NamedTuple):
+    """A call: node of its result, what is called, the node (of the graph) it comes from, line with flags, arguments."""
+
+    result: int
+    callee: int
+    caller: int
+    line: int
+    arguments: tuple[tuple[int, int], ...]
+    file: int
+
+
+@dataclass(frozen=True)
+class FlowFile:
+    """What the solver has to know of a file.
+
+    Attributes:
+        flow: Its constraints.
+        first_symbol, first_lambda: Numbers of its first symbol and anonymous function.
+        imports: Per import, the files that it means, its name in their module ("" or "*": the module itself), and the
+            module's dotted head's files for `import a.b`.
+        python: Whether it is Python.
+    """
+
+    file: int
+    flow: Flow
+    first_symbol: int
+    first_lambda: int
+    imports: Sequence[tuple[tuple[int, ...], str, tuple[int, ...]]]
+    python: bool
+
+
+class Points:
+    """The constraints of a program, and what follows from them.
+
+    Nodes, functions, classes and containers are numbered through the whole program. Calls are left to `on_call`.
+    """
+
+    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
+        self.submodule = submodule
+        self.names: dict[str, int] = {"": 0}
+        self.functions: list[Function] = []
+        self.function_file: list[FlowFile] = []
+        self.function_node: list[int] = []  # its node in the graph
+        self.class_node: list[int] = []  # its symbol's number, -1 if it has none
+        self.class_python: list[bool] = []
+        self.sites: list[Site] = []
+        self.steps = 0
+        self._nodes = 1
+        self._held: dict[int, set[int]] = {}
+        self._copies: dict[int, list[int]] = {}
+        self._copied: set[tuple[int, int]] = set()
+        self._loads: dict[int, list[tuple[int, int, int]]] = {}  # node -> (into, key, on which object; 0: on the value)
+        self._stores: dict[int, list[tuple[int, int]]] = {}
+        self._calls: dict[int, list[int]] = {}
+        self._each: dict[int, list[int]] = {}  # node -> sites
+        self._binds: dict[int, list[tuple[int, int]]] = {}
+        self._supers: dict[int, list[tuple[int, int]]] = {}
+        self._fields: dict[tuple[int, int], int] = {}
+        self._keys: dict[int, list[int]] = {}  # object -> its fields' nodes
+        self._all: dict[int, int] = {}  # object -> node of everything in it
+        self._pairs: dict[tuple[int, int], int] = {}
+        self._pair_list: list[tuple[int, int]] = []
+        self._objects = 0
+        self._made: dict[tuple[str, int], int] = {}
+        self.members: dict[tuple[int, int], int] = {}
+        self.bases: dict[int, list[int]] = {}
+        self._lineages: dict[int, tuple[int, ...]] = {}
+        self.exports: dict[int, dict[int, int]] = {}
+        self.stars: dict[int, list[int]] = {}
+        self._queue: deque[tuple[int, int]] = deque()
+        self.free: list[tuple[int, int, int]] = []  # node, name, file
+        self.calling = False
+        self.on_call: Callable[[int, int], None] = lambda site, value: None
+        self.on_each: Callable[[int, int], None] = lambda site, value: None
+
+    # --- numbers --------------------------------------------------------------------------------------------------
+
+    def name(self, text: str) -> int:
+        return self.names.setdefault(text, len(self.names))
+
+    def node(self) -> int:
+        self._nodes += 1
+        return self._nodes - 1
+
+    def made(self, what: str, number: int) -> int:
+        """The object that belongs to something: the rest parameter of a function, its generator, ..."""
+        found = self._made.get((what, number))
+        if found is None:
+            found = self._made[what, number] = self.new_object()
+        return found
+
+    def new_object(self) -> int:
+        self._objects += 1
+        return value_of(OBJECT, self._objects)
+
+    def pair(self, kind: int, first: int, second: int) -> int:
+        """A value of two parts: a bound method, or what `super()` is."""
+        key = (first << _BITS | kind, second)
+        found = self._pairs.get(key)
+        if found is None:
+            found = self._pairs[key] = len(self._pair_list)
+            self._pair_list.append((first, second))
+        return value_of(kind, found)
+
+    def parts(self, value: int) -> tuple[int, int]:
+        return self._pair_list[number_of(value)]
+
+    def values(self, node: int) -> Iterable[int]:
+        return self._held.get(node, ())
+
+    def field(self, obj: int, key: int) -> int:
+        """The node of a member of an object."""
+        found = self._fields.get((obj, key))
+        if found is None:
+            found = self._fields[obj, key] = self.node()
+            if kind_of(obj) == OBJECT:
+                self._keys.setdefault(obj, []).append(found)
+                if obj in self._all:
+                    self.copy(found, self._all[obj])
+        return found
+
+    def everything(self, obj: int) -> int:
+        """The node of all that is in an object."""
+        found = self._all.get(obj)
+        if found is None:
+            found = self._all[obj] = self.node()
+            for node in self._keys.get(obj, ()):
+                self.copy(node, found)
+        return found
+
+    # --- constraints ----------------------------------------------------------------------------------------------
+
+    def add(self, item: FlowFile) -> None:
+        """Take a file's constraints."""
+        flow = item.flow
+        names = [self.name(text) for text in flow.strings]
+        base = self._nodes - 1
+        self._nodes += flow.nodes - 1
+        first_function, first_class = len(self.functions), len(self.class_node)
+        for function in flow.functions:
+            self._function(item, function, base, first_class, names)
+        for symbol in flow.classes:
+            self.class_node.append(item.first_symbol + symbol if symbol >= 0 else -1)
+            self.class_python.append(item.python)
+        self.exports[item.file] = {}
+        callers = [~item.file if n < 0 else self.function_node[first_function + n] for n in flow.callers]
+        sites: list[tuple[int, int, int, int]] = []
+        arguments: dict[int, list[tuple[int, int]]] = {}
+        each: list[int] = []
+        turn = 0
+
+        def at(node: int) -> int:
+            return node + base if node else 0
+
+        rows = flow.rows
+        for place in range(0, len(rows), 4):
+            kind, a, b, c = rows[place : place + 4]
+            if kind == ir.COPY:
+                self._copies.setdefault(at(b), []).append(at(a))
+            elif kind == ir.LOAD or kind == ir.ITEM:
+                self._loads.setdefault(at(b), []).append((at(a), names[c], 0))
+            elif kind == ir.CALL:
+                sites.append((at(a), at(b), callers[turn], c))
+                turn += 1
+            elif kind == ir.ARG:
+                arguments.setdefault(a, []).append((b if b >= 0 else ~names[~b], at(c)))
+            elif kind == ir.STORE or kind == ir.PUT:
+                self._stores.setdefault(at(a), []).append((names[b], at(c)))
+            elif kind == ir.FUNC:
+                self.give(at(a), value_of(FUNC, first_function + b))
+            elif kind == ir.NEW:
+                self.give(at(a), self.new_object())
+            elif kind == ir.EACH:
+                each.append(len(self.sites) + len(sites))
+                sites.append((at(a), at(b), callers[turn], c | 1 << 30))
+                turn += 1
+            elif kind == ir.SELF:
+                self.give(at(a), value_of(INSTANCE, first_class + b))
+            elif kind == ir.CLASS:
+                self.give(at(a), value_of(CLASS, first_class + b))
+            elif kind == ir.MEMBER:
+                node = self.members.setdefault((first_class + a, names[b]), 0) or self.node()
+                self.members[first_class + a, names[b]] = node
+                self.copy(at(c), node)
+            elif kind == ir.BASE:
+                self.bases.setdefault(first_class + a, []).append(at(b))
+            elif kind == ir.IMPORT:
+                self._import(item, at(a), b, bool(c))
+            elif kind == ir.EXPORT:
+                self.exports[item.file][names[a]] = at(b)
+            elif kind == ir.FREE:
+                self.free.append((at(a), names[b], item.file))
+            elif kind == ir.SUPER:
+                self._supers.setdefault(at(c), []).append((at(a), first_class + b))
+            elif kind == ir.STAR:
+                self.stars.setdefault(item.file, []).extend(item.imports[a][0])
+        calls = -1
+        for result, callee, caller, line in sites:
+            number = len(self.sites)
+            if line & 1 << 30:
+                self.sites.append(Site(result, callee, caller, line & ir.LINE, (), item.file))
+                self._each.setdefault(callee, []).append(number)
+                continue
+            calls += 1
+            self.sites.append(Site(result, callee, caller, line, tuple(arguments.get(calls, ())), item.file))
+            self._calls.setdefault(callee, []).append(number)
+
+    def _function(self, item: FlowFile, function: Function, base: int, first_class: int, names: list[int]) -> None:
+        symbol = function.symbol
+        self.function_node.append(
+            item.first_symbol + symbol if symbol >= 0 else lambda_node(item.first_lambda - 2 - symbol)
+        )
+        self.function_file.append(item)
+        self.functions.append(
+            Function(
+                symbol,
+                first_class + function.owner if function.owner >= 0 else -1,
+                function.flags,
+                function.result + base,
+                function.item + base,
+                tuple(p._replace(node=p.node + base, name=names[p.name]) for p in function.parameters),
+            )
+        )
+
+    def _import(self, item: FlowFile, node: int, place: int, head: bool) -> None:
+        if place >= len(item.imports):
+            return
+        targets, name, heads = item.imports[place]
+        if head:
+            targets, name = heads, ""
+        for target in targets:
+            if target == item.file:
+                continue
+            module = value_of(MODULE, target)
+            if name in ("", "*"):
+                self.give(node, module)
+                if not item.python:
+                    source = self.node()
+                    self.give(source, module)
+                    self.load(source, node, self.name("module.exports"))
+            else:
+                source = self.node()
+                self.give(source, module)
+                self.load(source, node, self.name(name))
+
+    def copy(self, source: int, target: int) -> None:
+        """Whatever `source` may be `target` may be, from now on."""
+        if source == target or (source, target) in self._copied:
+            return
+        self._copied.add((source, target))
+        self._copies.setdefault(source, []).append(target)
+        for value in tuple(self._held.get(source, ())):
+            self.give(target, value)
+
+    def load(self, node: int, target: int, key: int, on: int = 0) -> None:
+        """A member of whatever `node` may be goes into `target`, bound to `on` if that is another object."""
+        self._loads.setdefault(node, []).append((target, key, on))
+        for value in tuple(self._held.get(node, ())):
+            self._load(value, target, key, on)
+
+    def call(self, node: int, site: int) -> None:
+        """Whatever `node` may be is called at a site."""
+        self._calls.setdefault(node, []).append(site)
+        for value in tuple(self._held.get(node, ())):
+            self.on_call(site, value)
+
+    def bind(self, source: int, target: int, on: int) -> None:
+        """The same as `copy`, but a method becomes one of the object `on`."""
+        self._binds.setdefault(source, []).append((target, on))
+        for value in tuple(self._held.get(source, ())):
+            self._bind(value, target, on)
+
+    def give(self, node: int, value: int) -> None:
+        """A value that a variable may have."""
+        held = self._held.get(node)
+        if held is None:
+            held = self._held[node] = set()
+        if value in held or len(held) >= MOST_VALUES or not node:
+            return
+        held.add(value)
+        self._queue.append((node, value))
+
+    # --- solving --------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Pass values on until nothing changes."""
+        queue, copies, loads = self._queue, self._copies, self._loads
+        while queue and self.steps < MOST_STEPS:
+            node, value = queue.popleft()
+            self.steps += 1
+            for target in copies.get(node, ()):
+                self.give(target, value)
+            for target, key, on in tuple(loads.get(node, ())):
+                self._load(value, target, key, on)
+            for key, source in self._stores.get(node, ()):
+                self._store(value, key, source)
+            for target, on in tuple(self._binds.get(node, ())):
+                self._bind(value, target, on)
+            for target, owner in self._supers.get(node, ()):
+                self.give(target, self.pair(SUPER, owner, value))
+            if self.calling:
+                for site in tuple(self._calls.get(node, ())):
+                    self.on_call(site, value)
+                for site in self._each.get(node, ()):
+                    self.on_each(site, value)
+
+    def start_calling(self) -> None:
+        """From now on calls are followed: the bases of classes are known."""
+        self.calling = True
+        for number in range(len(self.class_node)):
+            self.lineage(number)
+        for node, held in list(self._held.items()):
+            if node in self._calls or node in self._each or node in self._loads:
+                self._queue.extend((node, value) for value in held)
+
+    def _store(self, value: int, key: int, source: int) -> None:
+        if kind_of(value) in (INSTANCE, OBJECT, CLASS, FUNC, MODULE):
+            if kind_of(value) == MODULE:
+                node = self.exports.get(number_of(value), {}).get(key)
+                if node is not None:
+                    self.copy(source, node)
+                return
+            self.copy(source, self.field(value, key))
+
+    def _load(self, value: int, target: int, key: int, on: int) -> None:
+        kind = kind_of(value)
+        if kind == OBJECT:
+            self._of_object(value, target, key, on or value)
+        elif kind == INSTANCE:
+            if self.calling:
+                self._of_instance(value, target, key, on or value)
+        elif kind == CLASS:
+            if self.calling:
+                self._of_class(number_of(value), target, key, value)
+            else:
+                node = self.members.get((number_of(value), key))
+                if node is not None:
+                    self.copy(node, target)
+        elif kind == MODULE:
+            self._of_module(number_of(value), target, key, set())
+        elif kind == FUNC:
+            self._of_function(value, target, key)
+        elif kind == SUPER:
+            owner, obj = self.parts(value)
+            self._of_lineage(self.lineage_of(obj, owner), target, key, obj)
+        elif kind in (BOUND, METHOD, BUILTIN):
+            self.give(target, self.pair(METHOD, value, key))
+
+    def _of_object(self, value: int, target: int, key: int, on: int) -> None:
+        if key == 0:
+            self.copy(self.everything(value), target)
+            return
+        self.bind(self.field(value, key), target, on)
+        self.bind(self.field(value, 0), target, on)
+        prototype = self._made.get(("prototype of", number_of(value)))
+        if prototype is not None:
+            self.load(prototype, target, key, on)
+        self.give(target, self.pair(METHOD, value, key))
+
+    def _of_instance(self, value: int, target: int, key: int, on: int) -> None:
+        number = number_of(value)
+        lineage = self.lineage(number)
+        for owner in lineage:
+            self.copy(self.field(value_of(INSTANCE, owner), key), target)
+        self._of_lineage(lineage, target, key, on)
+
+    def _of_lineage(self, lineage: Sequence[int], target: int, key: int, on: int) -> None:
+        for owner in lineage:
+            node = self.members.get((owner, key))
+            if node is not None:
+                self.bind(node, target, on)
+                break
+        for owner in lineage:
+            found = self._fields.get((value_of(CLASS, owner), key))
+            if found is not None:
+                self.bind(found, target, on)
+
+    def _of_class(self, number: int, target: int, key: int, on: int) -> None:
+        if not self.class_python[number] and key == self.name("prototype"):
+            self.give(target, on)  # what is put there is a member of its instances
+            return
+        lineage = self.lineage(number)
+        self.copy(self.field(value_of(CLASS, number), key), target)
+        for owner in lineage:
+            node = self.members.get((owner, key))
+            if node is not None:
+                self.bind(node, target, on)
+                return
+
+    def _of_module(self, file: int, target: int, key: int, seen: set[int]) -> None:
+        if file in seen:
+            return
+        seen.add(file)
+        exports = self.exports.get(file)
+        if exports is None:
+            return
+        node = exports.get(key)
+        if node is not None:
+            self.copy(node, target)
+            return
+        default = exports.get(self.name("module.exports"))
+        if default is not None and default != node:
+            self.load(default, target, key)
+        for star in self.stars.get(file, ()):
+            self._of_module(star, target, key, seen)
+        for found in self.submodule(file, self._text(key)):
+            self.give(target, value_of(MODULE, found))
+
+    def _text(self, name: int) -> str:
+        if not hasattr(self, "_texts") or len(self._texts) <= name:
+            self._texts: list[str] = list(self.names)
+        return self._texts[name]
+
+    def text(self, name: int) -> str:
+        """A name by its number."""
+        return self._text(name)
+
+    def _of_function(self, value: int, target: int, key: int) -> None:
+        if self.text(key) == "prototype":
+            self.give(target, self.made("prototype", number_of(value)))
+        self.copy(self.field(value, key), target)
+        self.give(target, self.pair(METHOD, value, key))
+
+    def _bind(self, value: int, target: int, on: int) -> None:
+        if kind_of(value) != FUNC:
+            self.give(target, value)
+            return
+        function = self.functions[number_of(value)]
+        kind = kind_of(on)
+        has_this = any(p.kind == ir.THIS for p in function.parameters)
+        if function.flags & ir.PROPERTY and kind == INSTANCE:
+            first = function.parameters[0].node if function.parameters else 0
+            self.give(first, on)
+            self.copy(function.result, target)
+        elif function.flags & ir.CLASSMETHOD:
+            self.give(target, self.pair(BOUND, value, value_of(CLASS, number_of(on)) if kind == INSTANCE else on))
+        elif has_this or (function.owner >= 0 and not function.flags & ir.STATIC and kind == INSTANCE):
+            self.give(target, self.pair(BOUND, value, on))
+        else:
+            self.give(target, value)
+
+    # --- classes --------------------------------------------------------------------------------------------------
+
+    def lineage(self, number: int) -> tuple[int, ...]:
+        """A class and its bases in the order in which members are looked for (C3)."""
+        found = self._lineages.get(number)
+        if found is None:
+            self._lineages[number] = (number,)  # should it be among its own bases
+            bases: dict[int, None] = {}
+            for node in self.bases.get(number, ()):
+                for value in sorted(self._held.get(node, ())):
+                    if kind_of(value) == CLASS:
+                        bases[number_of(value)] = None
+            lists = [list(self.lineage(base)) for base in bases] + [list(bases)]
+            found = self._lineages[number] = (number, *(item for item in merged(lists) if item != number))
+        return found
+
+    def lineage_of(self, obj: int, after: int) -> tuple[int, ...]:
+        """The rest of an object's lineage after a class of it."""
+        if kind_of(obj) not in (INSTANCE, CLASS):
+            return ()
+        lineage = self.lineage(number_of(obj))
+        if after in lineage:
+            return lineage[lineage.index(after) + 1 :]
+        return self.lineage(after)[1:]
+
+
+def merged(lists: list[list[int]]) -> Iterable[int]:
+    """C3: the first head that is in no tail, again and again."""
+    while True:
+        lists = [items for items in lists if items]
+        if not lists:
+            return
+        tails = {item for items in lists for item in items[1:]}
+        chosen = next((items[0] for items in lists if items[0] not in tails), lists[0][0])
+        yield chosen
+        lists = [[item for item in items if item != chosen] for items in lists]

@@ -1,0 +1,396 @@
+"""Calls of functions as values: what the constraints of all files together say that each call may run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from lci_py.index.links import AMBIGUOUS, CALLBACK, CALLS, FLOW, Edge
+from lci_py.index.points import (
+    BOUND,
+    BUILTIN,
+    CLASS,
+    FUNC,
+    INSTANCE,
+    METHOD,
+    MODULE,
+    OBJECT,
+    SUPER,
+    FlowFile,
+    Points,
+    kind_of,
+    number_of,
+    value_of,
+)
+from lci_py.source import flow as ir
+
+#: Methods that put what they are given into a container, and those that give what is in it.
+_PUTTERS = frozenset("append add insert appendleft push unshift set extend update".split())
+_GETTERS = frozenset(
+    """get pop popleft popitem setdefault values items copy shift at find findLast slice concat reverse sort flat
+    filter next keys entries""".split()
+)
+_WHOLE = frozenset("values items copy slice concat reverse sort flat filter keys entries".split())
+#: Methods that call a function with what is in the container.
+_CALLERS = frozenset(
+    """forEach map filter find findIndex findLast some every flatMap sort then catch finally reduce
+    reduceRight""".split()
+)
+#: Functions that give what they are given, or a container of it.
+_SAME = frozenset("list tuple set frozenset sorted reversed iter dict copy deepcopy".split())
+_BUILTINS = _SAME | {"map", "filter", "next", "enumerate", "zip", "partial", "Object", "Array", "Promise", "Reflect"}
+
+
+class Solved(NamedTuple):
+    """Edges that the propagation found."""
+
+    edges: list[Edge]
+
+
+class Solver:
+    """Follows calls. Add all files, then `solve`."""
+
+    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
+        """
+        Args:
+            submodule: File and name -> the files of a module inside the package that the file stands for.
+        """
+        self.points = Points(submodule)
+        self.points.on_call = self._called
+        self.points.on_each = self._gone_over
+        self._edges: dict[tuple[int, int, int], set[int]] = {}  # (caller, line, site) -> targets
+        self._linked: set[tuple[int, int, int]] = set()
+        self._unknown: dict[int, None] = {}
+
+    def add(self, item: FlowFile) -> None:
+        """Take a file's constraints."""
+        self.points.add(item)
+
+    def solve(self) -> list[Edge]:
+        """All edges, distinct."""
+        points = self.points
+        init, constructor = points.name("__init__"), points.name("constructor")
+        self._constructors = (init, constructor)
+        for node, name, file in points.free:
+            text = points.text(name)
+            if text in _BUILTINS:
+                points.give(node, value_of(BUILTIN, name))
+            for star in points.stars.get(file, ()):
+                source = points.node()
+                points.give(source, value_of(MODULE, star))
+                points.load(source, node, name)
+        points.run()
+        points.start_calling()
+        points.run()
+        # A decorator that nobody knows gives back what it is given.
+        for number, site in enumerate(points.sites):
+            if site.line & ir.DECORATOR and site.arguments and not self._is_known(site.callee):
+                points.copy(site.arguments[0][1], site.result)
+                del number
+        points.run()
+        self._callbacks()
+        return self._found()
+
+    def _is_known(self, node: int) -> bool:
+        return any(kind_of(v) not in (METHOD, BUILTIN, OBJECT, MODULE) for v in self.points.values(node))
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    def _called(self, site: int, value: int) -> None:
+        points = self.points
+        kind = kind_of(value)
+        call = points.sites[site]
+        if kind == FUNC:
+            if call.line & ir.CONSTRUCT:
+                self._construct_function(site, value)
+            else:
+                self._link(site, number_of(value), 0)
+        elif kind == BOUND:
+            function, obj = points.parts(value)
+            self._link(site, number_of(function), obj)
+        elif kind == CLASS:
+            self._construct(site, value)
+        elif kind == INSTANCE:
+            if call.line & ir.CONSTRUCT:
+                return
+            node = points.made("called", value)
+            target = points.field(node, 0)
+            points.load(self._holding(value), target, points.name("__call__"))
+            points.call(target, site)
+        elif kind == SUPER:
+            owner, obj = points.parts(value)
+            self._constructor(site, points.lineage_of(obj, owner), obj)
+        elif kind == METHOD:
+            self._method(site, *points.parts(value))
+        elif kind == BUILTIN:
+            self._builtin(site, points.text(number_of(value)))
+
+    def _holding(self, value: int) -> int:
+        """A node that holds one value."""
+        points = self.points
+        node = points.field(points.made("holder", value), 0)
+        points.give(node, value)
+        return node
+
+    def _link(self, site: int, function: int, obj: int, *, edge: bool = True) -> None:
+        """A call of a function, on an object or on none."""
+        if (site, function, obj) in self._linked:
+            return
+        self._linked.add((site, function, obj))
+        points = self.points
+        call, known = points.sites[site], points.functions[function]
+        if edge:
+            self._edge(site, points.function_node[function])
+        this = next((p for p in known.parameters if p.kind == ir.THIS), None)
+        singles = [p for p in known.parameters if p.kind == ir.SINGLE]
+        shift = 0
+        if obj and this is not None:
+            points.give(this.node, obj)
+        elif obj and singles:
+            points.give(singles[0].node, obj)
+            shift = 1
+        rest = next((p for p in known.parameters if p.kind == ir.REST), None)
+        named = next((p for p in known.parameters if p.kind == ir.NAMED_REST), None)
+        if rest is not None:
+            points.give(rest.node, points.made("rest", function))
+        if named is not None:
+            points.give(named.node, points.made("named", function))
+        for position, source in call.arguments:
+            if position == ir.SPREAD:
+                for at, parameter in enumerate(singles[shift:]):
+                    points.load(source, parameter.node, points.name(str(at)))
+                if rest is not None:
+                    points.load(source, points.field(points.made("rest", function), 0), 0)
+            elif position == ir.SPREAD_NAMED:
+                for parameter in singles:
+                    text = points.text(parameter.name)
+                    for key in (text, f'"{text}"', f"'{text}'"):
+                        points.load(source, parameter.node, points.name(key))
+            elif position < 0:
+                target = next((p for p in singles if p.name == ~position), None)
+                if target is not None:
+                    points.copy(source, target.node)
+                elif named is not None:
+                    text = points.text(~position)
+                    for key in (f'"{text}"', f"'{text}'"):
+                        points.copy(source, points.field(points.made("named", function), points.name(key)))
+            elif position + shift < len(singles):
+                points.copy(source, singles[position + shift].node)
+            elif rest is not None:
+                at = position + shift - len(singles)
+                points.copy(source, points.field(points.made("rest", function), points.name(str(at))))
+        if known.flags & ir.GENERATOR:
+            made = points.made("generator", function)
+            points.copy(known.item, points.field(made, 0))
+            points.give(call.result, made)
+        else:
+            points.copy(known.result, call.result)
+
+    def _construct(self, site: int, value: int) -> None:
+        points = self.points
+        number = number_of(value)
+        made = value_of(INSTANCE, number)
+        points.give(points.sites[site].result, made)
+        if not self._constructor(site, points.lineage(number), made) and points.class_node[number] >= 0:
+            self._edge(site, points.class_node[number])
+
+    def _constructor(self, site: int, lineage: Iterable[int], obj: int) -> bool:
+        points = self.points
+        for owner in lineage:
+            for name in self._constructors:
+                node = points.members.get((owner, name))
+                for value in tuple(points.values(node)) if node is not None else ():
+                    if kind_of(value) == FUNC:
+                        self._link(site, number_of(value), obj)
+                        return True
+        return False
+
+    def _construct_function(self, site: int, value: int) -> None:
+        points = self.points
+        made = points.made("instance", number_of(value))
+        key = ("prototype of", number_of(made))
+        if key not in points._made:
+            node = points._made[key] = points.node()
+            points.load(self._holding(value), node, points.name("prototype"))
+        points.give(points.sites[site].result, made)
+        self._link(site, number_of(value), made)
+
+    # --- what the language brings -----------------------------------------------------------------------------------
+
+    def _method(self, site: int, value: int, key: int) -> None:
+        """A method of a container or a function that no file defines."""
+        points = self.points
+        name = points.text(key)
+        call = points.sites[site]
+        if kind_of(value) == BUILTIN:
+            self._builtin(site, f"{points.text(number_of(value))}.{name}")
+            return
+        if kind_of(value) in (FUNC, BOUND):
+            self._of_function(site, value, name)
+            return
+        if kind_of(value) != OBJECT:
+            return
+        arguments = [source for position, source in call.arguments if position >= 0]
+        if name in _PUTTERS:
+            key_node = points.field(value, 0)
+            for source in arguments:
+                if name in ("update", "extend"):
+                    points.load(source, key_node, 0)
+                else:
+                    points.copy(source, key_node)
+        if name in _CALLERS and arguments:
+            self._call_each(site, arguments[0], points.everything(value), name)
+        if name in _WHOLE:
+            points.give(call.result, value)
+        if name in _GETTERS:
+            points.copy(points.everything(value), call.result)
+
+    def _of_function(self, site: int, value: int, name: str) -> None:
+        """`f.call(this, ...)`, `f.apply(this, [...])`, `f.bind(this)`."""
+        points = self.points
+        call = points.sites[site]
+        arguments = [source for position, source in call.arguments if position >= 0]
+        if name == "bind":
+            points.give(call.result, value)
+            if arguments:
+                node = self._this_of(value)
+                if node:
+                    points.copy(arguments[0], node)
+        elif name in ("call", "apply"):
+            number = number_of(value) if kind_of(value) == FUNC else number_of(points.parts(value)[0])
+            passed = (
+                tuple((p - 1, source) for p, source in call.arguments if p > 0 and p < ir.SPREAD)
+                if name == "call"
+                else tuple((ir.SPREAD, source) for p, source in call.arguments if p == 1)
+            )
+            inner = self._synthetic(("call", site, value), call._replace(arguments=passed, callee=0))
+            self._link(inner, number, 0)
+            node = self._this_of(value)
+            if node and arguments:
+                points.copy(arguments[0], node)
+
+    def _this_of(self, value: int) -> int:
+        number = number_of(value) if kind_of(value) == FUNC else number_of(self.points.parts(value)[0])
+        return next((p.node for p in self.points.functions[number].parameters if p.kind == ir.THIS), 0)
+
+    def _synthetic(self, key: tuple[object, ...], site: object) -> int:
+        """A call that is not in the text, made once."""
+        known = self.__dict__.setdefault("_extra", {})
+        if key not in known:
+            known[key] = len(self.points.sites)
+            self.points.sites.append(site)  # type: ignore[arg-type]
+        found: int = known[key]
+        return found
+
+    def _call_each(self, site: int, callee: int, items: int, name: str) -> None:
+        """A function is called with what a container holds."""
+        points = self.points
+        call = points.sites[site]
+        position = 1 if name.startswith("reduce") else 0
+        result = points.node()
+        inner = self._synthetic(
+            ("each", site, callee, items),
+            call._replace(callee=callee, result=result, arguments=((position, items),)),
+        )
+        points.call(callee, inner)
+        made = points.made("results", site)
+        points.copy(result, points.field(made, 0))
+        if name in ("map", "flatMap", "then"):
+            points.give(call.result, made)
+        if name in ("then", "reduce", "reduceRight", "catch"):
+            points.copy(result, call.result)
+
+    def _builtin(self, site: int, name: str) -> None:
+        points = self.points
+        call = points.sites[site]
+        arguments = [source for position, source in call.arguments if position >= 0]
+        if name in ("map", "filter") and arguments:
+            made = points.made("results", site)
+            points.give(call.result, made)
+            items = points.node()
+            for source in arguments[1:]:
+                points.load(source, items, 0)
+            for source in arguments:  # some have them the other way round
+                self._call_each(site, source, items, "map" if name == "map" else "filter")
+            if name == "filter":
+                points.copy(items, points.field(made, 0))
+        elif name in _SAME or name in ("partial", "Promise.resolve", "Object.freeze", "Array.from"):
+            for source in arguments[:1]:
+                points.copy(source, call.result)
+        elif name == "next":
+            for source in arguments[:1]:
+                points.load(source, call.result, 0)
+        elif name in ("enumerate", "zip"):
+            outer, inner = points.made("pairs", site), points.made("pair", site)
+            points.give(points.field(outer, 0), inner)
+            points.give(call.result, outer)
+            for at, source in enumerate(arguments):
+                key = points.name("1" if name == "enumerate" else str(at))
+                points.load(source, points.field(inner, key), 0)
+        elif name == "Object.assign" and arguments:
+            points.copy(arguments[0], call.result)
+            for source in arguments[1:]:
+                for value in tuple(points.values(source)):
+                    if kind_of(value) == OBJECT:
+                        self._merge(arguments[0], value)
+
+    def _merge(self, target: int, value: int) -> None:
+        points = self.points
+        for (owner, key), node in list(points._fields.items()):
+            if owner == value:
+                points._stores.setdefault(target, []).append((key, node))
+                for held in tuple(points.values(target)):
+                    points._store(held, key, node)
+
+    def _gone_over(self, site: int, value: int) -> None:
+        """A loop over something."""
+        points = self.points
+        each = points.sites[site]
+        if kind_of(value) == OBJECT:
+            points.copy(points.everything(value), each.result)
+        elif kind_of(value) == INSTANCE:
+            holder = points.made("iterated", value)
+            iterate, step = points.field(holder, points.name("iter")), points.field(holder, points.name("next"))
+            points.load(self._holding(value), iterate, points.name("__iter__"))
+            points.load(self._holding(value), iterate, points.name("[Symbol.iterator]"))
+            made = points.node()
+            first = self._synthetic(("iter", site), each._replace(callee=iterate, result=made, arguments=()))
+            points.call(iterate, first)
+            points.load(made, step, points.name("__next__"))
+            points.load(made, step, points.name("next"))
+            second = self._synthetic(("next", site), each._replace(callee=step, arguments=()))
+            points.call(step, second)
+            points.load(made, each.result, 0)
+
+    # --- edges ----------------------------------------------------------------------------------------------------
+
+    def _edge(self, site: int, target: int) -> None:
+        call = self.points.sites[site]
+        self._edges.setdefault((call.caller, call.line & ir.LINE, call.callee), set()).add(target)
+
+    def _callbacks(self) -> None:
+        """A function that is passed to what nobody knows is called by it, as far as the caller can tell."""
+        points = self.points
+        self._passed: dict[tuple[int, int, int], None] = {}
+        for call in points.sites:
+            if not call.arguments or self._is_known(call.callee) or call.line & ir.DECORATOR:
+                continue
+            for _, source in call.arguments:
+                for value in sorted(points.values(source)):
+                    function = value if kind_of(value) == FUNC else 0
+                    if kind_of(value) == BOUND:
+                        function = points.parts(value)[0]
+                    if function:
+                        target = points.function_node[number_of(function)]
+                        self._passed[call.caller, call.line & ir.LINE, target] = None
+
+    def _found(self) -> list[Edge]:
+        found: dict[tuple[int, int, int], int] = {}
+        for (caller, line, _), targets in self._edges.items():
+            mark = AMBIGUOUS if len(targets) > 1 else 0
+            for target in targets:
+                known = found.get((caller, target, line))
+                found[caller, target, line] = FLOW | mark if known is None else min(known, FLOW | mark)
+        for caller, line, target in self._passed:
+            found.setdefault((caller, target, line), CALLBACK)
+        return [Edge(caller, target, CALLS, line, step) for (caller, target, line), step in sorted(found.items())]
