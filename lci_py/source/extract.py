@@ -292,7 +292,8 @@ def _imports(captured: Captured) -> list[Import]:
         module = _module(captured, captures)
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
         line = captures["import"][0].start_point[0] + 1
-        names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])] or [""]
+        names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])]
+        names = names or ["default" if "import.default" in captures else ""]
         imports.extend(Import(module, name, alias, line) for name in names)
     return imports
 

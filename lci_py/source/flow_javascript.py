@@ -157,7 +157,7 @@ class JavaScriptFlow(Modules):
     def _make_function(self, node: Node, given: Node | None, holder: int = 0) -> int:
         name = node.child_by_field_name("name")
         flags = ARROW if node.type == "arrow_function" else GENERATOR if node.type.startswith("generator") else 0
-        function = self._new_function(node, self._place(name, given), -1, flags)
+        function = self._new_function(node, self._place(name, given), flags)
         before = self._scope
         value = self.flow.value(FUNC, function)
         if name is not None and node.type in FUNCTIONS:
@@ -181,8 +181,11 @@ class JavaScriptFlow(Modules):
             setter = setter or "set" in words
         if name.type == "computed_property_name":
             self._value(name)
-        function = self._new_function(node, self._place(name), owner, flags)
-        self._enter(node, function, Frame(function, owner, bool(flags & STATIC), holder))
+        function = self._new_function(node, self._place(name), flags)
+        frame = Frame(function, owner, bool(flags & STATIC), holder)
+        self._enter(node, function, frame)
+        if frame.node:  # the others need not know which object they are called on
+            self.flow.functions[function] = self.flow.functions[function]._replace(owner=owner)
         value = self.flow.value(FUNC, function)
         if setter:
             return value  # to read the property does not give it
@@ -192,9 +195,9 @@ class JavaScriptFlow(Modules):
             self._put(holder, self._key(name), value)
         return value
 
-    def _new_function(self, node: Node, symbol: int, owner: int, flags: int) -> int:
+    def _new_function(self, node: Node, symbol: int, flags: int) -> int:
         if symbol >= 0:
-            return self.flow.function(symbol, owner, flags)
+            return self.flow.function(symbol, flags=flags)
         line, end = node.start_point[0] + 1, node.end_point[0] + 1
         return self.flow.anonymous(self._symbol, line, end, (node.start_byte, node.end_byte), flags)
 
