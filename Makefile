@@ -43,6 +43,11 @@ bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin f
 	$(if $(REPOS),for repo in $(REPOS)/*; do PYTHONPATH=. $(BIN)/python tests/bench/embedding.py $$repo; done)
 	$(BIN)/python tests/bench/bench.py --lci $(BIN)/lci $(if $(REPOS),--repos $(REPOS)) $(if $(PEER),--peer $(PEER))
 
+# DIR holds checkouts of PyCG, SWARM-CG, JCG, aiohttp and libuv (built with clang); what is not there is left out.
+quality: $(BIN)/.installed-dev  ## our call graph against public truth sets: make quality DIR=folder-of-checkouts
+	$(if $(DIR),,$(error DIR=folder-of-checkouts is missing))
+	PYTHONPATH=. $(BIN)/python -m tests.quality.callgraph all $(DIR) $(if $(VERBOSE),-v)
+
 # Kills, damage, full disks, readers and writers at once, hostile trees: docs/reliability.md. About two hours; one run alone:
 # make torture TORTURE=kill. A seed is printed; SEED=7 repeats it.
 TORTURE ?= stateful kill syscalls damage_run disk readers writers hostile

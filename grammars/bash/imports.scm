@@ -1,2 +1,2 @@
-((command name: (_ (word) @_source) . argument: (_) @import.module) @import
-  (#any-of? @_source "source" "." "load" "bats_load_library"))
+((command name: (_ (word) @import.all) . argument: (_) @import.module) @import
+  (#any-of? @import.all "source" "." "load" "bats_load_library"))

@@ -1,4 +1,5 @@
-((call target: (identifier) @_import . (_ . (alias) @import.module)) @import (#any-of? @_import "import" "use"))
+((call target: (identifier) @import.all . (_ . (alias) @import.module)) @import
+  (#any-of? @import.all "import" "use"))
 ; alias A.B, as: C; alias A.{B, C}
 ((call target: (identifier) @_import
   . (_ . [(alias) @import.module (_ left: (_) @import.module right: (tuple (alias) @import.name))]

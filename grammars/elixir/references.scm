@@ -5,6 +5,17 @@
 ((call target: (_ left: (_) @receiver right: (identifier) @callee) (arguments)) @call
   (#not-match? @receiver "^[A-Z:]"))
 (unary_operator operator: "&" operand: (_ left: (identifier) @callee operator: "/")) @call
+; A pipe needs no parentheses.
+(binary_operator operator: "|>" right: (identifier) @callee) @call
+; defdelegate f(x), to: A, as: :g
+((call target: (identifier) @_def . (_ . [(identifier) @callee (_ target: (identifier) @callee)]
+   (keywords . (pair key: (_) @_to value: (alias) @receiver) .))) @call
+  (#eq? @_def "defdelegate") (#match? @_to "^to:"))
+((call target: (identifier) @_def . (_ (keywords (pair key: (_) @_to value: (alias) @receiver)
+   . (pair key: (_) @_as value: (atom) @callee)))) @call
+  (#eq? @_def "defdelegate") (#match? @_to "^to:") (#match? @_as "^as:"))
+; apply(A, :f, [x]), {A, :f, [x]}
+(_ [(alias) (identifier)] @receiver . (atom) @callee . (list)) @call
 
 ((call target: (identifier) @_use . (_ . (alias) @base)) (#any-of? @_use "use" "defimpl"))
 ((unary_operator operand: (_ target: (identifier) @_at (_ . (alias) @base))) (#eq? @_at "behaviour"))

@@ -5,6 +5,14 @@
 (scoped_call_expression scope: (_) @receiver name: (name) @callee) @call
 (object_creation_expression (name) @callee) @call
 (object_creation_expression (_ prefix: (_) @receiver (name) @callee)) @call
+; [$this, 'method'], [self::class, 'method']
+((array_creation_expression . (_ [(variable_name) @receiver (class_constant_access_expression . (_) @receiver)] @_object)
+   . (_ (string (string_content) @callee)) .) @call (#match? @_object "^\\$this$|::class$"))
+; array_map('f', …), usort($x, 'f')
+((function_call_expression function: (name) @_taker arguments: (_ (argument (string (string_content) @callee)))) @call
+  (#any-of? @_taker "array_map" "array_filter" "array_reduce" "array_walk" "usort" "uasort" "uksort" "call_user_func"
+    "call_user_func_array" "preg_replace_callback" "spl_autoload_register" "register_shutdown_function")
+  (#match? @callee "^\\w+$"))
 (attribute (name) @callee) @call
 (attribute (_ prefix: (_) @receiver (name) @callee)) @call
 

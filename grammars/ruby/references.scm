@@ -1,12 +1,15 @@
 ((call receiver: (_)? @receiver method: [(identifier) (constant)] @callee) @call
   (#not-match? @callee "^(?:require(?:_relative)?|load|autoload|include|extend|prepend|private|protected|public|module_function|attr(?:_reader|_writer|_accessor)?|alias_method|define_method|private_constant|raise|lambda|proc|loop)$"))
+(super) @callee @call
 
-; A bare name may be a local variable. It is a call if its last letter says so, if its value is thrown away, or if it is
-; all of a method's body.
-((identifier) @callee @call (#match? @callee "[?!]$"))
-(method body: (_ (identifier) @callee @call . (_)))
-(method body: (_ . (identifier) @callee @call .))
-(method body: (identifier) @callee @call)
+; A name that no local has is a call.
+((identifier) @callee @bare
+  (#not-match? @callee "^(?:require(?:_relative)?|load|autoload|include|extend|prepend|private|protected|public|module_function|attr(?:_reader|_writer|_accessor)?|alias_method|define_method|private_constant|raise|lambda|proc|loop|block_given\\?|binding|__method__|__dir__)$"))
+[(alias) (undef)] @uncalled
+
+; send(:name), method(:name)
+((_ receiver: (_)? @receiver method: (identifier) @_send arguments: (_ . (simple_symbol) @callee)) @call
+  (#any-of? @_send "send" "public_send" "__send__" "method"))
 
 (superclass [(constant) (scope_resolution)] @base)
 ((_ left: (constant) right: (_ receiver: (constant) @_class method: (identifier) @_new

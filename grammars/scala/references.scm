@@ -1,9 +1,14 @@
-(call_expression function: [
-  (identifier) @callee
-  (field_expression value: (_) @receiver field: (_) @callee)
-  (generic_function function: [(identifier) @callee (field_expression value: (_) @receiver field: (_) @callee)])
-]) @call
+(call_expression function: [(identifier) @callee (generic_function function: (identifier) @callee)]) @call
+; With or without arguments: a method without parameters looks like a field.
+(field_expression value: (_) @receiver field: (identifier) @callee) @call
 (infix_expression left: (_) @receiver operator: (identifier) @callee) @call
+; A name that nothing around has bound is a method without parameters, or one that is handed over.
+((identifier) @callee @bare (#match? @callee "^[a-z]") (#not-match? @callee "^(?:super|this)$"))
+[(import_declaration) (export_declaration) (annotation) (access_qualifier) (self_type)] @uncalled
+(package_clause name: (_) @uncalled)
+(interpolated_string_expression interpolator: (_) @uncalled)
+(assignment_expression left: (identifier) @uncalled)
+
 (instance_expression [
   (type_identifier) @callee
   (generic_type type: (type_identifier) @callee)

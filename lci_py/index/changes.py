@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.index.facts import DECLARED, is_shared, is_top
 from lci_py.index.lookups import COMMON_CALLS, LookUp, LookUps, key_of
-from lci_py.index.tables import BY_NAME, Definition, in_go_package, module_names
+from lci_py.index.tables import QUALIFIED, Definition, in_go_package, module_names
 from lci_py.types import TYPE_KINDS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
         yield ("ending", segments[-1]), (path, segments, language)
     if in_go_package(head):
         yield ("go", folder), (path,)
-    if family in BY_NAME:
+    if family in QUALIFIED:
         names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
         for name in names | ({head.package} if head.package else set()):
             yield ("declaring", family, name), (path,)

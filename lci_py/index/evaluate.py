@@ -15,6 +15,7 @@ from lci_py.index.imports import ImportResolver
 from lci_py.index.links import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.index.lookups import LookUps
 from lci_py.index.receivers import Step, TypeText, steps_of, types_in
+from lci_py.index.spelled import spelled, within
 from lci_py.index.tables import Definition
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Import, Typed
 
@@ -99,6 +100,8 @@ class Evaluator:
             if value.kind == FUNCTION:  # a property: it is called by looking at it
                 for result in self.result(value, depth - 1):
                     found.extend(self.attribute(result, name, depth - 1))
+            elif not called and value.kind == INSTANCE and (fields := self._as_field(value, name, depth)):
+                found.extend(fields)
             elif value.kind == MANY and called and name in rules.ELEMENT_GETTERS:
                 found.append(value._replace(kind=FUNCTION))
             else:
@@ -145,7 +148,12 @@ class Evaluator:
             found = self._own_object(file, place, name, language)
             if found:
                 return found
-        bare = name.lstrip("$@")
+        absolute = name.startswith("::")
+        if absolute:
+            place = -1
+        bare = name.lstrip("$@:")
+        if bare == rules.MAKERS.get(language):
+            return tuple(v._replace(kind=CLASS) for v in self._own_object(file, place, "self", language))
         hidden = not (callee and language in rules.SEPARATE_NAMES)
         member = name != bare and name[0] == "@"
         scope = place
@@ -160,7 +168,13 @@ class Evaluator:
             if inside:
                 return inside
             scope = facts.parents[scope]
-        return self._outside(file, bare, depth)
+        if language not in rules.SPELLED or not bare[:1].isupper():
+            return self._outside(file, bare, depth)
+        if self._look.binding(file, bare) is None or absolute:
+            declared = spelled(self._look, file, place, f"::{bare}" if absolute else bare)
+            if declared is not None:
+                return (_of(declared, PACKAGE),)
+        return self._outside(file, bare, depth) or (Value(EXTERNAL, None, IMPORT, files=(file,), text=bare),)
 
     def _in_scope(
         self, file: int, scope: int, kind: str, name: str, language: str, callee: bool, depth: int
@@ -173,7 +187,8 @@ class Evaluator:
             fields = language in rules.IMPLICIT_FIELDS or (language == "ruby")
             if not fields:
                 return ()
-            return tuple(v._replace(step=SELF) for v in self.member(owner, name, depth - 1))
+            members = self._members(Value(CLASS, owner, SELF), name, depth - 1)
+            return tuple(v if v.kind == INSTANCE else v._replace(step=SELF) for v in members)
         found = self._look.inside(file, scope, name)
         if found is not None and (kind in FUNCTION_KINDS or kind in ("namespace", "module")):
             return (_of(found, SCOPE),)
@@ -236,6 +251,16 @@ class Evaluator:
         """What an import binds a name to, through any re-exports."""
         targets = self._import.targets(file, item)
         original = "" if item.name == "*" else item.name
+        language = self._look.files.heads[file].language
+        if language in rules.SPELLED and item.name != "*":
+            full = ".".join(filter(None, (item.module, original))).replace("\\", ".").replace("::", ".").strip(".")
+            declared = spelled(self._look, file, -1, f"::{full}")
+            if declared is not None:
+                return (_of(declared, IMPORT),)
+        if language in rules.MODULE_VALUES:
+            values = self._module_value(targets, original, rules.MODULE_VALUES[language], depth)
+            if values:
+                return values
         if not targets:
             dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
             if not original and not item.alias and self._look.files.heads[file].language == "python":
@@ -251,6 +276,14 @@ class Evaluator:
                     return tuple(value._replace(step=IMPORT) for value in values)
         return (Value(MODULE, None, IMPORT, files=targets),)
 
+    def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
+        """What a module is that hands out one value, or what that has as a member."""
+        found: list[Value] = []
+        for file in files:
+            for value in self.rows(file, self._look.typed(file, -1, name), depth - 1):
+                found.extend(self.attribute(value, member, depth - 1) if member else (value,))
+        return tuple(value._replace(step=IMPORT) for value in _distinct(found))
+
     def _default(self, file: int, name: str, depth: int) -> Values:
         """JavaScript's default export."""
         if name != "default":
@@ -264,7 +297,9 @@ class Evaluator:
         if depth <= 0:
             return ()
         if value.kind == EXTERNAL:
-            return (value._replace(text=f"{value.text}.{name}"[:200]),)
+            full = f"{value.text}.{name}"[:200]
+            declared = spelled(self._look, value.files[0], -1, f"::{full}") if value.files else None
+            return (_of(declared, PACKAGE) if declared is not None else value._replace(text=full),)
         if value.kind == MODULE:
             return self._of_module(value, name, depth)
         if value.at is None:
@@ -273,8 +308,50 @@ class Evaluator:
             found = self._of_bases(value.at, name)
             return tuple(v._replace(step=SELF) for v in found)
         step = value.step
-        found = self.member(value.at, name, depth)
-        return tuple(v._replace(step=step if value.kind != INSTANCE or step == SELF else TYPE) for v in found)
+        found = self._members(value, name, depth) or self._of_class(value, name)
+        if value.kind == INSTANCE and step != SELF:
+            step = TYPE
+        return tuple(v if v.kind == INSTANCE else v._replace(step=step) for v in found)
+
+    def _members(self, value: Value, name: str, depth: int) -> Values:
+        """A member of a type, or of the object beside it."""
+        assert value.at is not None
+        for owner in self.companions(value.at, of_name=value.kind == CLASS):
+            found = self.member(owner, name, depth)
+            if found:
+                return found
+        return ()
+
+    def companions(self, owner: Definition, *, of_name: bool) -> list[Definition]:
+        """A type, and in some languages the objects or classes of its name beside it.
+
+        Args:
+            owner: The type.
+            of_name: Objects come first: a member of what the name alone stands for is looked for.
+        """
+        facts = self._look.tables.facts(owner.file)
+        if facts.head.language not in rules.COMPANIONS:
+            return [owner]
+        place = owner.symbol - facts.first
+        beside = [
+            item for item in self._look.all_named(facts.head.family, facts.names[place])
+            if item.file == owner.file and item.kind in TYPE_KINDS and item != owner
+            and facts.parents[item.symbol - facts.first] == facts.parents[place]
+        ]  # fmt: skip
+        return sorted([owner, *beside], key=lambda item: (item.kind == "object") != of_name)
+
+    def _of_class(self, value: Value, name: str) -> Values:
+        """What a class or module has under a name beside its members."""
+        assert value.at is not None
+        language = self._look.files.heads[value.at.file].language
+        if value.kind == INSTANCE:
+            return (value._replace(kind=CLASS),) if language == "ruby" and name == "class" else ()
+        if name == rules.MAKERS.get(language):
+            return (value,)
+        if language in rules.SPELLED:
+            declared = within(self._look, value.at, name)
+            return (_of(declared, value.step),) if declared is not None else ()
+        return ()
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         for file in value.files:
@@ -296,6 +373,16 @@ class Evaluator:
             values = self._fields(current, name, depth)
             if values is not None:
                 return values
+        return ()
+
+    def _as_field(self, value: Value, name: str, depth: int) -> Values:
+        """A field, where methods have names of their own."""
+        if value.at is None or self._look.files.heads[value.at.file].language not in rules.SEPARATE_MEMBERS:
+            return ()
+        for current in self.lineage(value.at):
+            found = self._fields(current, name, depth)
+            if found is not None:
+                return found
         return ()
 
     def _fields(self, owner: Definition, name: str, depth: int) -> Values | None:
@@ -409,6 +496,10 @@ class Evaluator:
         names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
         if not names or depth <= 0:
             return ()
+        if self._look.files.heads[file].language in rules.SPELLED and self._look.binding(file, names[0]) is None:
+            declared = spelled(self._look, file, place, ".".join(names))
+            if declared is not None and declared.kind in _HOLDERS:
+                return (_of(declared, SCOPE if declared.file == file else PACKAGE),)
         values = self._type_in_scope(file, place, names[0], depth - 1)
         for name in names[1:]:
             values = _distinct(found for value in values for found in self.attribute(value, name, depth - 1))

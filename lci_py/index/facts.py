@@ -15,7 +15,7 @@ from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, 
 #: One name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
 #: What a declaration that is imported by its qualified name can be.
-DECLARED = TYPE_KINDS | {"module", "namespace"}
+DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SEPARATOR = re.compile(r"::|[./\\]")
 _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
 

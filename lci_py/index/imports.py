@@ -12,6 +12,8 @@ from lci_py.types import Import
 _PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
 #: Whose imports mean the same for all files of a folder: no file is left out of its own answer.
 _BY_FOLDER = frozenset({"c", "go"})
+#: What stands for a folder before a script's path: `$ROOT/`, `"${X%/*}"/`, `$(dirname "$0")/`.
+_SHELL_FOLDER = re.compile(r"^.*[$`\")}][^/]*/")
 _MAX_PACKAGE_FILES = 16
 _MEMO = 20_000
 
@@ -70,6 +72,8 @@ class ImportResolver:
             return self._include(folder, module)
         if own in BY_NAME:
             return self._declared(file, item)
+        if own == "bash":
+            module = _SHELL_FOLDER.sub("", module)
         beside = posixpath.normpath(posixpath.join(folder, module))
         for path in (beside, f"{beside}.rb", module):  # require_relative, source, a path from the root
             found = self._look.at(path)

@@ -9,9 +9,9 @@ import numpy as np
 from lci_py.index.facts import DECLARED, FileFacts
 from lci_py.index.links import Linked, Links, Sites, assemble
 from lci_py.index.lookups import LookUps
-from lci_py.index.program import anonymous, solved
+from lci_py.index.program import anonymous, reconciled, solved
 from lci_py.index.resolve import FileLinker
-from lci_py.index.tables import BY_NAME, MemoryTables
+from lci_py.index.tables import QUALIFIED, MemoryTables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ class Linker:
         """
         declared = {
             name for name, kind in zip(qualified_names, facts.kinds, strict=True) if kind in DECLARED
-        } if facts.head.family in BY_NAME else ()  # fmt: skip
+        } if facts.head.family in QUALIFIED else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
     def finish(self) -> Links:
@@ -57,7 +57,7 @@ class Linker:
             linked.add(*linker.link(file))
         first_symbol = np.array(tables.first_symbol, np.int32)
         n_symbols = int(first_symbol[-1])
-        edges = [linked.edges(n_symbols, n_files), solved(tables, sites).edges(n_symbols, n_files)]
-        rows = np.concatenate(edges, axis=1)
+        named, followed = linked.edges(n_symbols, n_files), solved(tables, sites).edges(n_symbols, n_files)
+        rows = np.concatenate([named, reconciled(tables, named, followed)], axis=1)
         lambdas = [np.array(tables.first_lambda, np.int32), *anonymous(tables, first_symbol, range(n_files))]
         return assemble(rows, first_symbol, linked.keys(), np.array(linked.key_sizes), sites, range(n_files), lambdas)

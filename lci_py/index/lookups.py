@@ -20,7 +20,7 @@ LookUp = tuple[str, ...]
 #: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
 COMMON_CALLS = 12
 #: A name with more definitions than this says nothing about which one is meant.
-MOST_NAMED = 6
+MOST_NAMED = 16
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
 
 

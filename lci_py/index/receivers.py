@@ -12,13 +12,16 @@ from typing import NamedTuple
 _TOKEN = re.compile(r"[@$]*[^\W\d][\w$]*|::|\?->|->|\?\.|!!|\.|[()\[\]{}<>?!&*|,#:@ ]|.")
 _NAME = re.compile(r"[@$]*[^\W\d]")
 _SKIPPED = frozenset({"&", "*", "!", "await", "mut", "try", " ", "#", "move", "ref", "in", "out"})
-_DOTS = frozenset({".", "?.", "->", "?->", "::", ":"})
+_DOTS = frozenset({".", "?.", "->", "?->", "::", ":", "\\"})
 _OPEN = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _MOST_STEPS = 24
 
 
 class Step(NamedTuple):
-    """One step along an expression: a `name` or `cast` (to a type) at its start; then `attr`, `call`, `item`."""
+    """One step along an expression: a `name` or `cast` (to a type) at its start; then `attr`, `call`, `item`.
+
+    A name that is looked up at the top level only begins with `::`.
+    """
 
     kind: str
     name: str
@@ -39,7 +42,7 @@ def _chain(tokens: list[str], at: int) -> tuple[list[Step], int] | None:
         return None
     steps: list[Step] = []
     token = tokens[at]
-    if token == "new":
+    if token == "new" and at + 1 < len(tokens) and tokens[at + 1] not in "(.":  # Ruby's `new` is a method
         at += 1
         while at < len(tokens) and tokens[at] == " ":
             at += 1
@@ -69,8 +72,12 @@ def _chain(tokens: list[str], at: int) -> tuple[list[Step], int] | None:
     elif _NAME.match(token):
         steps.append(Step("name", token))
         at += 1
-    elif token == "::":
-        return _chain(tokens, at + 1)
+    elif token in ("::", "\\"):
+        found = _chain(tokens, at + 1)
+        if found is None or found[0][0].kind != "name":
+            return found
+        steps, at = found
+        return [steps[0]._replace(name=f"::{steps[0].name}"), *steps[1:]], at
     elif token == "." and at + 1 < len(tokens) and _NAME.match(tokens[at + 1]):
         return None
     else:

@@ -13,7 +13,7 @@ from lci_py.index.changes import Answers, changed_look_ups, common_changes, site
 from lci_py.index.link import Linker
 from lci_py.index.links import AMBIGUOUS, CALLS, SOLVED, Linked, Links, Sites, assemble
 from lci_py.index.lookups import LookUp, LookUps
-from lci_py.index.program import anonymous, concerns, solved
+from lci_py.index.program import anonymous, concerns, reconciled, solved
 from lci_py.index.resolve import FileLinker
 
 if TYPE_CHECKING:
@@ -73,14 +73,13 @@ def relink(
     for file in again:
         linked.add(*linker.link(file))
     stay = ~concerned[owners]
-    edges = [linked.edges(int(first_symbol[-1]), n_files)]
-    if concerns(old, gone) or concerns(new, again):
-        stay &= ~followed
-        edges.append(solved(new, sites).edges(int(first_symbol[-1]), n_files))
-    else:
-        stay |= followed
+    anew = concerns(old, gone) or concerns(new, again)
+    stay = stay & ~followed if anew else stay | followed
     kept = np.stack([nodes[graph.source], nodes[graph.target], graph.kind, graph.line, graph.step])[:, stay]
-    rows = np.concatenate([kept, *edges], axis=1).astype(np.int32)
+    rows = np.concatenate([kept, linked.edges(int(first_symbol[-1]), n_files)], axis=1).astype(np.int32)
+    if anew:
+        more = solved(new, sites).edges(int(first_symbol[-1]), n_files)
+        rows = np.concatenate([rows, reconciled(new, rows, more)], axis=1)
     keys, key_sizes = _merged_keys(graph, places, concerned, linked, again)
     lambdas = _lambdas(graph, new, places, fresh, first_symbol)
     return assemble(rows, first_symbol, keys, key_sizes, sites, again, lambdas)

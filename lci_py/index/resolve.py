@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lci_py.index import rules
-from lci_py.index.evaluate import CLASS, FUNCTION, INSTANCE, Evaluator, Value, Values
+from lci_py.index.evaluate import BASES, CLASS, FUNCTION, INSTANCE, Evaluator, Value, Values
 from lci_py.index.imports import ImportResolver
 from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, OVERRIDE, PACKAGE, TYPE, Edge, lambda_node
 from lci_py.index.lookups import LookUps
@@ -94,7 +94,7 @@ class _CallResolver:
             return self._bare(name, caller)
         values = self._evaluate.expression(self._file, caller, receiver)
         if not values:
-            if self._is_bound(receiver, caller):
+            if self._is_bound(receiver, caller) or name in rules.BUILTIN_METHODS.get(self._language, ()):
                 return ()
             return self._only(name, methods=True, free=self._language in rules.MODULE_OBJECTS)
         found: list[Value] = []
@@ -105,6 +105,8 @@ class _CallResolver:
             else:
                 found.extend(self._evaluate.attribute(value, name, 8))
         targets = self._targets(found)
+        if not targets and self._language in rules.EXTENSIONS and all(value.kind == INSTANCE for value in values):
+            return self._only(name, methods=True, free=True)
         if self._language in rules.VIRTUAL:
             targets = self._with_overriding(targets, values, name)
         return targets
@@ -117,13 +119,36 @@ class _CallResolver:
         return bool(self._evaluate.name(self._file, caller, steps[0].name))
 
     def _bare(self, name: str, caller: int) -> Targets:
+        if name == "super" and self._language == "ruby":
+            return self._of_super(caller)
+        if self._language in rules.OWN_CONSTRUCTORS and (name in rules.OWN_TYPES or name in rules.SUPERS):
+            return self._own_constructor(name, caller)
         values = self._evaluate.name(self._file, caller, name, callee=True)
         if values:
             return self._targets(values)
         if self._is_local(name, caller) or name in self.facts.bindings:
             return ()
+        if self._language in rules.EXPLICIT_NAMES:
+            return ()
         implicit = self._language in rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in rules.PROGRAM_SCOPE)
+
+    def _of_super(self, caller: int) -> Targets:
+        """Ruby's `super`: the method of the same name in what the class is derived from."""
+        if caller < 0:
+            return ()
+        bases = self._evaluate.name(self._file, caller, "super")
+        return self._targets(f for value in bases for f in self._evaluate.attribute(value, self.facts.names[caller], 8))
+
+    def _own_constructor(self, name: str, caller: int) -> Targets:
+        """`new self`, `this(x)`: the constructor of the class around, or of its base."""
+        found: list[Value] = []
+        for value in self._evaluate.name(self._file, caller, name):
+            if value.kind == INSTANCE:
+                found.append(value._replace(kind=CLASS))
+            elif value.kind == BASES and value.at is not None:
+                found.extend(Value(CLASS, base, value.step) for base in self._evaluate.bases(value.at)[:1])
+        return self._targets(found)
 
     def _is_local(self, name: str, caller: int) -> bool:
         if self._language in rules.SEPARATE_NAMES:
@@ -175,6 +200,8 @@ class _CallResolver:
         """The constructors of a type; the type itself if the repository defines none."""
         facts = self._look.tables.facts(owner.file)
         language = facts.head.language
+        if language in rules.COMPANIONS:
+            return self._or_companion(owner)
         names = rules.CONSTRUCTORS.get(language)
         if names is None:
             place = owner.symbol - facts.first
@@ -187,6 +214,17 @@ class _CallResolver:
                 if found:
                     return found if language in rules.OVERLOADS else found[-1:]
         return [owner]
+
+    def _or_companion(self, owner: Definition) -> list[Definition]:
+        """Scala's `C(x)` and `new C(x)`: the class, its further constructors, or what its object has as `apply`."""
+        found: list[Definition] = []
+        for item in self._evaluate.companions(owner, of_name=False):
+            place = item.symbol - self._look.tables.facts(item.file).first
+            if item.kind == "object":
+                found += self._look.all_inside(item.file, place, "apply")
+            else:
+                found += [item, *self._look.all_inside(item.file, place, "this")]
+        return found or [owner]
 
     def _with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
         """Add what types derived from a receiver's declared one put in the place of a method."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
 #: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
 PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
+#: A bare name is bound in the file, by its package or by an import, or it is the language's own.
+EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
 #: A type is known by its name alone somewhere in the program, without an import that says from where.
 PROGRAM_TYPES = frozenset(
     {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
@@ -15,13 +17,39 @@ IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby",
 #: A bare name in a method reaches the fields of the object around it.
 IMPLICIT_FIELDS = IMPLICIT_SELF - {"ruby"}
 #: Functions and variables have names of their own: a local does not hide a function that is called.
-SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash"})
+SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash", "elixir"})
 #: A file or table of functions is an object: `list.append(x)` may be a function.
 MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
 #: Several functions of one type may have one name, and differ in their parameters.
 OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
 #: A call on a declared type may run what a type derived from it has put in the place of the method.
 VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript"})
+#: A name with a capital is that of the module around, or of one further out, in whichever file it is declared.
+SPELLED = frozenset({"ruby", "elixir", "php"})
+#: A class's method that makes an object of it.
+MAKERS = {"ruby": "new"}
+#: What a file's module is as a value, by the name it has in `Extract.types`.
+MODULE_VALUES = {"lua": "return"}
+#: A method and a field may have one name: which is meant shows in whether it is called.
+SEPARATE_MEMBERS = frozenset({"php", "java"})
+#: `self(...)` and `parent(...)` construct.
+OWN_CONSTRUCTORS = frozenset({"php", "scala"})
+#: A class may have an object of its name beside it, which has what is called on the name.
+COMPANIONS = frozenset({"scala"})
+#: What is called on an object may be defined for its type elsewhere.
+EXTENSIONS = frozenset({"scala"})
+#: Methods of the standard library's objects: on a receiver that nobody knows, the name says nothing.
+BUILTIN_METHODS = {
+    "ruby": frozenset(
+        """all? any? append call chomp class clear close collect compact concat count delete detect dig dup each
+        each_key each_pair each_value each_with_index each_with_object empty? fetch filter filter_map find
+        first flat_map flatten format freeze get gsub include? index inject inspect join key? keys last
+        length lines map match match? max merge merge! min name new nil? none? open pop puts push read
+        reduce reject replace reverse round select send set shift size sleep sort sort_by split start_with?
+        strip sub sum tap then to_a to_h to_i to_json to_proc to_s to_sym transform_values uniq update
+        upcase value values write zip""".split()
+    ),
+}
 #: How a constructor is called where it is defined.
 CONSTRUCTORS = {
     "python": ("__init__", "__new__"),

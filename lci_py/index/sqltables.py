@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
-from lci_py.index.tables import BY_NAME, Definition, Files
+from lci_py.index.tables import QUALIFIED, Definition, Files
 from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class SqlTables:
         for segment in range(len(self._segments)):
             for (file,) in self._select(segment, sql, (qualified_name,)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
-                if public >= 0 and self.files.heads[public].family in BY_NAME:
+                if public >= 0 and self.files.heads[public].family in QUALIFIED:
                     found.append(public)
         return sorted(found)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
 #: An import names a declaration, not a path.
 BY_NAME = frozenset({"java", "php", "csharp", "elixir", "haskell"})
+#: Code names declarations by their qualified names, if only from inside a module that several files continue.
+QUALIFIED = BY_NAME | {"ruby"}
 #: Names of files that stand for their folder.
 INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
 #: Symbols of decoded files that are kept: popular files are asked for again and again.
@@ -79,7 +81,7 @@ class Files:
         """Declared package or namespace to its files, in languages that import by name."""
         found: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
-            if head.package and head.family in BY_NAME:
+            if head.package and head.family in QUALIFIED:
                 found[head.package].append(file)
         return found
 
@@ -151,7 +153,7 @@ class MemoryTables:
     def add_extract(self, path: str, test: bool, extract: Extract) -> None:
         head = FileHead(path, extract.language, test, extract.package)
         calls = [(c.name, c.receiver, c.line, c.caller) for c in extract.calls]
-        declared = {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if head.family in BY_NAME else ()
+        declared = {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if head.family in QUALIFIED else ()
         self.add(facts_of(head, self.first_symbol[-1], extract), calls, declared)
 
     def add(

@@ -34,6 +34,7 @@ class Entity:
     body: Node | None = None
     owner: str = ""  # the @parent text: a Go receiver, the `A` of `A::b`
     outer: int = -1  # index of the enclosing entity
+    around: int = -1  # the same, save for a promoted parameter: its member is the class's, its text the constructor's
     symbol: int = -1  # index among the symbols, -1 if dropped
 
 
@@ -185,7 +186,7 @@ class Finder:
     def enclosing(self, byte: int) -> int:
         index = bisect_right(self.starts, byte) - 1
         while index >= 0 and self.entities[index].end <= byte:
-            index = self.entities[index].outer
+            index = self.entities[index].around
         return index
 
     def symbol(self, byte: int) -> int:

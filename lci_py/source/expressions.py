@@ -25,6 +25,10 @@ _FIRST = re.compile(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
 #: What keeps two words apart where blanks go: `new Foo`, `await f()`.
 _WORDS = re.compile(r"\b(new|await|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
 _SPACE = re.compile(r"\s+")
+_ASSIGNMENTS = frozenset(
+    {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
+)
+_BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
 
 
 def outline(captured: Captured, node: Node) -> str:
@@ -71,6 +75,15 @@ def first_name(text: str) -> str:
     return match.group(1) if match else ""
 
 
+def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
+    """(Scope, name) of everything that is bound in the file: parameters, locals, what a pattern takes apart."""
+    return {
+        (_around(finder, symbols, node, CALLABLE), COLON.sub("", captured.text(node)))
+        for captures in captured.typed
+        for node in captures.get("typed.name", ())
+    }
+
+
 def types_of(
     captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call]
 ) -> list[Typed]:  # fmt: skip
@@ -106,12 +119,15 @@ def _typed(
         place = _around(finder, symbols, node, FUNCTION_KINDS)
         if place >= 0:
             yield from (Typed(place, "", text, place) for text in texts)
-    for node in captures.get("typed.member", ()):
+    # Ruby's `@x` says by itself that it is a member.
+    names = captures.get("typed.name", [])
+    members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
+    for node in (*captures.get("typed.member", ()), *members):
         place = _around(finder, symbols, node, TYPE_KINDS)
         within = _around(finder, symbols, node, FUNCTION_KINDS | TYPE_KINDS)
         if place >= 0:
             yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
-    for node in captures.get("typed.name", ()):
+    for node in names if not members else ():
         place = _around(finder, symbols, node, CALLABLE)
         name = COLON.sub("", captured.text(node)).lstrip("$")
         yield from (Typed(place, name, text, place) for text in texts or [""])
@@ -123,8 +139,21 @@ def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
     for role in ("typed.type", "typed.return"):
         texts += [_type(captured.text(node)) for node in captures.get(role, ())]
     for role, after in (("typed.value", ""), ("typed.result", ""), ("typed.each", "[]")):
-        texts += [f"={outline(captured, node)}{after}" for node in captures.get(role, ())]
+        texts += [f"={outline(captured, _given(node))}{after}" for node in captures.get(role, ())]
     return texts
+
+
+def _given(node: Node) -> Node:
+    """What has the value of an expression: in `x = y` that is `y`, in a block its last expression."""
+    while True:
+        inner = None
+        if node.type in _ASSIGNMENTS:
+            inner = node.child_by_field_name("right")
+        elif node.type in _BLOCKS and node.named_child_count:
+            inner = node.named_child(node.named_child_count - 1)
+        if inner is None:
+            return node
+        node = inner
 
 
 def _type(text: str) -> str:

@@ -7,13 +7,14 @@ here knows a language: what differs between languages is in grammars/.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder
 from lci_py.source.chunk import chunk_symbols, chunk_text
 from lci_py.source.describe import clean_doc, exported, prefix, signature
-from lci_py.source.expressions import outline, types_of
+from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
 from lci_py.source.lower import Anonymous, lower
@@ -53,12 +54,14 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
         limit = "too_deep"
     finder = Finder(captured.entities)
     flow = lower(language, tree.root_node, captured, imports := tuple(_imports(captured)))
-    calls = _calls(captured, finder, symbols, flow)
     chunks = chunk_symbols(symbols, nodes, tree.root_node, source)
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
+    if spec.tables:
+        symbols = _with_tables(symbols)
+    calls = _calls(captured, finder, symbols, flow)
     return Extract(
         language=language,
         package=captured.package,
@@ -131,7 +134,7 @@ def _nest(entities: list[Entity], *, flat: bool = False) -> None:
                     entities[outer].end = min(entities[outer].end, entity.start)
         while stack and (entities[stack[-1]].end <= entity.start or _beside(entities[stack[-1]], entity)):
             stack.pop()
-        entity.outer = stack[-1] if stack else -1
+        entity.outer = entity.around = stack[-1] if stack else -1
         if entity.kind in ("field", "property") and stack and entities[stack[-1]].kind == "constructor":
             entity.outer = entities[stack[-1]].outer  # a promoted parameter is a member of the class
         stack.append(index)
@@ -170,6 +173,15 @@ def _symbols(
         symbols.append(_symbol(spec, captured, entity, kind, parent, scope, docs.get(index), tags, symbols))
         nodes.append(entity.node)
     return symbols, nodes, ""
+
+
+def _with_tables(symbols: list[Symbol]) -> list[Symbol]:
+    """Variables that functions are defined in are objects. They own no lines for it: `local M = {}` says little."""
+    holders = {symbol.parent for symbol in symbols if symbol.kind == "method"}
+    return [
+        replace(symbol, kind="object") if index in holders and symbol.kind in _DROPPED_IN_FUNCTIONS else symbol
+        for index, symbol in enumerate(symbols)
+    ]
 
 
 def _kind(spec: LanguageSpec, entities: list[Entity], entity: Entity) -> str:
@@ -267,23 +279,45 @@ def _calls(
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if around else {}
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
     calls: dict[int, Call] = {}
+    bare: list[Node] = []
     for captures in captured.calls:
         names = captures.get("callee")
         if not names:
             continue
+        if "bare" in captures:
+            bare += names
+            continue
         node = names[0]
         at = node.start_byte
         receiver = captures.get("receiver")
-        if at in defined or (at in calls and not receiver) or captured.is_uncalled(at):
-            continue  # where a name is defined it is not called; of two matches the one with a receiver counts
+        # Where a name is defined it is not called, save by a definition that only hands on (Elixir's defdelegate). Of
+        # two matches the one with a receiver counts.
+        if (not receiver and (at in defined or at in calls)) or captured.is_uncalled(at):
+            continue
         owner = outline(captured, receiver[0]) if receiver else ""
         caller = finder.caller(at, symbols)
         if around is not None:
             place, start = around.at(at)
             if place >= 0 and start > starts.get(caller, -1):
                 caller = -2 - place
-        calls[at] = Call(captured.text(node), owner, node.start_point[0] + 1, caller)
+        calls[at] = Call(COLON.sub("", captured.text(node)), owner, node.start_point[0] + 1, caller)
+    bound = bound_names(captured, finder, symbols) if bare else set()
+    for node in bare:
+        at, name = node.start_byte, captured.text(node)
+        if at in defined or at in calls or captured.is_uncalled(at):
+            continue
+        if not _is_bound(finder.symbol(at), name, symbols, bound):
+            calls[at] = Call(name, "", node.start_point[0] + 1, finder.caller(at, symbols))
     return list(calls.values())
+
+
+def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
+    """Whether a name stands for a local, a parameter or a member around a place."""
+    while place >= 0:
+        if (place, name) in bound:
+            return True
+        place = symbols[place].parent
+    return (-1, name) in bound
 
 
 def _imports(captured: Captured) -> list[Import]:
@@ -293,7 +327,9 @@ def _imports(captured: Captured) -> list[Import]:
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
         line = captures["import"][0].start_point[0] + 1
         names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])]
-        names = names or ["default" if "import.default" in captures else ""]
+        for role, name in (("import.all", "*"), ("import.default", "default")):
+            names = [name] if role in captures else names
+        names = names or [""]
         imports.extend(Import(module, name, alias, line) for name in names)
     return imports
 

@@ -71,6 +71,7 @@ class LanguageSpec:
     self_names: tuple[str, ...]
     clauses: bool
     flat: bool
+    tables: bool
     queries_of: str
     blank: re.Pattern[bytes] | None
     shared_suffixes: tuple[str, ...]
@@ -204,6 +205,7 @@ def _spec(folder: Path) -> LanguageSpec:
         self_names=tuple(data.get("self_names", ())),
         clauses=data.get("clauses", False),
         flat=data.get("flat", False),
+        tables=data.get("tables", False),
         queries_of=data.get("queries_of", ""),
         blank=re.compile(data["blank"].encode()) if "blank" in data else None,
         shared_suffixes=tuple(data.get("shared_suffixes", ())),

@@ -103,6 +103,39 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "mod {f} {{ pub fn {g}() {{}} }}\n",
         ),
     ),
+    "lua": (
+        ("a.lua", "b.lua", "p/init.lua", "p/a.lua"),
+        "",
+        ("a", "b", "p", "p.a"),
+        (
+            'local {T} = require("{m}")\n', 'local {f} = require("{m}").{g}\n',
+            "local {T} = {{}}\nfunction {T}.{f}() {g}(); {U}.{g}() end\nreturn {T}\n",
+            "local {T} = setmetatable({{}}, {{ __index = {U} }})\nfunction {T}:{f}() self:{g}() end\n",
+            "local function {f}({g}) {g}(); {T}.{f}() end\n", "return setmetatable({{}}, {T})\n",
+        ),
+    ),
+    "elixir": (
+        ("lib/a.ex", "lib/b.ex", "lib/p/a.ex", "test/a_test.exs"),
+        "",
+        ("A", "B", "P", "P.A", "P.C"),
+        (
+            "defmodule {T} do\n  def {f}(x), do: {g}(x)\n  def {g}(x), do: {U}.{f}(x)\nend\n",
+            "defmodule P.{T} do\n  alias {m}\n  import {m}\n  def {f}(x), do: {T}.{g}(x)\n"
+            "  def {g}(x), do: x |> {f} |> P.{U}.{f}()\nend\n",
+            "defmodule P.{T} do\n  use {m}\n  defdelegate {f}(x), to: {U}\n  defmodule C do\n    def {g}(x), do: {f}(x)\n  end\nend\n",
+        ),
+    ),
+    "scala": (
+        ("p/A.scala", "p/B.scala", "q/A.scala", "q/test/ASpec.scala"),
+        "package {P}\n",
+        ("p", "q"),
+        (
+            "import {m}.{T}\n", "import {m}._\n", "object {T} {{ def apply() = new {T}(); def {f} = {U}.{g}() }}\n",
+            "class {T} extends {U} {{ def this(x: Int) = this(); def {f}() = {g}; def {g} = super.{f}() }}\n",
+            "class {T}(x: {U}) {{ def {f}() = x.{g}; def {h}() = {U}(1).{f}() }}\n",
+            "object {T} {{ implicit class {U}(x: {T}) {{ def {g} = x.{f}() }} }}\n",
+        ),
+    ),
     "swift": (
         ("A.swift", "p/B.swift", "p/C.swift"),
         "",
@@ -113,7 +146,11 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
         ),
     ),
 }  # fmt: skip
-_FUNCTIONS, _TYPES, _PACKAGES = ("f", "g", "h"), ("A", "B", "C"), {"java": ("com.p", "com.q"), "php": ("P", "P\\Q")}
+_FUNCTIONS, _TYPES, _PACKAGES = (
+    ("f", "g", "h"),
+    ("A", "B", "C"),
+    {"java": ("com.p", "com.q"), "php": ("P", "P\\Q"), "scala": ("p", "q")},
+)
 
 
 @st.composite
@@ -123,7 +160,7 @@ def sources(draw: st.DrawFn, language: str) -> str:
     head = head.replace("{P}", draw(st.sampled_from(_PACKAGES.get(language, ("",)))))
     filled = [
         piece.format(
-            f=draw(st.sampled_from(_FUNCTIONS)), g=draw(st.sampled_from(_FUNCTIONS)),
+            h=draw(st.sampled_from(_FUNCTIONS)), f=draw(st.sampled_from(_FUNCTIONS)), g=draw(st.sampled_from(_FUNCTIONS)),
             T=draw(st.sampled_from(_TYPES)), U=draw(st.sampled_from(_TYPES)), m=draw(st.sampled_from(modules)),
         )
         for piece in draw(st.lists(st.sampled_from(pieces), max_size=5))

@@ -1,0 +1,105 @@
+"""How far our call graph agrees with public truth sets.
+
+    python -m tests.quality.callgraph SET FOLDER [-v] [--truth FILE]
+    python -m tests.quality.callgraph all DIR [-v]
+
+SET is one of the names in `SETS`. Its module says what FOLDER and FILE are, what counts as agreement, and why. `all`
+runs every set whose folder lies in DIR, a folder of checkouts. Nothing of a truth set is part of this repository. `-v`
+prints every disagreement. It measures and judges nothing: the exit status is 0 unless a set cannot be run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class TruthSet(NamedTuple):
+    """Where a set is found.
+
+    Attributes:
+        module: Beside this one; has `compare(folder)`, or `compare(folder, truth)` where a tool makes the truth.
+        folder: Below a folder of checkouts; "" for that of the Go installation.
+        truth: Below a folder of checkouts, None for sets that hold their truth; the tool is run if it is not there.
+        tools: Programs that have to be on PATH if there is no such file.
+    """
+
+    module: str
+    folder: str
+    truth: str | None = None
+    tools: tuple[str, ...] = ()
+
+
+SETS = {
+    "pycg": TruthSet("callgraph_pycg", "PyCG/micro-benchmark/snippets"),
+    "swarm_js": TruthSet("callgraph_swarm", "SWARM-CG/benchmarks/javascript/swarm_js"),
+    "jcg_java": TruthSet("callgraph_java", "JCG/jcg_testcases/src/main/resources/java"),
+    "jcg_js": TruthSet("callgraph_jcgjs", "JCG/jcg_testcases/src/main/resources/js"),
+    "scip": TruthSet("callgraph_scip", "aiohttp", "aiohttp.scip", ("scip-python",)),
+    "go": TruthSet("callgraph_go", "", "callgraph-net.txt", ("go", "callgraph")),
+    "clang": TruthSet("callgraph_clang", "libuv", "libuv/build/compile_commands.json"),
+}
+
+
+def scores(name: str, folder: Path, truth: Path | None) -> list[Any]:
+    """What a set's comparison gives: things with `lines` and `show(verbose)`."""
+    found = SETS[name]
+    compare = importlib.import_module(f"tests.quality.{found.module}").compare
+    return list(compare(folder, truth) if found.truth is not None else compare(folder))
+
+
+def show(name: str, folder: Path, truth: Path | None, *, verbose: bool) -> None:
+    """Run one set and print it."""
+    shown: set[str] = set()
+    for score in scores(name, folder, truth):
+        score.lines = [line for line in score.lines if line not in shown]  # tables of one set share most of them
+        shown.update(score.lines)
+        score.show(verbose=verbose)
+        print()
+
+
+def _show_all(checkouts: Path, *, verbose: bool) -> None:
+    for name, found in SETS.items():
+        folder = checkouts / found.folder if found.folder else _go_package()
+        truth = checkouts / found.truth if found.truth is not None else None
+        if truth is not None and not truth.is_file():
+            truth = None
+        missing = [tool for tool in found.tools if truth is None and shutil.which(tool) is None]
+        if folder is None or not folder.is_dir():
+            print(f"{name}: left out, {found.folder or 'go'} is not there\n")
+        elif missing:
+            print(f"{name}: left out, {', '.join(missing)} not on PATH\n")
+        else:
+            show(name, folder, truth, verbose=verbose)
+
+
+def _go_package() -> Path | None:
+    if shutil.which("go") is None:
+        return None
+    root = subprocess.run(["go", "env", "GOROOT"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    return Path(root, "src", "net")
+
+
+def main() -> int:
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("set", choices=[*SETS, "all"])
+    ap.add_argument("folder", type=Path)
+    ap.add_argument("-v", "--verbose", action="store_true", help="every disagreement")
+    ap.add_argument("--truth", type=Path, help="what the set's own tool made, where it is not run anew")
+    args = ap.parse_args()
+    if not args.folder.is_dir():
+        ap.error(f"{args.folder} is not a folder")
+    if args.set == "all":
+        _show_all(args.folder, verbose=args.verbose)
+    else:
+        show(args.set, args.folder, args.truth, verbose=args.verbose)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""Counts of agreement between two sets of call edges, by category, and how they are printed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+Edge = tuple[str, str]  # caller, callee, in the names of the truth set
+
+
+def ratio(part: int, whole: int) -> str:
+    return f"{part / whole:6.3f}" if whole else "   n/a"
+
+
+@dataclass
+class Score:
+    """Agreement over the cases of one truth set.
+
+    Attributes:
+        rows: Per category, the counts `truth`, `tp`, `fp`, `fn`.
+        exact, sound, complete: Cases with no difference, with nothing missing, with nothing wrong.
+        lines: Every disagreement, as text.
+        notes: Further figures, a line each.
+    """
+
+    title: str
+    judge_extra: bool = True  # whether the truth is complete, so that what it lacks is wrong
+    rows: dict[str, Counter[str]] = field(default_factory=dict)
+    cases: int = 0
+    exact: int = 0
+    sound: int = 0
+    complete: int = 0
+    lines: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, category: str, case: str, truth: Iterable[Edge], ours: Mapping[Edge, str]) -> None:
+        """One case.
+
+        Args:
+            truth: The edges there should be.
+            ours: The edges there are, with where each comes from.
+        """
+        expected = set(truth)
+        missing, extra = expected - ours.keys(), ours.keys() - expected
+        row = self.rows.setdefault(category, Counter())
+        row.update(truth=len(expected), tp=len(expected & ours.keys()), fp=len(extra), fn=len(missing))
+        marked = Counter("right" if edge in expected else "wrong" for edge, how in ours.items() if "ambiguous" in how)
+        row.update(marked)
+        self.cases += 1
+        self.sound += not missing
+        self.complete += not extra
+        self.exact += not missing and not extra
+        self.lines += [f"  {case}: miss   {a} -> {b}" for a, b in sorted(missing)]
+        self.lines += [f"  {case}: extra  {a} -> {b}  ({ours[a, b]})" for a, b in sorted(extra)]
+
+    def total(self) -> Counter[str]:
+        total: Counter[str] = Counter()
+        for row in self.rows.values():
+            total.update(row)
+        return total
+
+    def show(self, *, verbose: bool = False) -> None:
+        """Print the table, and with `verbose` every disagreement."""
+        total = self.total()
+        print(self.title)
+        print(f"  {'category':24s} {'truth':>6s} {'tp':>6s} {'fp':>6s} {'fn':>6s}  precision  recall")
+        for category, row in sorted(self.rows.items()):
+            print(self._row(category, row))
+        print(self._row("all", total))
+        if self.cases > len(self.rows):
+            wrong = f", {self.complete} with nothing wrong" if self.judge_extra else ""
+            print(f"  cases {self.cases}: {self.exact} exact, {self.sound} with nothing missing{wrong}")
+        if self.judge_extra and total["right"] + total["wrong"]:
+            right, wrong_alone = total["tp"] - total["right"], total["fp"] - total["wrong"]
+            print(f"  marked ambiguous: {total['right']} right, {total['wrong']} wrong;", end="")
+            print(f" the others: {right} right, {wrong_alone} wrong, precision {ratio(right, right + wrong_alone)}")
+        for line in [*self.notes, *(self.lines if verbose else ())]:
+            print(line)
+
+    def _row(self, name: str, row: Counter[str]) -> str:
+        tp, fp, fn = row["tp"], row["fp"], row["fn"]
+        precision = ratio(tp, tp + fp if self.judge_extra else 0)
+        return f"  {name:24s} {row['truth']:6d} {tp:6d} {fp:6d} {fn:6d}     {precision}  {ratio(tp, tp + fn)}"
