@@ -137,6 +137,9 @@ class Lowering:
 
     def _identifier(self, node: Node) -> int:
         text = self._text(node)
+        found = self._scope.names.get(text)
+        if found is not None:
+            return found
         if text == "exports" and not self._is_bound(text):
             return self._exported()
         if text == "arguments" and self._frame is not None and self._frame.function >= 0:
@@ -235,10 +238,11 @@ class Lowering:
             node = node.named_children[0]
         if node is None or node.type != "call_expression":
             return None
-        callee, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if callee is None or listed is None or not listed.named_children or listed.named_children[0].type != "string":
+        callee = node.child_by_field_name("function")
+        if callee is None or self._source[callee.start_byte : callee.end_byte] not in (b"require", b"import"):
             return None
-        if callee.type != "import" and (callee.type != "identifier" or self._text(callee) != "require"):
+        listed = node.child_by_field_name("arguments")
+        if listed is None or not listed.named_children or listed.named_children[0].type != "string":
             return None
         return self._text(listed.named_children[0]).strip("\"'` ")
 

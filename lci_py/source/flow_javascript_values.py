@@ -72,10 +72,10 @@ class Expressions(Lowering):
         obj, name = node.child_by_field_name("object"), node.child_by_field_name("property")
         if obj is None or name is None:
             return 0
-        if obj.type == "identifier" and self._is_exports(node):
+        text, kind = self._text(name), obj.type
+        if kind == "identifier" and text == "exports" and self._is_exports(node):
             return self._exported()
-        text = self._text(name)
-        module = self._required(obj)
+        module = self._required(obj) if kind == "call_expression" else None
         found = self._imported(module, text) if module is not None else 0
         return found or self.flow.load(self._value(obj), text)
 
@@ -87,15 +87,14 @@ class Expressions(Lowering):
     # --- calls ----------------------------------------------------------------------------------------------------
 
     def _call(self, node: Node) -> int:
-        module = self._required(node)
-        if module is not None:
-            return self._imported(module)
         callee = node.child_by_field_name("function")
         if callee is None:
             return 0
-        listed = node.child_by_field_name("arguments")
+        module = self._required(node) if callee.type in ("identifier", "import") else None
+        if module is not None:
+            return self._imported(module)
         function = self._value(callee)
-        return self.flow.call(self._scope, function, _line(callee), self._listed(listed))
+        return self.flow.call(self._scope, function, _line(callee), self._listed(node.child_by_field_name("arguments")))
 
     def _new(self, node: Node) -> int:
         callee = node.child_by_field_name("constructor")
