@@ -263,15 +263,18 @@ class JavaScriptFlow(Modules):
         flow = self.flow
         name = node.child_by_field_name("name")
         symbol = self._place(name, given)
-        decorators = [*outside, *(child for child in node.children if child.type == "decorator")]
-        wraps = [self._decorator(child) for child in decorators]
+        wraps = [self._decorator(child) for child in outside]
         place = len(flow.classes)
         flow.classes.append(symbol)
         made = flow.value(CLASS, place)
-        before = self._scope, self._symbol, self._frame
-        if name is not None:
+        before = self._scope, self._function, self._symbol, self._frame
+        if self._function < 0 and symbol >= 0:
+            self._function = flow.function(symbol)  # outside functions, what makes a class runs on its behalf
+        if name is not None or self._function != before[1]:
             self._scope = flow.scope(self._scope, self._function)
+        if name is not None:
             flow.copy(flow.bind(self._scope, self._text(name)), made)
+        wraps += [self._decorator(child) for child in node.children if child.type == "decorator"]
         for child in node.named_children:
             if child.type == "class_heritage":
                 self._heritage(child, place)
@@ -279,8 +282,9 @@ class JavaScriptFlow(Modules):
         body = node.child_by_field_name("body")
         if body is not None:
             self._members(body, place)
-        self._scope, self._symbol, self._frame = before
-        return self._decorated(made, wraps)
+        made = self._decorated(made, wraps)
+        self._scope, self._function, self._symbol, self._frame = before
+        return made
 
     def _heritage(self, node: Node, place: int) -> None:
         for child in node.named_children:
