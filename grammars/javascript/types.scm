@@ -9,14 +9,19 @@
 (arrow_function parameter: (identifier) @typed.name) @typed
 (catch_clause parameter: (identifier) @typed.name) @typed
 
-; Variables. Those that hold a function are definitions, what holds a required module is an import.
+; Variables. Those that hold a function are definitions, what holds a required module is an import. What may be given
+; another value later is followed by the propagation alone.
 (variable_declarator name: (identifier) @typed.name !value) @typed
+(variable_declarator name: (identifier) @typed.name value: (new_expression) @typed.value) @typed
+(lexical_declaration kind: "const" (variable_declarator name: (identifier) @typed.name
+  value: [(identifier) (member_expression) (await_expression) (subscript_expression)] @typed.value)) @typed
+(lexical_declaration kind: "const" (variable_declarator name: (identifier) @typed.name
+  value: (call_expression function: (_) @_function) @typed.value) (#not-eq? @_function "require")) @typed
 (variable_declarator name: (identifier) @typed.name
-  value: [(new_expression) (identifier) (member_expression) (await_expression) (subscript_expression)] @typed.value) @typed
-(variable_declarator name: (identifier) @typed.name value: (call_expression function: (_) @_function) @typed.value
+  value: [(identifier) (member_expression) (await_expression) (subscript_expression) (ternary_expression)
+    (binary_expression) (object) (array) (parenthesized_expression)]) @typed
+(variable_declarator name: (identifier) @typed.name value: (call_expression function: (_) @_function)
   (#not-eq? @_function "require")) @typed
-(variable_declarator name: (identifier) @typed.name
-  value: [(ternary_expression) (binary_expression) (object) (array) (parenthesized_expression)]) @typed
 (variable_declarator name: (object_pattern [(shorthand_property_identifier_pattern) @typed.name
   (pair_pattern value: (identifier) @typed.name)]) value: [(identifier) (member_expression)]) @typed
 (variable_declarator name: (array_pattern (identifier) @typed.name)) @typed

@@ -11,17 +11,22 @@
 ; x => …, catch (x)
 (_ parameter: (identifier) @typed.name) @typed
 
-; Variables. Those that hold a function are definitions, what holds a required module is an import.
+; Variables. Those that hold a function are definitions, what holds a required module is an import. What may be given
+; another value later is followed by the propagation alone.
 (variable_declarator name: (identifier) @typed.name type: (_) @typed.type) @typed
 (variable_declarator name: (identifier) @typed.name !type !value) @typed
-(variable_declarator name: (identifier) @typed.name !type
-  value: [(new_expression) (identifier) (member_expression) (await_expression) (subscript_expression)
-    (non_null_expression)] @typed.value) @typed
-(variable_declarator name: (identifier) @typed.name !type value: (call_expression function: (_) @_function) @typed.value
-  (#not-eq? @_function "require")) @typed
+(variable_declarator name: (identifier) @typed.name !type value: (new_expression) @typed.value) @typed
+(lexical_declaration kind: "const" (variable_declarator name: (identifier) @typed.name !type
+  value: [(identifier) (member_expression) (await_expression) (subscript_expression)
+    (non_null_expression)] @typed.value)) @typed
+(lexical_declaration kind: "const" (variable_declarator name: (identifier) @typed.name !type
+  value: (call_expression function: (_) @_function) @typed.value) (#not-eq? @_function "require")) @typed
 (variable_declarator name: (identifier) @typed.name !type value: (as_expression (_) . (_) @typed.type)) @typed
 (variable_declarator name: (identifier) @typed.name !type
-  value: [(ternary_expression) (binary_expression) (object) (array) (parenthesized_expression)]) @typed
+  value: [(identifier) (member_expression) (await_expression) (subscript_expression) (ternary_expression)
+    (binary_expression) (object) (array) (parenthesized_expression)]) @typed
+(variable_declarator name: (identifier) @typed.name !type value: (call_expression function: (_) @_function)
+  (#not-eq? @_function "require")) @typed
 (variable_declarator name: (object_pattern [(shorthand_property_identifier_pattern) @typed.name
   (pair_pattern value: (identifier) @typed.name)]) value: [(identifier) (member_expression)]) @typed
 (variable_declarator name: (array_pattern (identifier) @typed.name)) @typed
@@ -31,7 +36,8 @@
 (class_body (_ name: (_) @typed.member type: (_) @typed.type)) @typed
 (class_body (_ name: (_) @typed.member !type
   value: [(new_expression) (call_expression) (identifier) (member_expression)] @typed.value)) @typed
-(required_parameter [(accessibility_modifier) "readonly"] pattern: (identifier) @typed.member type: (_) @typed.type) @typed
+(required_parameter [(accessibility_modifier) "readonly"]
+  pattern: (identifier) @typed.member type: (_) @typed.type) @typed
 (interface_body (_ name: (_) @typed.member type: (_) @typed.type)) @typed
 (assignment_expression left: (_ object: (this) property: (_) @typed.member)
   right: (_) @typed.value (#match? @typed.value "^(new |await )?[\\w$.]+([(<]|$)")) @typed

@@ -36,6 +36,12 @@ _NO_CODE = (
     "abstract_method_signature", "index_signature", "implements_clause", "break_statement", "continue_statement",
 )  # fmt: skip
 
+#: Statements whose parts may run never, or again; for loops over something are others.
+_BRANCHES = (
+    "if_statement", "while_statement", "do_statement", "try_statement", "switch_statement", "with_statement",
+    "labeled_statement",
+)  # fmt: skip
+
 
 class JavaScriptFlow(Modules):
     """Goes through a syntax tree once. `flow` has what was found."""
@@ -49,6 +55,7 @@ class JavaScriptFlow(Modules):
         """
         super().__init__(source, places, imports)
         self._handlers.update(dict.fromkeys(_NO_CODE, lambda node: 0))
+        self._handlers.update(dict.fromkeys(_BRANCHES, self._branching))
         self._handlers.update(dict.fromkeys(CLASSES - {"class"}, self._class_declaration))
         self._handlers.update(
             {
@@ -69,15 +76,17 @@ class JavaScriptFlow(Modules):
         """Everything in the tree."""
         for child in root.named_children:
             self._value(child)
-        for scope, name in self._written:  # without a declaration a variable is a global one
-            around = scope
-            while around.parent is not None and name not in around.bound:
-                around = around.parent
-            if name not in around.bound:
-                self.flow.bind(self.flow.module, name)
+        self._settle()
         return self.flow
 
     # --- statements -----------------------------------------------------------------------------------------------
+
+    def _branching(self, node: Node) -> int:
+        self._branches += 1
+        for child in node.named_children:
+            self._value(child)
+        self._branches -= 1
+        return 0
 
     def _block(self, node: Node) -> int:
         children = node.named_children
@@ -105,7 +114,10 @@ class JavaScriptFlow(Modules):
         lists = name.type == "array_pattern" and value is not None and value.type == "array"
         if lists and value is not None and self._pairwise(name, value, scope):
             return
-        self._assign(name, self._direct(value, name), scope, value)
+        given = self._direct(value, name)
+        self._fixed = constant
+        self._assign(name, given, scope, value)
+        self._fixed = False
         if constant and name.type == "identifier" and value is not None and value.type in ("string", "number"):
             self._constants[id(scope), self._text(name)] = self._key(value)
 
@@ -118,8 +130,7 @@ class JavaScriptFlow(Modules):
     def _for(self, node: Node) -> int:
         before = self._scope
         self._scope = self.flow.scope(before, self._function)
-        for child in node.named_children:
-            self._value(child)
+        self._branching(node)
         self._scope = before
         return 0
 
@@ -132,8 +143,10 @@ class JavaScriptFlow(Modules):
             item = self.flow.each(before, source, node.start_point[0] + 1)
         self._scope = self.flow.scope(before, self._function)
         declared = None if kind is None else self._variables if kind.type == "var" else self._scope
+        self._branches += 1
         self._assign(node.child_by_field_name("left"), item, declared)
         self._value(node.child_by_field_name("body"))
+        self._branches -= 1
         self._scope = before
         return 0
 
@@ -205,6 +218,8 @@ class JavaScriptFlow(Modules):
         """The parameters and the body."""
         flow = self.flow
         before = self._scope, self._variables, self._function, self._symbol, self._frame
+        latest, branches = self._latest, self._branches
+        self._latest, self._branches, self._fixed = {}, 0, True
         self._scope = self._variables = flow.scope(self._scope, function)
         self._function, self._frame = function, frame
         symbol = flow.functions[function].symbol
@@ -217,6 +232,7 @@ class JavaScriptFlow(Modules):
         else:
             for child in parameters.named_children:
                 self._bind_parameter(function, child)
+        self._fixed = False
         body = node.child_by_field_name("body")
         if body is not None and body.type == "statement_block":
             for child in body.named_children:
@@ -224,6 +240,7 @@ class JavaScriptFlow(Modules):
         else:
             flow.copy(flow.functions[function].result, self._direct(body))
         self._scope, self._variables, self._function, self._symbol, self._frame = before
+        self._latest, self._branches = latest, branches
 
     def _bind_parameter(self, function: int, node: Node) -> None:
         pattern: Node | None = node
@@ -268,6 +285,7 @@ class JavaScriptFlow(Modules):
         flow.classes.append(symbol)
         made = flow.value(CLASS, place)
         before = self._scope, self._function, self._symbol, self._frame
+        self._branches += 1  # fields are given their values later
         if self._function < 0 and symbol >= 0:
             self._function = flow.function(symbol)  # outside functions, what makes a class runs on its behalf
         if name is not None or self._function != before[1]:
@@ -283,6 +301,7 @@ class JavaScriptFlow(Modules):
         if body is not None:
             self._members(body, place)
         made = self._decorated(made, wraps)
+        self._branches -= 1
         self._scope, self._function, self._symbol, self._frame = before
         return made
 

@@ -68,6 +68,11 @@ class Lowering:
         self._written: list[tuple[Scope, str]] = []
         self._constants: dict[tuple[int, str], str] = {}  # (scope, name) -> the string or number it always is
         self._handlers: dict[str, Callable[[Node], int]] = {}
+        # Of a variable that is given several values one after the other, code in between sees only the latest.
+        self._latest: dict[str, int] = {}  # variable of the function around -> node of what it was given last
+        self._versions: list[tuple[Scope, str, int]] = []
+        self._branches = 0  # statements around, in the function, that may run never or again
+        self._fixed = False  # what is bound now is given one value only
 
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -137,7 +142,9 @@ class Lowering:
 
     def _identifier(self, node: Node) -> int:
         text = self._text(node)
-        found = self._scope.names.get(text)
+        found = self._latest.get(text) if not self._branches and self._scope is self._variables else None
+        if found is None:
+            found = self._scope.names.get(text)
         if found is not None:
             return found
         if text == "exports" and not self._is_bound(text):
@@ -298,13 +305,33 @@ class Lowering:
             self._assign(left.named_children[0], value, scope)
 
     def _assign_name(self, name: str, value: int, scope: Scope | None) -> None:
-        if scope is not None:
-            self.flow.copy(self.flow.bind(scope, name), value)
-        elif name == "exports" and not self._is_bound(name):
+        if scope is None and name == "exports" and not self._is_bound(name):
             self.flow.copy(self._exported(), value)
-        else:
+            return
+        if scope is None:
             self._written.append((self._scope, name))
-            self.flow.copy(self.flow.use(self._scope, name), value)
+        self.flow.copy(self.flow.use(self._scope, name) if scope is None else self.flow.bind(scope, name), value)
+        if self._branches or self._scope is not self._variables or name not in self._scope.bound:
+            self._latest.pop(name, None)
+        elif not self._fixed:
+            version = self._latest[name] = self.flow.node()
+            self.flow.copy(version, value)
+            self._versions.append((self._scope, name, version))
+
+    def _settle(self) -> None:
+        """Say what only the whole file tells: whose a variable is that is written to somewhere."""
+        shared: set[tuple[int, str]] = set()
+        for scope, name in self._written:
+            around = scope
+            while around.parent is not None and name not in around.bound:
+                around = around.parent
+            if name not in around.bound:  # without a declaration a variable is a global one
+                self.flow.bind(self.flow.module, name)
+            if around.function != scope.function:
+                shared.add((id(around), name))
+        for scope, name, version in self._versions:
+            if (id(scope), name) in shared:  # a function may write to it at any time
+                self.flow.copy(version, scope.names[name])
 
     def _assign_members(self, left: Node, value: int, scope: Scope | None, module: str = "") -> None:
         for child in left.named_children:

@@ -152,11 +152,13 @@ class Modules(Expressions):
         else:
             flow.copy(flow.bind(self._scope, head), made)
         before = self._scope, self._variables, self._module_object
+        latest, self._latest = self._latest, {}
         self._scope = self._variables = flow.scope(self._scope, self._function)
         self._module_object = made
         for child in body.named_children:
             self._value(child)
         self._scope, self._variables, self._module_object = before
+        self._latest = latest
         return 0
 
 

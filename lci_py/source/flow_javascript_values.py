@@ -152,8 +152,10 @@ class Expressions(Lowering):
         operator = node.child_by_field_name("operator")
         if left is None or right is None:
             return 0
-        if left.type == "array_pattern" and right.type == "array" and self._pairwise(left, right, None):
-            return 0
+        if left.type == "array_pattern" and right.type == "array":
+            unused = node.parent is not None and node.parent.type == "expression_statement"
+            if unused and self._pairwise(left, right, None):
+                return 0
         logical = operator is None or operator.type in _LOGICAL
         if left.type == "member_expression" and not self._is_exports(left):
             name = left.child_by_field_name("property")
@@ -171,15 +173,21 @@ class Expressions(Lowering):
 
     def _binary(self, node: Node) -> int:
         left = self._value(node.child_by_field_name("left"))
-        right = self._value(node.child_by_field_name("right"))
         operator = node.child_by_field_name("operator")
-        if operator is None or operator.type not in _LOGICAL:
+        logical = operator is not None and operator.type in _LOGICAL
+        self._branches += logical
+        right = self._value(node.child_by_field_name("right"))
+        self._branches -= logical
+        if operator is None or not logical:
             return 0
         return right if operator.type == "&&" else self._either(left, right)
 
     def _ternary(self, node: Node) -> int:
         self._value(node.child_by_field_name("condition"))
-        return self._either(*(self._value(node.child_by_field_name(side)) for side in ("consequence", "alternative")))
+        self._branches += 1
+        found = [self._value(node.child_by_field_name(side)) for side in ("consequence", "alternative")]
+        self._branches -= 1
+        return self._either(*found)
 
     def _sequence(self, node: Node) -> int:
         found = 0
