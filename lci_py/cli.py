@@ -77,6 +77,10 @@ def execute(call: Invocation) -> int:
         from lci_py import cli_search
 
         return cli_search.run_search(call) if call.command == "search" else cli_search.run_def(call)
+    if call.command in ("callers", "callees", "tree", "refs"):
+        from lci_py import cli_graph
+
+        return cli_graph.run_graph(call)
     if call.command in ("clean", "hook"):
         from lci_py import cli_ops
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 import os
 import sys
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 EXIT_INTERNAL = 70
 _MACHINE_FLAGS = ("--json", "--jsonl", "--batch")
 _BYTES = "lci-bytes"
+#: What an ambiguous name may mean, shown to a person.
+_CANDIDATES = 20
 
 
 def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -105,7 +108,12 @@ def writing() -> Iterator[None]:
 def wants_json(argv: Sequence[str]) -> bool:
     """Whether errors go to stdout as JSON: by the text of the command line, since it may be one that does not parse."""
     flags = argv[: argv.index("--")] if "--" in argv else argv
-    return any(flag in _MACHINE_FLAGS or flag.startswith("--batch=") for flag in flags)
+    if any(flag in _MACHINE_FLAGS or flag.startswith("--batch=") for flag in flags):
+        return True
+    formats = ("--format=json", "-fjson")
+    return any(flag in formats for flag in flags) or any(
+        pair in (("--format", "json"), ("-f", "json")) for pair in itertools.pairwise(flags)
+    )
 
 
 def wants_traceback(argv: Sequence[str]) -> bool:
@@ -126,6 +134,11 @@ def report(error: LciError, *, as_json: bool) -> int:
     text = f"{error.message}: {error.hint}" if error.hint else error.message
     with suppress(OSError):
         sys.stderr.write(f"lci: {visible_line(' '.join(text.split()))}\n")
+        candidates = error.details.get("candidates", ())
+        for found in candidates[:_CANDIDATES]:
+            sys.stderr.write(visible_line(f"  {found['name']}  {found['kind']}, line {found['line']}") + "\n")
+        if len(candidates) > _CANDIDATES:
+            sys.stderr.write(f"  and {len(candidates) - _CANDIDATES:,} more: --json lists all\n")
         sys.stderr.flush()
     return error.exit_code
 

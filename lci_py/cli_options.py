@@ -13,6 +13,9 @@ from lci_py.types import KINDS, MODES, REFRESH
 
 Shape = Literal["flag", "int", "text", "list"]
 
+#: As `types_graph` has them, which a search need not import.
+DIRECTIONS, FORMATS = ("callees", "callers"), ("text", "dot", "mermaid", "json")
+ROLES = ("definition", "call", "import", "reference")
 RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
 
 
@@ -67,6 +70,7 @@ _REFRESH = Flag(
     REFRESH,
 )
 _PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
+_JSONL = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
 _FILTERS = (
     Flag(("--lang", "-l"), "list", "Only this language; repeatable.", FILTERS, "LANG"),
     Flag(("--kind", "-k"), "list", "Only this kind: function, class, struct, …; repeatable.", FILTERS, "KIND", KINDS),
@@ -122,12 +126,19 @@ SEARCH = Command(
             "N",
         ),
         Flag(("--model",), "text", "The folder of the embedding model that made the index.", RETRIEVAL, "DIR"),
+        Flag(
+            ("--expand",),
+            "int",
+            "In multiview, add what is within N calls or imports of the best results.",
+            RETRIEVAL,
+            "N",
+        ),
         _REFRESH,
         Flag(("--strict",), "flag", "Exit 4 when the answer is degraded.", RETRIEVAL),
         *_FILTERS,
         Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
         _JSON,
-        Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT),
+        _JSONL,
         _PATHS,
         Flag(("--snippet",), "int", "Lines of code per result; 0 for none.", OUTPUT, "N"),
         Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
@@ -163,6 +174,73 @@ DEF = Command(
         ("lci def SessionStore", "every definition of the name"),
         ("lci def AES.encrypt --kind method", "a method of one type"),
         ("lci def main --lang go --paths", "file:line only"),
+    ),
+)
+_GRAPH_NAME = Positional("NAME", "A name, a qualified name or the end of one; FILE:: before it.", required=True)
+_ALL = Flag(("--all", "-a"), "flag", "If several definitions have the name, take them all.", RETRIEVAL)
+_ALL_SHOWN = Flag(("--limit", "-n"), "int", "Results shown; all if left out.", RETRIEVAL, "N")
+_GRAPH_REST = (_REFRESH, *_FILTERS, _JSON, _JSONL, _PATHS, _TRUST, *_GENERAL)
+CALLERS = Command(
+    "callers",
+    "Show who calls a function, or makes objects of a type.",
+    _GRAPH_NAME,
+    (_ALL, _ALL_SHOWN, *_GRAPH_REST),
+    (
+        ("lci callers Session.close", "definitions, with the lines of the calls"),
+        ("lci callers src/pool.py::close --paths", "every place of a call as file:line"),
+        ("lci callers close --all --exclude 'tests/**'", "of every close there is, without the tests"),
+    ),
+)
+CALLEES = Command(
+    "callees",
+    "Show what a function calls, in the repository and outside it.",
+    _GRAPH_NAME,
+    (_ALL, _ALL_SHOWN, *_GRAPH_REST),
+    (
+        ("lci callees Session.close", "definitions first, then what is external or unknown"),
+        ("lci callees main --json | jq .external", "only that"),
+    ),
+)
+TREE = Command(
+    "tree",
+    "Show the call tree of a function, from it down to what it calls, or up to who calls it.",
+    _GRAPH_NAME,
+    (
+        _ALL,
+        Flag(("--depth", "-d"), "int", "Levels below the name.", RETRIEVAL, "N", default=3),
+        Flag(("--direction",), "text", "callees (down, if left out) or callers (up).", RETRIEVAL, "WAY", DIRECTIONS),
+        _REFRESH,
+        *_FILTERS,
+        Flag(("--format", "-f"), "text", "text, dot, mermaid or json; text if left out.", OUTPUT, "FORMAT", FORMATS),
+        _JSON,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci tree main", "what main calls, and what that calls, three levels deep"),
+        ("lci tree Session.close --direction callers -d 2", "who calls it, and who calls them"),
+        ("lci tree main --format dot | dot -Tsvg > main.svg", "as a picture"),
+    ),
+)
+REFS = Command(
+    "refs",
+    "Show the places that refer to a name, from syntax: not in comments, strings or prose.",
+    Positional("NAME", "A name, or a qualified name; FILE:: before it.", required=True),
+    (
+        _ALL_SHOWN,
+        Flag(("--role",), "list", "Only definition, call, import or reference; repeatable.", FILTERS, "ROLE", ROLES),
+        _REFRESH,
+        *(flag for flag in _FILTERS if flag.name != "kind"),
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci refs parse_config", "every place, with its role and what is around it"),
+        ("lci refs Session.close --role call", "not the calls that are known to mean another close"),
+        ("lci refs MAX_SIZE --paths | xargs -n1 code -g", "open each"),
     ),
 )
 STATUS = Command(
@@ -212,4 +290,5 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
-COMMANDS = {command.name: command for command in (INDEX, SEARCH, DEF, STATUS, CLEAN, HOOK)}
+_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, STATUS, CLEAN, HOOK)
+COMMANDS = {command.name: command for command in _ALL_COMMANDS}

@@ -30,7 +30,7 @@ from lci_py.errors import (
     UsageError,
     unknown_refresh,
 )
-from lci_py.types import MODES, REFRESH, Answer, Filters, Mode, SearchRequest
+from lci_py.types import MAX_HOPS, MODES, REFRESH, Answer, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from lci_py.app import Session
     from lci_py.cli_parse import Invocation
 
-_LISTS = ("lang", "kind", "path", "exclude", "name")
+FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Number to the smallest value that it can have.
-_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1}
+_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0}
 _DEFAULTS = SearchRequest("")
-BATCH_KEYS = ("query", "mode", *_NUMBERS, *_LISTS, *_FLAGS)
+BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS)
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
 _MAX_LINE = 1 << 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -55,7 +55,7 @@ def run_search(call: Invocation) -> int:
         return _run_batch(call)
     query = call.text("argument")
     request = to_request({**_raw(call), "query": query or ""})
-    with _open(call) as session:
+    with open_session(call) as session:
         answer = _from_here(session.search(request), session, call)
     with writing():
         _print(answer, call, request)
@@ -67,10 +67,10 @@ def run_def(call: Invocation) -> int:
     name = (call.text("argument") or "").strip()
     if not name:
         raise UsageError("the name is empty", hint="lci def NAME")
-    filters = Filters(**{key: call.texts(key) for key in _LISTS if key != "name"})
+    filters = Filters(**{key: call.texts(key) for key in FILTER_KEYS if key != "name"})
     limit = _number("limit", call.number("limit"))
-    with _open(call) as session:
-        answer = _from_here(session.definitions(_text(name), filters, limit or 1), session, call)
+    with open_session(call) as session:
+        answer = _from_here(session.definitions(plain_text(name), filters, limit or 1), session, call)
     with writing():
         if call.flag("json"):
             _print_json(answer, doc=True)
@@ -81,10 +81,14 @@ def run_def(call: Invocation) -> int:
 
             to = screen()
             render_definitions(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
+    if not answer.results and not filters and not call.flag("json") and not call.flag("quiet"):
+        from lci_py.render.text import did_you_mean
+
+        sys.stderr.write(f"lci: {did_you_mean(answer.query, answer.did_you_mean)}\n")
     return _exit_code(answer, strict=False)
 
 
-def _open(call: Invocation) -> Session:
+def open_session(call: Invocation) -> Session:
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh("--refresh", refresh)
@@ -116,10 +120,15 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
     query = raw.get("query")
     if query is not None and not isinstance(query, str):
         raise UsageError("query must be a text")
-    filters = Filters(**{key: _texts(key, raw.get(key)) for key in _LISTS})
-    query = _text(query or "")
+    filters = Filters(**{key: _texts(key, raw.get(key)) for key in FILTER_KEYS})
+    query = plain_text(query or "")
     if not query.strip() and not filters:
         raise UsageError("nothing to search for", hint="give a QUERY, or a filter such as --kind or --path")
+    expand = _number("expand", raw.get("expand")) or 0
+    if expand and mode != "multiview":
+        raise UsageError("--expand needs --mode multiview", hint="the other modes read no graph")
+    if expand > MAX_HOPS:
+        raise UsageError(f"--expand must be at most {MAX_HOPS}, not {expand}")
     return SearchRequest(
         query=query,
         mode=mode,
@@ -127,6 +136,7 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
         filters=filters,
         snippet=_number("snippet", raw.get("snippet")),
         max_tokens=_number("max_tokens", raw.get("max_tokens")),
+        expand=expand,
         conflicts=_flag("conflicts", raw.get("conflicts")),
         explain=_flag("explain", raw.get("explain")),
         trace=_flag("trace", raw.get("trace")),
@@ -143,7 +153,7 @@ def _mode(name: object) -> Mode:
     raise UnknownModeError(name if isinstance(name, str) else json.dumps(name))
 
 
-def _text(text: str) -> str:
+def plain_text(text: str) -> str:
     """SQLite and tokenizers refuse the surrogates that carry bytes which are not UTF-8. Not `?`, which is a glob."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
@@ -166,7 +176,7 @@ def _texts(key: str, value: object) -> tuple[str, ...]:
         raise UsageError(f"{_spelled(key)} must be a text or a list of texts")
     if not all(values):
         raise UsageError(f"{_spelled(key)} is empty", hint="leave it out, or give a value")
-    return tuple(map(_text, values))
+    return tuple(map(plain_text, values))
 
 
 def _flag(key: str, value: object) -> bool:
@@ -262,7 +272,7 @@ def _run_batch(call: Invocation) -> int:
     to_request({**flags, "query": "a flag that is wrong is wrong for every line"})
     gc.enable()  # `run` turned it off, which is for short lives
     codes: set[int] = set()
-    with _open_batch(call.text("batch") or "") as file, _open(call) as session, writing():
+    with _open_batch(call.text("batch") or "") as file, open_session(call) as session, writing():
         out = machine_stdout()
         for number, line in _lines(file):
             text, code = _answer_line(session, flags, line, number)

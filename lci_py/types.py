@@ -16,6 +16,8 @@ VIEWS: tuple[View, ...] = ("dense", "bm25", "symbolic")
 
 #: Whether a search refreshes the index first: if that is quick, never, or whatever it takes.
 REFRESH = ("auto", "never", "always")
+#: Hops of `--expand` at most.
+MAX_HOPS = 5
 
 #: Every kind a symbol can have; grammars may use no other.
 KINDS = (
@@ -29,6 +31,8 @@ FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace"}
 #: The kind shown for code or text outside every definition.
 BLOCK_KIND = "block"
+#: Kinds of what the graph has besides definitions: a file (what it runs outside them), an anonymous function.
+FILE_KIND, LAMBDA_KIND = "file", "lambda"
 
 
 # --- source -----------------------------------------------------------------------------------------------------
@@ -246,6 +250,7 @@ class GraphLink:
     symbol: str | None
     file: str
     line: int
+    qualified_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,3 +328,5 @@ class Answer:
     conflicts: tuple[dict[str, Any], ...] = ()
     trace: dict[str, Any] | None = None
     truncated: dict[str, Any] | None = None  # what --max-tokens cut
+    expansion: dict[str, Any] | None = None  # what --expand added after the ranked results, and what it left out
+    did_you_mean: tuple[str, ...] = ()  # names like the one that nothing has

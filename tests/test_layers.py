@@ -34,7 +34,9 @@ def layer(module: str) -> str:
     if (module + ".").startswith(TRAINING):
         return "training"
     name = module.split(".")[1] if "." in module else ""
-    return "cli" if name.startswith(("cli", "__main__")) else name
+    if name.startswith(("cli", "__main__")):
+        return "cli"
+    return "types" if name.startswith("types_") else name
 
 
 def imports(path: Path) -> set[str]:

@@ -6,7 +6,7 @@
   (#not-match? @receiver "^[A-Z:]"))
 (unary_operator operator: "&" operand: (_ left: (identifier) @callee operator: "/")) @call
 ; A pipe needs no parentheses.
-(binary_operator operator: "|>" right: (identifier) @callee) @call
+(_ operator: "|>" right: (identifier) @callee) @call
 ; defdelegate f(x), to: A, as: :g
 ((call target: (identifier) @_def . (_ . [(identifier) @callee (_ target: (identifier) @callee)]
    (keywords . (pair key: (_) @_to value: (alias) @receiver) .))) @call
@@ -15,7 +15,7 @@
    . (pair key: (_) @_as value: (atom) @callee)))) @call
   (#eq? @_def "defdelegate") (#match? @_to "^to:") (#match? @_as "^as:"))
 ; apply(A, :f, [x]), {A, :f, [x]}
-(_ [(alias) (identifier)] @receiver . (atom) @callee . (list)) @call
+((_ (_) @receiver . (atom) @callee . (list)) @call (#match? @receiver "^(?:[A-Z]|__MODULE__)"))
 
 ((call target: (identifier) @_use . (_ . (alias) @base)) (#any-of? @_use "use" "defimpl"))
 ((unary_operator operand: (_ target: (identifier) @_at (_ . (alias) @base))) (#eq? @_at "behaviour"))

@@ -9,12 +9,13 @@
 (interpolated_string_expression interpolator: (_) @uncalled)
 (assignment_expression left: (identifier) @uncalled)
 
-(instance_expression [
+; `new` is the receiver of what it makes: C(x) without it may be a method of the object beside the class.
+(instance_expression "new" @receiver [
   (type_identifier) @callee
   (generic_type type: (type_identifier) @callee)
   (stable_type_identifier (type_identifier) @callee)
 ]) @call
-(extends_clause [(type_identifier) @callee (generic_type type: (type_identifier) @callee)] . arguments: (_)) @call
+(extends_clause "extends" @receiver [(type_identifier) @callee (generic_type type: (type_identifier) @callee)] . arguments: (_)) @call
 
 (extends_clause [(type_identifier) (generic_type) (stable_type_identifier)] @base)
 (given_definition return_type: [(type_identifier) (generic_type)] @base body: (with_template_body))

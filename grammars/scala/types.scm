@@ -4,9 +4,7 @@
 (lambda_expression parameters: (identifier) @typed.name) @typed
 
 ; Values, variables, and what a pattern binds.
-(_ pattern: (identifier) @typed.name type: (_) @typed.type) @typed
-(_ pattern: (identifier) @typed.name !type value: (_) @typed.value) @typed
-(_ pattern: (identifier) @typed.name) @typed
+(_ pattern: (identifier) @typed.name type: (_)? @typed.type value: (_)? @typed.value) @typed
 [(tuple_pattern (identifier) @typed.name) (infix_pattern (identifier) @typed.name)
  (identifiers (identifier) @typed.name) (capture_pattern (identifier) @typed.name)] @typed
 (enumerator . (identifier) @typed.name . (_) @typed.each) @typed

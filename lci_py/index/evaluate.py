@@ -105,7 +105,9 @@ class Evaluator:
             elif value.kind == MANY and called and name in rules.ELEMENT_GETTERS:
                 found.append(value._replace(kind=FUNCTION))
             else:
-                found.extend(self.attribute(value, name, depth - 1))
+                values = self.attribute(value, name, depth - 1)
+                made = not called and values == (value,)  # Ruby's `C.new` without parentheses
+                found.extend(self._results(values, depth - 1) if made and value.kind == CLASS else values)
         return _distinct(found)
 
     def _results(self, values: Values, depth: int) -> Values:
@@ -144,7 +146,8 @@ class Evaluator:
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)
         language = facts.head.language
-        if name in self._selfs.get(language, ()) or name in rules.SUPERS or name in rules.OWN_TYPES:
+        plain = language in rules.PLAIN_SELF and name == "self"
+        if not plain and (name in self._selfs.get(language, ()) or name in rules.SUPERS or name in rules.OWN_TYPES):
             found = self._own_object(file, place, name, language)
             if found:
                 return found
@@ -169,7 +172,7 @@ class Evaluator:
                 return inside
             scope = facts.parents[scope]
         if language not in rules.SPELLED or not bare[:1].isupper():
-            return self._outside(file, bare, depth)
+            return self._outside(file, bare, depth) or (self._own_object(file, place, name, language) if plain else ())
         if self._look.binding(file, bare) is None or absolute:
             declared = spelled(self._look, file, place, f"::{bare}" if absolute else bare)
             if declared is not None:
@@ -222,7 +225,7 @@ class Evaluator:
                 return (_of(beside, PACKAGE),)
         if head.language in rules.PROGRAM_TYPES:
             only = self._look.only_type(head.family, name)
-            if only is not None:
+            if only is not None and not (only.around in TYPE_KINDS and head.language in rules.NESTED_HIDDEN):
                 return (_of(only, PACKAGE),)
         return ()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from lci_py.index.arrays import Arrays, write_arrays
 from lci_py.index.links import CALLS, EDGE_KINDS, IMPORTS, INHERITS, STORED, Links
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "GraphIndex", "read_links", "write_graph"]
+__all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "Edges", "GraphIndex", "read_links", "write_graph"]
 
 
 def write_graph(path: Path, links: Links) -> None:
@@ -55,6 +57,15 @@ def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
     low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable")
     high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
     return low[high].astype(np.int32)
+
+
+class Edges(NamedTuple):
+    """Edges of one kind of some nodes, one after the other: all [N]."""
+
+    origin: NDArray[np.int64]  # which of the nodes that were asked about, by place
+    node: NDArray[np.int32]  # the other end
+    line: NDArray[np.int32]  # in the source's file
+    step: NDArray[np.uint8]
 
 
 class GraphIndex:
@@ -104,6 +115,63 @@ class GraphIndex:
         edges = self.incoming[self._span(self.in_ptr, node)]
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
         return self._nodes(self.source[edges[self.kind[edges] == kind]])
+
+    def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int, *, incoming: bool = False) -> Edges:
+        """The edges of one kind of several nodes at once: node by node, and of each by the other end, then line.
+
+        Args:
+            nodes: Any, in any order; [M].
+            kind: A place in `EDGE_KINDS`.
+            incoming: Whether the nodes are the edges' targets, not their sources.
+        """
+        asked = np.asarray(nodes, np.int64)
+        pointers = self.in_ptr if incoming else self.out_ptr
+        self._check(not len(asked) or 0 <= int(asked.min()) <= int(asked.max()) < len(pointers) - 1)
+        start, stop = pointers[asked].astype(np.int64), pointers[asked + 1].astype(np.int64)
+        self._check(bool(((start >= 0) & (start <= stop) & (stop <= len(self.source))).all()))
+        sizes = stop - start
+        ends = np.cumsum(sizes)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - sizes), sizes)
+        edges = self.incoming[places] if incoming else places
+        self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
+        chosen = self.kind[edges] == kind
+        edges = edges[chosen]
+        node = self._nodes((self.source if incoming else self.target)[edges])
+        origin = np.repeat(np.arange(len(asked)), sizes)[chosen]
+        return Edges(origin, node, self.line[edges], self.step[edges])
+
+    def out_edges(self, node: int, kind: int) -> Edges:
+        """A node's edges of one kind, with what they lead to."""
+        return self.edges([node], kind)
+
+    def into_edges(self, node: int, kind: int) -> Edges:
+        """The edges of one kind into a node, with what they come from."""
+        return self.edges([node], kind, incoming=True)
+
+    def file_of(self, symbol: int) -> int:
+        """The number of the file that a symbol lies in."""
+        self._check(0 <= symbol < self.n_symbols)
+        return int(np.searchsorted(self.first_symbol, symbol, side="right")) - 1
+
+    def lambda_at(self, node: int) -> tuple[int, int, int]:
+        """File, line and the symbol around (-1 if none) of an anonymous function's node."""
+        number = node - self.n_symbols - self.n_files
+        self._check(0 <= number < self.n_lambdas)
+        file = int(np.searchsorted(self.first_lambda, number, side="right")) - 1
+        line, around = int(self.lambda_line[number]), int(self.lambda_symbol[number])
+        self._check(0 <= file < self.n_files and line > 0 and -1 <= around < self.n_symbols)
+        return file, line, around
+
+    def lambdas_of(self, node: int) -> list[int]:
+        """The anonymous functions that a symbol is the innermost one around; of a file, those outside all symbols."""
+        outer = node >= self.n_symbols
+        if node >= self.n_symbols + self.n_files:
+            return []
+        file = node - self.n_symbols if outer else self.file_of(node)
+        start, stop = int(self.first_lambda[file]), int(self.first_lambda[file + 1])
+        self._check(0 <= start <= stop <= self.n_lambdas)
+        inside = np.flatnonzero(self.lambda_symbol[start:stop] == (-1 if outer else node))
+        return [int(number) + self.n_symbols + self.n_files + start for number in inside]
 
     def _span(self, pointers: NDArray[Any], node: int) -> slice:
         self._check(0 <= node < len(pointers) - 1)

@@ -20,7 +20,7 @@ from lci_py.source.flow import Flow, Function
 FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
 _BITS = 4
 #: A variable that may be more than this says nothing any more. It keeps the first ones.
-MOST_VALUES = 60
+MOST_VALUES = 8
 #: Values that are passed on, all in all: a program of a million lines must not take minutes.
 MOST_STEPS = 20_000_000
 
@@ -36,6 +36,14 @@ def kind_of(value: int) -> int:
 
 def number_of(value: int) -> int:
     return value >> _BITS
+
+
+#: What functions have as members in any case.
+OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
+#: What is done with the values of a node, and its operands.
+Use = tuple[int, int, int, int]
+_COPY, _LOAD, _STORE, _BIND, _SUPER, _CALL, _EACH = range(7)
+_OF_CALLS = (_LOAD, _CALL, _EACH)
 
 
 class Site(NamedTuple):
@@ -75,8 +83,14 @@ class Points:
     Nodes, functions, classes and containers are numbered through the whole program. Calls are left to `on_call`.
     """
 
-    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
+    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str]) -> None:
+        """
+        Args:
+            submodule: File and name -> the files of a module inside the package that the file stands for.
+            methods: Names of what containers have as methods.
+        """
         self.submodule = submodule
+        self.methods = methods
         self.names: dict[str, int] = {"": 0}
         self.functions: list[Function] = []
         self.function_file: list[FlowFile] = []
@@ -87,14 +101,11 @@ class Points:
         self.steps = 0
         self._nodes = 1
         self._held: dict[int, set[int]] = {}
-        self._copies: dict[int, list[int]] = {}
-        self._copied: set[tuple[int, int]] = set()
-        self._loads: dict[int, list[tuple[int, int, int]]] = {}  # node -> (into, key, on which object; 0: on the value)
-        self._stores: dict[int, list[tuple[int, int]]] = {}
-        self._calls: dict[int, list[int]] = {}
-        self._each: dict[int, list[int]] = {}  # node -> sites
-        self._binds: dict[int, list[tuple[int, int]]] = {}
-        self._supers: dict[int, list[tuple[int, int]]] = {}
+        self._uses: dict[int, list[Use]] = {}
+        self._copied: set[int] = set()
+        self._resolved: dict[tuple[int, int], int] = {}
+        self._known: set[tuple[int, Use]] = set()  # uses that were added while solving
+        self._later: list[tuple[int, int]] = []  # calls of values that are known: site, value
         self._fields: dict[tuple[int, int], int] = {}
         self._keys: dict[int, list[int]] = {}  # object -> its fields' nodes
         self._all: dict[int, int] = {}  # object -> node of everything in it
@@ -192,20 +203,20 @@ class Points:
         def at(node: int) -> int:
             return node + base if node else 0
 
-        rows = flow.rows
+        rows, uses = flow.rows, self._uses
         for place in range(0, len(rows), 4):
             kind, a, b, c = rows[place : place + 4]
             if kind == ir.COPY:
-                self._copies.setdefault(at(b), []).append(at(a))
+                uses.setdefault(b + base, []).append((_COPY, a + base, 0, 0))
             elif kind == ir.LOAD or kind == ir.ITEM:
-                self._loads.setdefault(at(b), []).append((at(a), names[c], 0))
+                uses.setdefault(b + base, []).append((_LOAD, a + base, names[c], 0))
             elif kind == ir.CALL:
                 sites.append((at(a), at(b), callers[turn], c))
                 turn += 1
             elif kind == ir.ARG:
                 arguments.setdefault(a, []).append((b if b >= 0 else ~names[~b], at(c)))
             elif kind == ir.STORE or kind == ir.PUT:
-                self._stores.setdefault(at(a), []).append((names[b], at(c)))
+                uses.setdefault(a + base, []).append((_STORE, names[b], at(c), 0))
             elif kind == ir.FUNC:
                 self.give(at(a), value_of(FUNC, first_function + b))
             elif kind == ir.NEW:
@@ -231,7 +242,7 @@ class Points:
             elif kind == ir.FREE:
                 self.free.append((at(a), names[b], item.file))
             elif kind == ir.SUPER:
-                self._supers.setdefault(at(c), []).append((at(a), first_class + b))
+                uses.setdefault(at(c), []).append((_SUPER, at(a), first_class + b, 0))
             elif kind == ir.STAR:
                 self.stars.setdefault(item.file, []).extend(item.imports[a][0])
         calls = -1
@@ -239,11 +250,12 @@ class Points:
             number = len(self.sites)
             if line & 1 << 30:
                 self.sites.append(Site(result, callee, caller, line & ir.LINE, (), item.file))
-                self._each.setdefault(callee, []).append(number)
+                uses.setdefault(callee, []).append((_EACH, number, 0, 0))
                 continue
             calls += 1
             self.sites.append(Site(result, callee, caller, line, tuple(arguments.get(calls, ())), item.file))
-            self._calls.setdefault(callee, []).append(number)
+            if callee:
+                uses.setdefault(callee, []).append((_CALL, number, 0, 0))
 
     def _function(self, item: FlowFile, function: Function, base: int, first_class: int, names: list[int]) -> None:
         symbol = function.symbol
@@ -285,72 +297,103 @@ class Points:
 
     def copy(self, source: int, target: int) -> None:
         """Whatever `source` may be `target` may be, from now on."""
-        if source == target or (source, target) in self._copied:
+        key = source << 32 | target
+        if source == target or key in self._copied:
             return
-        self._copied.add((source, target))
-        self._copies.setdefault(source, []).append(target)
-        for value in tuple(self._held.get(source, ())):
-            self.give(target, value)
+        self._copied.add(key)
+        self._uses.setdefault(source, []).append((_COPY, target, 0, 0))
+        held = self._held.get(source)
+        if held:
+            for value in tuple(held):
+                self.give(target, value)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
         """A member of whatever `node` may be goes into `target`, bound to `on` if that is another object."""
-        self._loads.setdefault(node, []).append((target, key, on))
-        for value in tuple(self._held.get(node, ())):
-            self._load(value, target, key, on)
+        if self._use(node, (_LOAD, target, key, on)):
+            for value in tuple(self._held.get(node, ())):
+                self._load(value, target, key, on)
+
+    def store(self, node: int, key: int, source: int) -> None:
+        """What `source` may be becomes a member of whatever `node` may be."""
+        if self._use(node, (_STORE, key, source, 0)):
+            for value in tuple(self._held.get(node, ())):
+                self._store(value, key, source)
 
     def call(self, node: int, site: int) -> None:
         """Whatever `node` may be is called at a site."""
-        self._calls.setdefault(node, []).append(site)
-        for value in tuple(self._held.get(node, ())):
-            self.on_call(site, value)
+        if self._use(node, (_CALL, site, 0, 0)):
+            self._later.extend((site, value) for value in self._held.get(node, ()))
 
     def bind(self, source: int, target: int, on: int) -> None:
         """The same as `copy`, but a method becomes one of the object `on`."""
-        self._binds.setdefault(source, []).append((target, on))
-        for value in tuple(self._held.get(source, ())):
-            self._bind(value, target, on)
+        if self._use(source, (_BIND, target, on, 0)):
+            for value in tuple(self._held.get(source, ())):
+                self._bind(value, target, on)
+
+    def _use(self, node: int, use: Use) -> bool:
+        """Add a constraint; False if it is there."""
+        if (node, use) in self._known:
+            return False
+        self._known.add((node, use))
+        self._uses.setdefault(node, []).append(use)
+        return True
 
     def give(self, node: int, value: int) -> None:
         """A value that a variable may have."""
         held = self._held.get(node)
         if held is None:
             held = self._held[node] = set()
-        if value in held or len(held) >= MOST_VALUES or not node:
+        elif value in held or len(held) >= MOST_VALUES:
             return
         held.add(value)
-        self._queue.append((node, value))
+        if node in self._uses:
+            self._queue.append((node, value))
 
     # --- solving --------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Pass values on until nothing changes."""
-        queue, copies, loads = self._queue, self._copies, self._loads
-        while queue and self.steps < MOST_STEPS:
+        queue, uses, give = self._queue, self._uses, self.give
+        while (queue or self._later) and self.steps < MOST_STEPS:
+            while self._later:
+                self.on_call(*self._later.pop())
+            if not queue:
+                continue
             node, value = queue.popleft()
             self.steps += 1
-            for target in copies.get(node, ()):
-                self.give(target, value)
-            for target, key, on in tuple(loads.get(node, ())):
-                self._load(value, target, key, on)
-            for key, source in self._stores.get(node, ()):
-                self._store(value, key, source)
-            for target, on in tuple(self._binds.get(node, ())):
-                self._bind(value, target, on)
-            for target, owner in self._supers.get(node, ()):
-                self.give(target, self.pair(SUPER, owner, value))
-            if self.calling:
-                for site in tuple(self._calls.get(node, ())):
-                    self.on_call(site, value)
-                for site in self._each.get(node, ()):
-                    self.on_each(site, value)
+            for use in tuple(uses[node]):
+                kind, a, b, c = use
+                if kind == _COPY:
+                    give(a, value)
+                elif kind == _LOAD:
+                    self._load(value, a, b, c)
+                elif kind == _STORE:
+                    self._store(value, a, b)
+                elif kind == _BIND:
+                    self._bind(value, a, b)
+                elif kind == _SUPER:
+                    give(a, self.pair(SUPER, b, value))
+                elif not self.calling:
+                    continue
+                elif kind == _CALL:
+                    self.on_call(a, value)
+                else:
+                    self.on_each(a, value)
+
+    def start(self) -> None:
+        """From now on values are passed on: all files are there."""
+        self._queue.clear()
+        for node, held in self._held.items():
+            if node in self._uses:
+                self._queue.extend((node, value) for value in held)
 
     def start_calling(self) -> None:
         """From now on calls are followed: the bases of classes are known."""
         self.calling = True
         for number in range(len(self.class_node)):
             self.lineage(number)
-        for node, held in list(self._held.items()):
-            if node in self._calls or node in self._each or node in self._loads:
+        for node, held in self._held.items():
+            if any(use[0] in _OF_CALLS for use in self._uses.get(node, ())):
                 self._queue.extend((node, value) for value in held)
 
     def _store(self, value: int, key: int, source: int) -> None:
@@ -365,10 +408,10 @@ class Points:
     def _load(self, value: int, target: int, key: int, on: int) -> None:
         kind = kind_of(value)
         if kind == OBJECT:
-            self._of_object(value, target, key, on or value)
+            self._of_object(value, target, key, on)
         elif kind == INSTANCE:
             if self.calling:
-                self._of_instance(value, target, key, on or value)
+                self._of_instance(value, target, key)
         elif kind == CLASS:
             if self.calling:
                 self._of_class(number_of(value), target, key, value)
@@ -383,26 +426,41 @@ class Points:
         elif kind == SUPER:
             owner, obj = self.parts(value)
             self._of_lineage(self.lineage_of(obj, owner), target, key, obj)
-        elif kind in (BOUND, METHOD, BUILTIN):
+        elif kind == BUILTIN or (kind == BOUND and self.text(key) in OF_FUNCTIONS):
             self.give(target, self.pair(METHOD, value, key))
 
     def _of_object(self, value: int, target: int, key: int, on: int) -> None:
         if key == 0:
             self.copy(self.everything(value), target)
             return
+        if on and on != value:
+            self._member_of(value, target, key, on)
+            return
+        found = self._resolved.get((value, key))
+        if found is None:
+            found = self._resolved[value, key] = self.node()
+            self._member_of(value, found, key, value)
+            if self.text(key) in self.methods:
+                self.give(found, self.pair(METHOD, value, key))
+        self.copy(found, target)
+
+    def _member_of(self, value: int, target: int, key: int, on: int) -> None:
         self.bind(self.field(value, key), target, on)
         self.bind(self.field(value, 0), target, on)
         prototype = self._made.get(("prototype of", number_of(value)))
         if prototype is not None:
             self.load(prototype, target, key, on)
-        self.give(target, self.pair(METHOD, value, key))
 
-    def _of_instance(self, value: int, target: int, key: int, on: int) -> None:
-        number = number_of(value)
-        lineage = self.lineage(number)
-        for owner in lineage:
-            self.copy(self.field(value_of(INSTANCE, owner), key), target)
-        self._of_lineage(lineage, target, key, on)
+    def _of_instance(self, value: int, target: int, key: int) -> None:
+        found = self._resolved.get((value, key))
+        if found is None:
+            # Once for every class and name: there are many more places that look.
+            found = self._resolved[value, key] = self.node()
+            lineage = self.lineage(number_of(value))
+            for owner in lineage:
+                self.copy(self.field(value_of(INSTANCE, owner), key), found)
+            self._of_lineage(lineage, found, key, value)
+        self.copy(found, target)
 
     def _of_lineage(self, lineage: Sequence[int], target: int, key: int, on: int) -> None:
         for owner in lineage:
@@ -459,7 +517,8 @@ class Points:
         if self.text(key) == "prototype":
             self.give(target, self.made("prototype", number_of(value)))
         self.copy(self.field(value, key), target)
-        self.give(target, self.pair(METHOD, value, key))
+        if self.text(key) in OF_FUNCTIONS:
+            self.give(target, self.pair(METHOD, value, key))
 
     def _bind(self, value: int, target: int, on: int) -> None:
         if kind_of(value) != FUNC:

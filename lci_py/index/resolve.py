@@ -17,6 +17,7 @@ from lci_py.index.lookups import LookUps
 from lci_py.index.receivers import steps_of
 from lci_py.index.tables import Definition
 from lci_py.source.languages import load_languages
+from lci_py.types import TYPE_KINDS
 
 #: How a call of an object is spelled as a method of it.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
@@ -92,6 +93,9 @@ class _CallResolver:
         """The definitions that a call means with the step that says so; none if it is external or not certain."""
         if not receiver:
             return self._bare(name, caller)
+        if receiver in rules.CONSTRUCTED:
+            made = self._evaluate.type_named(self._file, caller, name)
+            return self._targets(value._replace(text="new") for value in made)
         values = self._evaluate.expression(self._file, caller, receiver)
         if not values:
             if self._is_bound(receiver, caller) or name in rules.BUILTIN_METHODS.get(self._language, ()):
@@ -121,7 +125,7 @@ class _CallResolver:
     def _bare(self, name: str, caller: int) -> Targets:
         if name == "super" and self._language == "ruby":
             return self._of_super(caller)
-        if self._language in rules.OWN_CONSTRUCTORS and (name in rules.OWN_TYPES or name in rules.SUPERS):
+        if name in rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
         values = self._evaluate.name(self._file, caller, name, callee=True)
         if values:
@@ -175,7 +179,7 @@ class _CallResolver:
             for found in self._overloads(value.at):
                 yield found.symbol, value.step
         elif value.kind == CLASS and value.at is not None:
-            for found in self._constructors(value.at):
+            for found in self._constructors(value.at, new=value.text == "new"):
                 yield found.symbol, value.step
         elif value.kind == INSTANCE and value.at is not None:
             for name in _CALLED:
@@ -196,12 +200,12 @@ class _CallResolver:
             return found or [at]
         return found[-1:]
 
-    def _constructors(self, owner: Definition) -> list[Definition]:
-        """The constructors of a type; the type itself if the repository defines none."""
+    def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
+        """The constructors of a type, the type itself if the repository defines none; `new`: it is called as one."""
         facts = self._look.tables.facts(owner.file)
         language = facts.head.language
         if language in rules.COMPANIONS:
-            return self._or_companion(owner)
+            return self._or_companion(owner, new=new)
         names = rules.CONSTRUCTORS.get(language)
         if names is None:
             place = owner.symbol - facts.first
@@ -215,16 +219,16 @@ class _CallResolver:
                     return found if language in rules.OVERLOADS else found[-1:]
         return [owner]
 
-    def _or_companion(self, owner: Definition) -> list[Definition]:
-        """Scala's `C(x)` and `new C(x)`: the class, its further constructors, or what its object has as `apply`."""
+    def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
+        """Scala's `new C(x)`: the class, or a further constructor; `C(x)`: that of a case class, or an `apply`."""
         found: list[Definition] = []
         for item in self._evaluate.companions(owner, of_name=False):
             place = item.symbol - self._look.tables.facts(item.file).first
-            if item.kind == "object":
+            if item.kind != "object":
+                found += [item, *(self._look.all_inside(item.file, place, "this") if new else ())]
+            elif not new:
                 found += self._look.all_inside(item.file, place, "apply")
-            else:
-                found += [item, *self._look.all_inside(item.file, place, "this")]
-        return found or [owner]
+        return found
 
     def _with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
         """Add what types derived from a receiver's declared one put in the place of a method."""
@@ -263,6 +267,8 @@ class _CallResolver:
         if found is None:
             return self._several(name) if anywhere else ()
         is_method = found.kind in ("method", "constructor")
+        if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and self._language in rules.NESTED_HIDDEN:
+            return ()
         if (is_method and not methods) or (self._look.files.heads[found.file].test and not self._test):
             return ()
         if found.kind == "function" and not free:

@@ -12,6 +12,8 @@ EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "
 PROGRAM_TYPES = frozenset(
     {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
 )
+#: A type inside another one is out of reach for its bare name.
+NESTED_HIDDEN = frozenset({"scala"})
 #: A bare name reaches the methods of the object around it.
 IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp"})
 #: A bare name in a method reaches the fields of the object around it.
@@ -32,8 +34,12 @@ MAKERS = {"ruby": "new"}
 MODULE_VALUES = {"lua": "return"}
 #: A method and a field may have one name: which is meant shows in whether it is called.
 SEPARATE_MEMBERS = frozenset({"php", "java"})
-#: `self(...)` and `parent(...)` construct.
-OWN_CONSTRUCTORS = frozenset({"php", "scala"})
+#: Names of the class around and its base that construct when they are called.
+OWN_CONSTRUCTORS = {"php": frozenset({"self", "static", "parent"}), "scala": frozenset({"this"})}
+#: What stands in the place of a receiver where a constructor is called.
+CONSTRUCTED = frozenset({"new", "extends"})
+#: `self` is a name like any other, though mostly one that somebody gave to the object around.
+PLAIN_SELF = frozenset({"scala"})
 #: A class may have an object of its name beside it, which has what is called on the name.
 COMPANIONS = frozenset({"scala"})
 #: What is called on an object may be defined for its type elsewhere.

@@ -18,6 +18,7 @@ from lci_py.index.points import (
     SUPER,
     FlowFile,
     Points,
+    Site,
     kind_of,
     number_of,
     value_of,
@@ -55,7 +56,7 @@ class Solver:
         Args:
             submodule: File and name -> the files of a module inside the package that the file stands for.
         """
-        self.points = Points(submodule)
+        self.points = Points(submodule, _PUTTERS | _GETTERS | _CALLERS)
         self.points.on_call = self._called
         self.points.on_each = self._gone_over
         self._edges: dict[tuple[int, int, int], set[int]] = {}  # (caller, line, site) -> targets
@@ -79,6 +80,7 @@ class Solver:
                 source = points.node()
                 points.give(source, value_of(MODULE, star))
                 points.load(source, node, name)
+        points.start()
         points.run()
         points.start_calling()
         points.run()
@@ -134,21 +136,44 @@ class Solver:
 
     def _link(self, site: int, function: int, obj: int, *, edge: bool = True) -> None:
         """A call of a function, on an object or on none."""
-        if (site, function, obj) in self._linked:
-            return
-        self._linked.add((site, function, obj))
         points = self.points
-        call, known = points.sites[site], points.functions[function]
+        known = points.functions[function]
+        shift = 0
+        if obj:
+            this, is_first = self._receiver(function)
+            if this:
+                points.give(this, obj)
+                shift = int(is_first)
+        if (site, function, shift) in self._linked:
+            return
+        self._linked.add((site, function, shift))
+        call = points.sites[site]
         if edge:
             self._edge(site, points.function_node[function])
-        this = next((p for p in known.parameters if p.kind == ir.THIS), None)
+        if call.arguments:
+            self._pass(call, function, shift)
+        if known.flags & ir.GENERATOR:
+            made = points.made("generator", function)
+            points.copy(known.item, points.field(made, 0))
+            points.give(call.result, made)
+        else:
+            points.copy(known.result, call.result)
+
+    def _receiver(self, function: int) -> tuple[int, bool]:
+        """The node for the object that a function is called on, 0 if there is none, and whether it is a parameter."""
+        for parameter in self.points.functions[function].parameters:
+            if parameter.kind == ir.THIS:
+                return parameter.node, False
+        for parameter in self.points.functions[function].parameters:
+            if parameter.kind == ir.SINGLE:
+                return parameter.node, True
+        return 0, False
+
+    def _pass(self, call: Site, function: int, shift: int) -> None:
+        """The arguments of a call to the parameters of a function."""
+        points = self.points
+        known = points.functions[function]
         singles = [p for p in known.parameters if p.kind == ir.SINGLE]
-        shift = 0
-        if obj and this is not None:
-            points.give(this.node, obj)
-        elif obj and singles:
-            points.give(singles[0].node, obj)
-            shift = 1
         rest = next((p for p in known.parameters if p.kind == ir.REST), None)
         named = next((p for p in known.parameters if p.kind == ir.NAMED_REST), None)
         if rest is not None:
@@ -179,12 +204,6 @@ class Solver:
             elif rest is not None:
                 at = position + shift - len(singles)
                 points.copy(source, points.field(points.made("rest", function), points.name(str(at))))
-        if known.flags & ir.GENERATOR:
-            made = points.made("generator", function)
-            points.copy(known.item, points.field(made, 0))
-            points.give(call.result, made)
-        else:
-            points.copy(known.result, call.result)
 
     def _construct(self, site: int, value: int) -> None:
         points = self.points
@@ -338,9 +357,7 @@ class Solver:
         points = self.points
         for (owner, key), node in list(points._fields.items()):
             if owner == value:
-                points._stores.setdefault(target, []).append((key, node))
-                for held in tuple(points.values(target)):
-                    points._store(held, key, node)
+                points.store(target, key, node)
 
     def _gone_over(self, site: int, value: int) -> None:
         """A loop over something."""

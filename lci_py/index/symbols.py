@@ -7,6 +7,7 @@ query is put to every segment, and the rows are merged.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -97,24 +98,24 @@ class SymbolicIndex:
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
         self.numbering = numbering
-        self._segments = [_Segment(path, i, numbering) for i, path in enumerate(paths)]
+        self.segments = [_Segment(path, i, numbering) for i, path in enumerate(paths)]
         self._paths: list[str] | None = None
 
     def close(self) -> None:
-        for segment in self._segments:
+        for segment in self.segments:
             segment.db.close()
 
     # --- rows ---------------------------------------------------------------------------------------------------
 
-    def _by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
+    def by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
         """Each segment that holds some of the numbers, with the list of those for SQL."""
-        for segment, own in zip(self._segments, self.numbering.split(kind, map(int, numbers)), strict=True):
+        for segment, own in zip(self.segments, self.numbering.split(kind, map(int, numbers)), strict=True):
             if own:
                 yield segment, ",".join(map(str, own))
 
     def _rows(self, source: str, condition: str, args: Sequence[object], rest: str = "") -> list[Row]:
         rows: list[Row] = []
-        for segment in self._segments:
+        for segment in self.segments:
             sql = f"SELECT {_COLUMNS} {source} WHERE {segment.live} AND ({condition}) {rest}"
             rows += segment.published(segment.execute(sql, args))
         return rows
@@ -122,7 +123,7 @@ class SymbolicIndex:
     def result_rows(self, units: Sequence[int]) -> dict[int, Row]:
         """Result rows of units, by unit number."""
         found = {}
-        for segment, own in self._by_number("units", units):
+        for segment, own in self.by_number("units", units):
             for row in segment.published(segment.execute(f"SELECT {_COLUMNS} {_UNITS} WHERE u.id IN ({own})")):
                 found[row["unit"]] = row
         if any(unit not in found for unit in units):
@@ -132,7 +133,7 @@ class SymbolicIndex:
     def symbol_rows(self, numbers: Sequence[int]) -> dict[int, Row]:
         """Result rows of symbols, by symbol number."""
         found = {}
-        for segment, own in self._by_number("symbols", numbers):
+        for segment, own in self.by_number("symbols", numbers):
             for row in segment.published(segment.execute(f"SELECT {_COLUMNS} {_SYMBOLS} WHERE s.id IN ({own})")):
                 found[row["symbol_number"]] = row
         return found
@@ -163,7 +164,7 @@ class SymbolicIndex:
     def _inside(self, filters: Filters) -> Iterator[tuple[_Segment, str]]:
         """Each segment, with the condition that the filters on paths come to in it."""
         passes = path_test(filters)
-        for segment in self._segments:
+        for segment in self.segments:
             if passes is None:
                 yield segment, "1"
             else:
@@ -176,7 +177,7 @@ class SymbolicIndex:
         # A pasted file is a query of many thousand words, and SQLite takes only so many values at once.
         for start in range(0, len(names), MAX_VALUES):
             some = names[start : start + MAX_VALUES]
-            for segment in self._segments:
+            for segment in self.segments:
                 sql = (
                     "SELECT s.joined AS joined, s.name AS name, s.unit AS unit FROM symbols s JOIN files f "
                     f"ON f.id = s.file WHERE {segment.live} AND s.unit IS NOT NULL AND s.joined IN ({marks(some)})"
@@ -212,7 +213,7 @@ class SymbolicIndex:
             "UNION SELECT s.id, s.parent, s.kind FROM symbols s JOIN up ON s.id = up.parent) "
             "SELECT 1 FROM up WHERE kind IN ('function', 'method', 'constructor', 'macro') LIMIT 1"
         )
-        return any(segment.execute(sql.format(own)) for segment, own in self._by_number("symbols", [symbol]))
+        return any(segment.execute(sql.format(own)) for segment, own in self.by_number("symbols", [symbol]))
 
     # --- files, units, chunks -----------------------------------------------------------------------------------
 
@@ -232,7 +233,7 @@ class SymbolicIndex:
 
     def _in_order(self, kind: str, sql: str, owner: str = "") -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = [()] * self.numbering.total(kind)
-        for segment in self._segments:
+        for segment in self.segments:
             for number, row in enumerate(segment.execute(sql)):
                 public = segment.public(kind, number)
                 if public >= 0:
@@ -245,7 +246,7 @@ class SymbolicIndex:
     def files_of(self, units: Sequence[int]) -> dict[int, int]:
         """The file of each of some units."""
         found = {}
-        for segment, own in self._by_number("units", units):
+        for segment, own in self.by_number("units", units):
             for unit, file in segment.execute(f"SELECT id, file FROM units WHERE id IN ({own})"):
                 found[segment.public("units", unit)] = segment.public("files", file)
         return found
@@ -255,7 +256,7 @@ class SymbolicIndex:
         sql = "SELECT c.unit, c.line, c.end_line FROM chunks c JOIN units u ON u.id = c.unit WHERE u.file IN ({})"
         return [
             (segment.public("units", unit), line, end_line)
-            for segment, own in self._by_number("files", [file])
+            for segment, own in self.by_number("files", [file])
             for unit, line, end_line in segment.execute(sql.format(own))
         ]
 
@@ -264,7 +265,7 @@ class SymbolicIndex:
         sql = "SELECT line, end_line, digest FROM chunks WHERE unit IN ({})"
         return [
             (line, end_line, digest)
-            for segment, own in self._by_number("units", [unit])
+            for segment, own in self.by_number("units", [unit])
             for line, end_line, digest in segment.execute(sql.format(own))
         ]
 
@@ -273,9 +274,14 @@ def _place(row: Row) -> tuple[int, int, int]:
     return row["file_number"], row["line"], row["symbol_number"]
 
 
+def dotted(name: str) -> str:
+    """A qualified name as the index writes it: `A::b` and `A#b` are A.b; a name may begin with # (JavaScript)."""
+    return re.sub(r"(?<=\w)#", ".", name.replace("::", "."))
+
+
 def _named(name: str) -> tuple[str, list[object]]:
     """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
-    plain = name.replace("::", ".").replace("#", ".")
+    plain = dotted(name)
     sql = "s.name IN (?, ?) OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?"
     args: list[object] = [name, plain, plain, plain, plain]
     if any(c in name for c in "*?["):

@@ -56,7 +56,8 @@ def _score(value: float) -> float:
     return float(f"{value:.{DIGITS}g}") + 0.0
 
 
-def _index(info: IndexInfo) -> dict[str, Any]:
+def index_object(info: IndexInfo) -> dict[str, Any]:
+    """The envelope's `index`."""
     found: dict[str, Any] = {
         "generation": info.generation,
         "built_at": info.built_at,
@@ -72,7 +73,13 @@ def _index(info: IndexInfo) -> dict[str, Any]:
 
 
 def _link(link: GraphLink) -> dict[str, Any]:
-    return {"id": link.id, "symbol": link.symbol, "file": link.file, "line": link.line}
+    return {
+        "id": link.id,
+        "symbol": link.symbol,
+        "qualified_name": link.qualified_name,
+        "file": link.file,
+        "line": link.line,
+    }
 
 
 def _graph(graph: GraphContext) -> dict[str, Any]:
@@ -124,7 +131,7 @@ def _head(answer: Answer) -> dict[str, Any]:
 
 
 def _tail(answer: Answer) -> dict[str, Any]:
-    obj: dict[str, Any] = {"total": answer.total, "has_more": answer.has_more, "index": _index(answer.index)}
+    obj: dict[str, Any] = {"total": answer.total, "has_more": answer.has_more, "index": index_object(answer.index)}
     if answer.plan is not None:
         obj["plan"] = rounded(answer.plan)
     if answer.degraded:
@@ -142,6 +149,10 @@ def _tail(answer: Answer) -> dict[str, Any]:
         obj["conflicts"] = rounded(answer.conflicts)
     if answer.trace is not None:
         obj["trace"] = rounded(answer.trace)
+    if answer.expansion is not None:
+        obj["expansion"] = rounded(answer.expansion)
+    if answer.did_you_mean:
+        obj["did_you_mean"] = list(answer.did_you_mean)
     if answer.truncated is not None:
         obj["truncated"] = rounded(answer.truncated)
     return obj

@@ -44,7 +44,7 @@ class _Listing:
         self.signs = signs
         self.width = width
         self.snippet_lines = snippet_lines
-        self.places = {r.id: f"{name(r)} ({r.file}:{r.line})" for r in answer.results}
+        self.places = {r.id: f"{name(r)} ({r.file}:{r.line})" if name(r) else r.file for r in answer.results}
         places = [width_of(place(r)) for r in answer.results]
         whats = [width_of(_what(r)) for r in answer.results]
         self.place_width = max((w for w in places if w <= _MAX_PLACE), default=0)
@@ -99,10 +99,16 @@ class _Listing:
             links: tuple[GraphLink, ...] = getattr(graph, label)
             if not links:
                 continue
-            shown = [link.symbol or link.file for link in links[:_LINKS_SHOWN]]
+            shown = [link.qualified_name or link.symbol or link.file for link in links[:_LINKS_SHOWN]]
             more = max(graph.counts.get(label, 0), len(links)) - len(shown)
             text = f"{label.replace('_', ' ')}: {', '.join(shown)}" + (f" (+{more})" if more else "")
             yield self.aside(text)
+
+    def via(self, links: tuple[tuple[str, str], ...]) -> Iterator[str]:
+        for target, relation in links[:_LINKS_SHOWN]:
+            yield self.aside(f"via {relation.replace('_', ' ')} {self.places.get(target, target)}")
+        if len(links) > _LINKS_SHOWN:
+            yield self.aside(f"via (+{len(links) - _LINKS_SHOWN})")
 
     def conflict(self, r: Result) -> Iterator[str]:
         count = plural(len(r.definitions), "definition")
@@ -122,10 +128,8 @@ class _Listing:
         yield from self.snippet(r)
         if r.conflict:
             yield from self.conflict(r)
-        for target, relation in r.via or ():
-            text = f"via {relation.replace('_', ' ')} {self.places.get(target, target)}"
-            yield self.aside(text)
-        if r.graph is not None:
+        yield from self.via(r.via or ())
+        if r.graph is not None and r.via is None:  # what is around a neighbour is for who asks about it
             yield from self.graph(r.graph)
         if r.explain is not None:
             yield from _facts(_INDENT + "explain ", r.explain)
@@ -167,6 +171,8 @@ def _flat(text: str) -> str:
 def found_by(r: Result) -> str:
     """`0.83 dense +bm25 +symbolic`: the score, the view it comes from most, the others. A structural match has no
     degree: its score is always 1."""
+    if r.via is not None and not r.mode_score:
+        return ""  # no view found it: the graph did
     also = "".join(f" +{view}" for view, _ in r.also_matched or ())
     score = "" if r.mode_source == "symbolic" and r.mode_score == 1 else f"{r.mode_score:.2f} "
     return f"{score}{r.mode_source}{also}"
@@ -185,10 +191,14 @@ def _disagreement(conflict: dict[str, Any], signs: Signs) -> str:
 
 
 def _footer(answer: Answer, signs: Signs) -> str:
-    shown, noun = len(answer.results), "result" if answer.total == 1 else "results"
+    added = sum(result.via is not None for result in answer.results)
+    shown, noun = len(answer.results) - added, "result" if answer.total == 1 else "results"
     head = f"{shown:,} of {answer.total:,} {noun}" if answer.total != shown else f"{shown:,} {noun}"
     intent = visible_line(str((answer.plan or {}).get("intent", "")))
     parts = [head, f"{answer.mode} ({intent})" if intent else answer.mode]
+    if answer.expansion is not None:
+        left_out = answer.expansion["left_out"]
+        parts.append(f"{added:,} around them" + (f" ({left_out:,} left out)" if left_out else ""))
     if answer.index.stale_files:
         parts.append(f"{plural(answer.index.stale_files, 'file')} changed since: run `lci index`")
     return f" {signs.dot} ".join(parts)

@@ -122,6 +122,12 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def did_you_mean(name: str, near: Iterable[str]) -> str:
+    """What to say of a name that nothing has."""
+    names = ", ".join(visible_line(found) for found in near)
+    return f"nothing is named {visible_line(repr(name))}" + (f"; did you mean {names}?" if names else "")
+
+
 def size(number: int) -> str:
     """Bytes for a person: 1.2 MB."""
     value = float(number)

@@ -118,20 +118,24 @@ def _unmoved(session: Session, row: Row, lines: list[bytes]) -> bool:
     return bool(chunks) and all(lines_digest(lines, first, last) == sha for first, last, sha in chunks)
 
 
-def answer(session: Session, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:
-    """The envelope around results."""
+def index_info(session: Session) -> IndexInfo:
+    """The envelope's `index` object."""
     manifest = session.manifest
     swept = session.freshness.sweep()
-    info = IndexInfo(
+    return IndexInfo(
         manifest.generation, manifest.built_at, manifest.commit, manifest.branch, len(swept.stale), swept.unchecked
     )
+
+
+def answer(session: Session, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:
+    """The envelope around results."""
     return Answer(
         query=request.query,
         mode=request.mode,
         results=tuple(results),
         total=total,
         has_more=total > len(results),
-        index=info,
+        index=index_info(session),
     )
 
 
@@ -141,7 +145,7 @@ def multiview_answer(
     """The envelope of a multiview query, with what each view said and the graph around each result."""
     head = outcome.fused[: session.limit if request.limit is None else request.limit]
     rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
-    contexts = graph_context.contexts(session, list(rows.values()))
+    contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
     results = []
     for item in head:
         row = rows[item.unit]

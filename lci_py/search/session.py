@@ -13,7 +13,7 @@ from lci_py.index.numbering import Numbering
 from lci_py.index.symbols import SymbolicIndex
 from lci_py.search import present
 from lci_py.search.query import read_fields, read_symbolic, read_text
-from lci_py.types import BLOCK_KIND, KINDS, Answer, Filters, SearchRequest
+from lci_py.types import BLOCK_KIND, FILE_KIND, KINDS, LAMBDA_KIND, Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lci_py.search.multiview import UnitTable, Views
     from lci_py.source.walk import WalkResult
     from lci_py.types import Hit
+    from lci_py.types_graph import GraphAnswer, GraphRequest
 
 
 class Session:
@@ -195,15 +196,15 @@ class Session:
         block = np.array([is_block for _, is_block in units], np.bool_)
         return UnitTable(file, test[file], block, text[file], [path for path, _, _ in rows])
 
-    def _check(self, filters: Filters) -> None:
+    def _check(self, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
         """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".
 
         Raises:
             UsageError: With the nearest name there is.
         """
         for kind in filters.kind:
-            if kind.lower() not in (*KINDS, BLOCK_KIND):
-                raise unknown_value("kind", kind, (*KINDS, BLOCK_KIND))
+            if kind.lower() not in kinds:
+                raise unknown_value("kind", kind, kinds)
         if filters.lang:
             from lci_py.source.languages import language_names
 
@@ -246,7 +247,34 @@ class Session:
             replace(present.result(self, row, request, "symbolic", 1.0), doc=_first_sentence(row["doc"]))
             for row in rows[:limit]
         ]
-        return present.answer(self, request, results, len(rows))
+        answer = present.answer(self, request, results, len(rows))
+        if rows or filters:
+            return answer
+        from lci_py.search.navigate_names import near_misses
+
+        return replace(answer, did_you_mean=near_misses(self.symbols, name))
+
+    def navigate(self, command: str, request: GraphRequest) -> GraphAnswer:
+        """Answer one of callers, callees, tree and refs.
+
+        Raises:
+            AmbiguousNameError: The name means several definitions, and not every one is asked for (not for refs).
+            UsageError: A filter, or the depth, cannot be used.
+        """
+        self.reader.forget()
+        self.freshness.forget()
+        self._check(request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
+        if command == "refs":
+            from lci_py.search.navigate_refs import references
+
+            return references(self, request)
+        if command == "tree":
+            from lci_py.search.navigate_tree import tree
+
+            return tree(self, request)
+        from lci_py.search.navigate import neighbours
+
+        return neighbours(self, request, "callers" if command == "callers" else "callees")
 
     def _symbolic(self, request: SearchRequest) -> Answer:
         filters = read_symbolic(request.query, request.filters)
@@ -322,7 +350,12 @@ class Session:
             allowed, places = self._literal(query.phrases, allowed)
         chosen = plan(query, filters)
         outcome = multiview.search(query, chosen, self.views, self.unit_table, allowed)
-        return present.multiview_answer(self, request, chosen, outcome, places)
+        answer = present.multiview_answer(self, request, chosen, outcome, places)
+        if not request.expand:
+            return answer
+        from lci_py.search.expand import expanded
+
+        return expanded(self, request, filters, answer, outcome)
 
 
 def _first_sentence(doc: str | None) -> str:

@@ -176,7 +176,7 @@ def _symbols(
 
 
 def _with_tables(symbols: list[Symbol]) -> list[Symbol]:
-    """Variables that functions are defined in are objects. They own no lines for it: `local M = {}` says little."""
+    """Variables that functions are defined in are objects; chunks are cut before: `local M = {}` says little alone."""
     holders = {symbol.parent for symbol in symbols if symbol.kind == "method"}
     return [
         replace(symbol, kind="object") if index in holders and symbol.kind in _DROPPED_IN_FUNCTIONS else symbol

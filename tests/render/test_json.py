@@ -18,7 +18,9 @@ from lci_py.render import budget
 from lci_py.render import json as render
 from lci_py.types import (
     BLOCK_KIND,
+    FILE_KIND,
     KINDS,
+    LAMBDA_KIND,
     MODES,
     VIEWS,
     Answer,
@@ -231,7 +233,8 @@ def test_build_and_dry_run() -> None:
 
 def test_the_schema_knows_the_vocabulary() -> None:
     VALIDATOR.check_schema(SCHEMA)
-    assert SCHEMA["$defs"]["kind"]["enum"] == [*KINDS, BLOCK_KIND]
+    assert SCHEMA["$defs"]["kind"]["enum"] == [*KINDS, BLOCK_KIND, FILE_KIND]
+    assert SCHEMA["$defs"]["graphKind"]["enum"] == [*KINDS, BLOCK_KIND, FILE_KIND, LAMBDA_KIND]
     assert SCHEMA["$defs"]["mode"]["enum"] == list(MODES)
     assert SCHEMA["$defs"]["view"]["enum"] == list(VIEWS)
 

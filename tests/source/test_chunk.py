@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -42,6 +43,8 @@ def check(source: bytes, found: Extract) -> None:
         assert len(chunk.text) <= max(MAX_CHARS, max(map(len, own))) + extra + 1
     assert list(chunks) == sorted(chunks, key=lambda c: (c.line, c.end_line, c.symbol))
     check_nothing_is_lost(lines, chunks)
+    if found.language == "lua":
+        symbols = tuple(replace(s, kind="variable") if s.kind == "object" else s for s in symbols)
     check_owners(lines, chunks, symbols)
 
 
@@ -59,7 +62,7 @@ def check_nothing_is_lost(lines: list[str], chunks: tuple[Chunk, ...]) -> None:
 def check_owners(lines: list[str], chunks: tuple[Chunk, ...], symbols: tuple[Symbol, ...]) -> None:
     """A definition's chunks are in its range, apart from scraps around it and comments at its body's end.
 
-    Blocks are in no function or type.
+    Blocks are in no function or type, save that a Lua table is an object that owns chunks as a variable does.
     """
     for chunk in chunks:
         if chunk.symbol < 0:
