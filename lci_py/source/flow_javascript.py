@@ -196,7 +196,7 @@ class JavaScriptFlow(Modules):
             self._value(name)
         function = self._new_function(node, self._place(name), flags)
         frame = Frame(function, owner, bool(flags & STATIC), holder)
-        self._enter(node, function, frame)
+        self._enter(node, function, frame, constructor=owner >= 0 and self._text(name) == "constructor")
         if frame.node:  # the others need not know which object they are called on
             self.flow.functions[function] = self.flow.functions[function]._replace(owner=owner)
         value = self.flow.value(FUNC, function)
@@ -214,7 +214,7 @@ class JavaScriptFlow(Modules):
         line, end = node.start_point[0] + 1, node.end_point[0] + 1
         return self.flow.anonymous(self._symbol, line, end, (node.start_byte, node.end_byte), flags)
 
-    def _enter(self, node: Node, function: int, frame: Frame | None) -> None:
+    def _enter(self, node: Node, function: int, frame: Frame | None, *, constructor: bool = False) -> None:
         """The parameters and the body."""
         flow = self.flow
         before = self._scope, self._variables, self._function, self._symbol, self._frame
@@ -224,11 +224,13 @@ class JavaScriptFlow(Modules):
         self._function, self._frame = function, frame
         symbol = flow.functions[function].symbol
         self._symbol = symbol if symbol >= 0 else self._symbol
+        if constructor:
+            self._this()  # what is made is passed to it, whether it uses it or not
         parameters = node.child_by_field_name("parameters")
         if parameters is None:
             single = node.child_by_field_name("parameter")
             if single is not None:
-                self._parameter(function, single, self._text(single))
+                self._parameter(function, self._text(single))
         else:
             for child in parameters.named_children:
                 self._bind_parameter(function, child)
@@ -241,6 +243,12 @@ class JavaScriptFlow(Modules):
             flow.copy(flow.functions[function].result, self._direct(body))
         self._scope, self._variables, self._function, self._symbol, self._frame = before
         self._latest, self._branches = latest, branches
+
+    def _parameter(self, function: int, name: str, kind: int = SINGLE) -> int:
+        """A parameter that is a pattern, or has a name: its node."""
+        target = self.flow.bind(self._scope, name) if name else self.flow.node()
+        self.flow.parameter(function, target, name, kind)
+        return target
 
     def _bind_parameter(self, function: int, node: Node) -> None:
         pattern: Node | None = node
@@ -260,7 +268,7 @@ class JavaScriptFlow(Modules):
         if pattern.type == "rest_pattern" and pattern.named_children:
             pattern, kind = pattern.named_children[0], REST
         name = self._text(pattern) if pattern.type == "identifier" else ""
-        target = self._parameter(function, pattern, name, kind)
+        target = self._parameter(function, name, kind)
         self.flow.copy(target, self._direct(default))
         if not name:
             self._assign(pattern, target, self._scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.flow import CLASS, EXPORT, IMPORT, ITEM, NEW, PUT, REST, SELF, SINGLE, STORE, THIS, FlowBuilder
+from lci_py.source.flow import CLASS, EXPORT, IMPORT, ITEM, NEW, PUT, REST, SELF, STORE, THIS, FlowBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -396,10 +396,4 @@ class Lowering:
         target = self.flow.node()
         for value in known:
             self.flow.copy(target, value)
-        return target
-
-    def _parameter(self, function: int, node: Node, name: str, kind: int = SINGLE) -> int:
-        """A parameter that is a pattern, or has a name: its node."""
-        target = self.flow.bind(self._scope, name) if name else self.flow.node()
-        self.flow.parameter(function, target, name, kind)
         return target
