@@ -335,7 +335,9 @@ class JavaScriptFlow(Modules):
             pending = []
             if kind == "method_definition":
                 self._frame = around
-                self._decorated(self._method(child, place), wraps)
+                made = self._decorated(self._method(child, place), wraps)
+                if wraps and made:
+                    self.flow.row(MEMBER, place, self.flow.string(self._key(child.child_by_field_name("name"))), made)
             elif kind in ("field_definition", "public_field_definition"):
                 self._field(child, place, frames, wraps)
             elif kind == "class_static_block":
