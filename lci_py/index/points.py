@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from lci_py.index.links import lambda_node
 from lci_py.source import flow as ir
-from lci_py.source.flow import Flow, Function
+from lci_py.source.flow import Function
 
 #: Kinds of values; a value is its kind and a number of that kind, in one integer.
 FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
@@ -54,27 +52,30 @@ class Site(NamedTuple):
     caller: int
     line: int
     arguments: tuple[tuple[int, int], ...]
-    file: int
 
 
-@dataclass(frozen=True)
-class FlowFile:
-    """What the solver has to know of a file.
+def use_copy(target: int) -> Use:
+    return (_COPY, target, 0, 0)
 
-    Attributes:
-        flow: Its constraints.
-        first_symbol, first_lambda: Numbers of its first symbol and anonymous function.
-        imports: Per import, the files that it means, its name in their module ("" or "*": the module itself), and the
-            module's dotted head's files for `import a.b`.
-        python: Whether it is Python.
-    """
 
-    file: int
-    flow: Flow
-    first_symbol: int
-    first_lambda: int
-    imports: Sequence[tuple[tuple[int, ...], str, tuple[int, ...]]]
-    python: bool
+def use_load(target: int, key: int) -> Use:
+    return (_LOAD, target, key, 0)
+
+
+def use_store(key: int, source: int) -> Use:
+    return (_STORE, key, source, 0)
+
+
+def use_super(target: int, owner: int) -> Use:
+    return (_SUPER, target, owner, 0)
+
+
+def use_call(site: int) -> Use:
+    return (_CALL, site, 0, 0)
+
+
+def use_each(site: int) -> Use:
+    return (_EACH, site, 0, 0)
 
 
 class Points:
@@ -93,15 +94,16 @@ class Points:
         self.methods = methods
         self.names: dict[str, int] = {"": 0}
         self.functions: list[Function] = []
-        self.function_file: list[FlowFile] = []
         self.function_node: list[int] = []  # its node in the graph
         self.class_node: list[int] = []  # its symbol's number, -1 if it has none
         self.class_python: list[bool] = []
-        self.sites: list[Site] = []
+        self.sites: list[tuple[int, int, int, int, int, int]] = []  # as `Site`, with where its arguments start and end
+        self.arguments: list[tuple[int, int]] = []
+        self.passed: set[int] = set()  # nodes that are arguments, or are stored
         self.steps = 0
         self._nodes = 1
         self._held: dict[int, set[int]] = {}
-        self._uses: dict[int, list[Use]] = {}
+        self.uses: dict[int, list[Use]] = {}
         self._copied: set[int] = set()
         self._resolved: dict[tuple[int, int], int] = {}
         self._known: set[tuple[int, Use]] = set()  # uses that were added while solving
@@ -130,8 +132,30 @@ class Points:
         return self.names.setdefault(text, len(self.names))
 
     def node(self) -> int:
-        self._nodes += 1
-        return self._nodes - 1
+        """A new node."""
+        return self.take_nodes(1)
+
+    def take_nodes(self, number: int) -> int:
+        """The first of so many new nodes."""
+        self._nodes += number
+        return self._nodes - number
+
+    def site(self, number: int) -> Site:
+        """A call by its number."""
+        result, callee, caller, line, start, stop = self.sites[number]
+        return Site(result, callee, caller, line, tuple(self.arguments[start:stop]))
+
+    def add_site(self, site: Site) -> int:
+        """The number of a call that is not in the text."""
+        start = len(self.arguments)
+        self.arguments.extend(site.arguments)
+        self.passed.update(source for _, source in site.arguments)
+        self.sites.append((*site[:4], start, len(self.arguments)))
+        return len(self.sites) - 1
+
+    def is_used(self, node: int) -> bool:
+        """Whether it matters what a node may be."""
+        return node in self.uses or node in self.passed
 
     def made(self, what: str, number: int) -> int:
         """The object that belongs to something: the rest parameter of a function, its generator, ..."""
@@ -181,127 +205,13 @@ class Points:
 
     # --- constraints ----------------------------------------------------------------------------------------------
 
-    def add(self, item: FlowFile) -> None:
-        """Take a file's constraints."""
-        flow = item.flow
-        names = [self.name(text) for text in flow.strings]
-        base = self._nodes - 1
-        self._nodes += flow.nodes - 1
-        first_function, first_class = len(self.functions), len(self.class_node)
-        for function in flow.functions:
-            self._function(item, function, base, first_class, names)
-        for symbol in flow.classes:
-            self.class_node.append(item.first_symbol + symbol if symbol >= 0 else -1)
-            self.class_python.append(item.python)
-        self.exports[item.file] = {}
-        callers = [~item.file if n < 0 else self.function_node[first_function + n] for n in flow.callers]
-        sites: list[tuple[int, int, int, int]] = []
-        arguments: dict[int, list[tuple[int, int]]] = {}
-        each: list[int] = []
-        turn = 0
-
-        def at(node: int) -> int:
-            return node + base if node else 0
-
-        rows, uses = flow.rows, self._uses
-        for place in range(0, len(rows), 4):
-            kind, a, b, c = rows[place : place + 4]
-            if kind == ir.COPY:
-                uses.setdefault(b + base, []).append((_COPY, a + base, 0, 0))
-            elif kind == ir.LOAD or kind == ir.ITEM:
-                uses.setdefault(b + base, []).append((_LOAD, a + base, names[c], 0))
-            elif kind == ir.CALL:
-                sites.append((at(a), at(b), callers[turn], c))
-                turn += 1
-            elif kind == ir.ARG:
-                arguments.setdefault(a, []).append((b if b >= 0 else ~names[~b], at(c)))
-            elif kind == ir.STORE or kind == ir.PUT:
-                uses.setdefault(a + base, []).append((_STORE, names[b], at(c), 0))
-            elif kind == ir.FUNC:
-                self.give(at(a), value_of(FUNC, first_function + b))
-            elif kind == ir.NEW:
-                self.give(at(a), self.new_object())
-            elif kind == ir.EACH:
-                each.append(len(self.sites) + len(sites))
-                sites.append((at(a), at(b), callers[turn], c | 1 << 30))
-                turn += 1
-            elif kind == ir.SELF:
-                self.give(at(a), value_of(INSTANCE, first_class + b))
-            elif kind == ir.CLASS:
-                self.give(at(a), value_of(CLASS, first_class + b))
-            elif kind == ir.MEMBER:
-                node = self.members.setdefault((first_class + a, names[b]), 0) or self.node()
-                self.members[first_class + a, names[b]] = node
-                self.copy(at(c), node)
-            elif kind == ir.BASE:
-                self.bases.setdefault(first_class + a, []).append(at(b))
-            elif kind == ir.IMPORT:
-                self._import(item, at(a), b, bool(c))
-            elif kind == ir.EXPORT:
-                self.exports[item.file][names[a]] = at(b)
-            elif kind == ir.FREE:
-                self.free.append((at(a), names[b], item.file))
-            elif kind == ir.SUPER:
-                uses.setdefault(at(c), []).append((_SUPER, at(a), first_class + b, 0))
-            elif kind == ir.STAR:
-                self.stars.setdefault(item.file, []).extend(item.imports[a][0])
-        calls = -1
-        for result, callee, caller, line in sites:
-            number = len(self.sites)
-            if line & 1 << 30:
-                self.sites.append(Site(result, callee, caller, line & ir.LINE, (), item.file))
-                uses.setdefault(callee, []).append((_EACH, number, 0, 0))
-                continue
-            calls += 1
-            self.sites.append(Site(result, callee, caller, line, tuple(arguments.get(calls, ())), item.file))
-            if callee:
-                uses.setdefault(callee, []).append((_CALL, number, 0, 0))
-
-    def _function(self, item: FlowFile, function: Function, base: int, first_class: int, names: list[int]) -> None:
-        symbol = function.symbol
-        self.function_node.append(
-            item.first_symbol + symbol if symbol >= 0 else lambda_node(item.first_lambda - 2 - symbol)
-        )
-        self.function_file.append(item)
-        self.functions.append(
-            Function(
-                symbol,
-                first_class + function.owner if function.owner >= 0 else -1,
-                function.flags,
-                function.result + base,
-                function.item + base,
-                tuple(p._replace(node=p.node + base, name=names[p.name]) for p in function.parameters),
-            )
-        )
-
-    def _import(self, item: FlowFile, node: int, place: int, head: bool) -> None:
-        if place >= len(item.imports):
-            return
-        targets, name, heads = item.imports[place]
-        if head:
-            targets, name = heads, ""
-        for target in targets:
-            if target == item.file:
-                continue
-            module = value_of(MODULE, target)
-            if name in ("", "*"):
-                self.give(node, module)
-                if not item.python:
-                    source = self.node()
-                    self.give(source, module)
-                    self.load(source, node, self.name("module.exports"))
-            else:
-                source = self.node()
-                self.give(source, module)
-                self.load(source, node, self.name(name))
-
     def copy(self, source: int, target: int) -> None:
         """Whatever `source` may be `target` may be, from now on."""
         key = source << 32 | target
         if source == target or key in self._copied:
             return
         self._copied.add(key)
-        self._uses.setdefault(source, []).append((_COPY, target, 0, 0))
+        self.uses.setdefault(source, []).append((_COPY, target, 0, 0))
         held = self._held.get(source)
         if held:
             for value in tuple(held):
@@ -335,7 +245,7 @@ class Points:
         if (node, use) in self._known:
             return False
         self._known.add((node, use))
-        self._uses.setdefault(node, []).append(use)
+        self.uses.setdefault(node, []).append(use)
         return True
 
     def give(self, node: int, value: int) -> None:
@@ -346,14 +256,14 @@ class Points:
         elif value in held or len(held) >= MOST_VALUES:
             return
         held.add(value)
-        if node in self._uses:
+        if node in self.uses:
             self._queue.append((node, value))
 
     # --- solving --------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Pass values on until nothing changes."""
-        queue, uses, give = self._queue, self._uses, self.give
+        queue, uses, give = self._queue, self.uses, self.give
         while (queue or self._later) and self.steps < MOST_STEPS:
             while self._later:
                 self.on_call(*self._later.pop())
@@ -384,7 +294,7 @@ class Points:
         """From now on values are passed on: all files are there."""
         self._queue.clear()
         for node, held in self._held.items():
-            if node in self._uses:
+            if node in self.uses:
                 self._queue.extend((node, value) for value in held)
 
     def start_calling(self) -> None:
@@ -393,7 +303,7 @@ class Points:
         for number in range(len(self.class_node)):
             self.lineage(number)
         for node, held in self._held.items():
-            if any(use[0] in _OF_CALLS for use in self._uses.get(node, ())):
+            if any(use[0] in _OF_CALLS for use in self.uses.get(node, ())):
                 self._queue.extend((node, value) for value in held)
 
     def _store(self, value: int, key: int, source: int) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.gather import FlowFile
 from lci_py.index.imports import ImportResolver
 from lci_py.index.links import AMBIGUOUS, CALLS, FLOW, INHERITS, Linked
 from lci_py.index.lookups import LookUps
-from lci_py.index.points import FlowFile
 from lci_py.index.solve import Solver
 from lci_py.source.flow import decode
 from lci_py.source.lower import LOWERED
@@ -48,13 +49,22 @@ def solved(tables: Tables, sites: SiteCounts) -> Linked:
                 file,
                 flow,
                 facts.first,
+                len(facts.kinds),
                 tables.first_lambda[file],
+                len(facts.lambdas),
                 [_meaning(imports, file, item, python) for item in facts.imports],
                 python,
             )
         )
     found = Linked()
-    found.add(solver.solve(), ())
+    # Millions of values that all stay: to look for garbage among them takes as long as all the rest.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        found.add(solver.solve(), ())
+    finally:
+        if collects:
+            gc.enable()
     return found
 
 

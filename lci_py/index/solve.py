@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from lci_py.index.gather import FlowFile, gather
 from lci_py.index.links import AMBIGUOUS, CALLBACK, CALLS, FLOW, Edge
 from lci_py.index.points import (
     BOUND,
@@ -16,7 +17,6 @@ from lci_py.index.points import (
     MODULE,
     OBJECT,
     SUPER,
-    FlowFile,
     Points,
     Site,
     kind_of,
@@ -61,11 +61,12 @@ class Solver:
         self.points.on_each = self._gone_over
         self._edges: dict[tuple[int, int, int], set[int]] = {}  # (caller, line, site) -> targets
         self._linked: set[tuple[int, int, int]] = set()
-        self._unknown: dict[int, None] = {}
+        self._extra: dict[tuple[object, ...], int] = {}
+        self._passed: dict[tuple[int, int, int], None] = {}
 
     def add(self, item: FlowFile) -> None:
         """Take a file's constraints."""
-        self.points.add(item)
+        gather(self.points, item)
 
     def solve(self) -> list[Edge]:
         """All edges, distinct."""
@@ -85,10 +86,10 @@ class Solver:
         points.start_calling()
         points.run()
         # A decorator that nobody knows gives back what it is given.
-        for number, site in enumerate(points.sites):
+        for number in range(len(points.sites)):
+            site = points.site(number)
             if site.line & ir.DECORATOR and site.arguments and not self._is_known(site.callee):
                 points.copy(site.arguments[0][1], site.result)
-                del number
         points.run()
         self._callbacks()
         return self._found()
@@ -101,7 +102,7 @@ class Solver:
     def _called(self, site: int, value: int) -> None:
         points = self.points
         kind = kind_of(value)
-        call = points.sites[site]
+        call = points.site(site)
         if kind == FUNC:
             if call.line & ir.CONSTRUCT:
                 self._construct_function(site, value)
@@ -147,7 +148,7 @@ class Solver:
         if (site, function, shift) in self._linked:
             return
         self._linked.add((site, function, shift))
-        call = points.sites[site]
+        call = points.site(site)
         if edge:
             self._edge(site, points.function_node[function])
         if call.arguments:
@@ -157,7 +158,8 @@ class Solver:
             points.copy(known.item, points.field(made, 0))
             points.give(call.result, made)
         else:
-            points.copy(known.result, call.result)
+            if points.is_used(call.result):
+                points.copy(known.result, call.result)
 
     def _receiver(self, function: int) -> tuple[int, bool]:
         """The node for the object that a function is called on, 0 if there is none, and whether it is a parameter."""
@@ -200,7 +202,8 @@ class Solver:
                     for key in (f'"{text}"', f"'{text}'"):
                         points.copy(source, points.field(points.made("named", function), points.name(key)))
             elif position + shift < len(singles):
-                points.copy(source, singles[position + shift].node)
+                if points.is_used(singles[position + shift].node):
+                    points.copy(source, singles[position + shift].node)
             elif rest is not None:
                 at = position + shift - len(singles)
                 points.copy(source, points.field(points.made("rest", function), points.name(str(at))))
@@ -209,7 +212,7 @@ class Solver:
         points = self.points
         number = number_of(value)
         made = value_of(INSTANCE, number)
-        points.give(points.sites[site].result, made)
+        points.give(points.site(site).result, made)
         if not self._constructor(site, points.lineage(number), made) and points.class_node[number] >= 0:
             self._edge(site, points.class_node[number])
 
@@ -231,7 +234,7 @@ class Solver:
         if key not in points._made:
             node = points._made[key] = points.node()
             points.load(self._holding(value), node, points.name("prototype"))
-        points.give(points.sites[site].result, made)
+        points.give(points.site(site).result, made)
         self._link(site, number_of(value), made)
 
     # --- what the language brings -----------------------------------------------------------------------------------
@@ -240,7 +243,7 @@ class Solver:
         """A method of a container or a function that no file defines."""
         points = self.points
         name = points.text(key)
-        call = points.sites[site]
+        call = points.site(site)
         if kind_of(value) == BUILTIN:
             self._builtin(site, f"{points.text(number_of(value))}.{name}")
             return
@@ -267,7 +270,7 @@ class Solver:
     def _of_function(self, site: int, value: int, name: str) -> None:
         """`f.call(this, ...)`, `f.apply(this, [...])`, `f.bind(this)`."""
         points = self.points
-        call = points.sites[site]
+        call = points.site(site)
         arguments = [source for position, source in call.arguments if position >= 0]
         if name == "bind":
             points.give(call.result, value)
@@ -292,19 +295,16 @@ class Solver:
         number = number_of(value) if kind_of(value) == FUNC else number_of(self.points.parts(value)[0])
         return next((p.node for p in self.points.functions[number].parameters if p.kind == ir.THIS), 0)
 
-    def _synthetic(self, key: tuple[object, ...], site: object) -> int:
+    def _synthetic(self, key: tuple[object, ...], site: Site) -> int:
         """A call that is not in the text, made once."""
-        known = self.__dict__.setdefault("_extra", {})
-        if key not in known:
-            known[key] = len(self.points.sites)
-            self.points.sites.append(site)  # type: ignore[arg-type]
-        found: int = known[key]
-        return found
+        if key not in self._extra:
+            self._extra[key] = self.points.add_site(site)
+        return self._extra[key]
 
     def _call_each(self, site: int, callee: int, items: int, name: str) -> None:
         """A function is called with what a container holds."""
         points = self.points
-        call = points.sites[site]
+        call = points.site(site)
         position = 1 if name.startswith("reduce") else 0
         result = points.node()
         inner = self._synthetic(
@@ -321,7 +321,7 @@ class Solver:
 
     def _builtin(self, site: int, name: str) -> None:
         points = self.points
-        call = points.sites[site]
+        call = points.site(site)
         arguments = [source for position, source in call.arguments if position >= 0]
         if name in ("map", "filter") and arguments:
             made = points.made("results", site)
@@ -362,7 +362,7 @@ class Solver:
     def _gone_over(self, site: int, value: int) -> None:
         """A loop over something."""
         points = self.points
-        each = points.sites[site]
+        each = points.site(site)
         if kind_of(value) == OBJECT:
             points.copy(points.everything(value), each.result)
         elif kind_of(value) == INSTANCE:
@@ -382,14 +382,14 @@ class Solver:
     # --- edges ----------------------------------------------------------------------------------------------------
 
     def _edge(self, site: int, target: int) -> None:
-        call = self.points.sites[site]
+        call = self.points.site(site)
         self._edges.setdefault((call.caller, call.line & ir.LINE, call.callee), set()).add(target)
 
     def _callbacks(self) -> None:
         """A function that is passed to what nobody knows is called by it, as far as the caller can tell."""
         points = self.points
-        self._passed: dict[tuple[int, int, int], None] = {}
-        for call in points.sites:
+        for number in range(len(points.sites)):
+            call = points.site(number)
             if not call.arguments or self._is_known(call.callee) or call.line & ir.DECORATOR:
                 continue
             for _, source in call.arguments:

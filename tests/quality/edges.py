@@ -187,7 +187,7 @@ def _functions(session: Session) -> Iterator[Function]:
     # A new index has one segment, whose numbers are the graph's.
     sql = "SELECT id, file, qualified_name, kind, line, end_line, coalesce(parent, -1) FROM symbols ORDER BY id"
     names = []
-    for number, file, name, kind, line, end_line, parent in session.symbols._segments[0].execute(sql):
+    for number, file, name, kind, line, end_line, parent in session.symbols.segments[0].execute(sql):
         names.append(name)
         yield Function(number, paths[file], name, kind, line, end_line, parent)
     for file, path in enumerate(paths):
@@ -213,7 +213,7 @@ def _externals(session: Session, functions: dict[int, Function], edges: list[Cal
     Until the index names external callees itself, from the calls and the imports of each file.
     """
     numbering = session.numbering
-    connections = [segment.db for segment in session.symbols._segments]
+    connections = [segment.db for segment in session.symbols.segments]
     tables = SqlTables(connections, numbering)
     inside = _modules(session.symbols.paths())
     reached = {(edge.caller.node, edge.line, _last(edge.callee)) for edge in edges}
