@@ -44,7 +44,8 @@
 ; A.prototype = {…}, A.defaults = {…}
 (assignment_expression left: (_ object: (_) @name property: (_) @_prototype) right: (object)
   (#eq? @_prototype "prototype")) @scope
-(assignment_expression left: (_ property: (_)) @name right: (object) (#not-match? @name "exports$|^this\\b")) @scope
+(assignment_expression left: (_ property: (_)) @name right: (object)
+  (#not-match? @name "exports$|^this\\b|^(module\\.)?exports\\.")) @scope
 
 ; f(function g() {}), return function g() {}, return class A {}
 (arguments (function_expression name: (_) @name) @definition.function)

@@ -31,8 +31,9 @@
 ; app.f = function () {}; `(_ object: (_) property: (_))` is a member expression
 (assignment_expression left: (_ object: (_) @parent property: (_) @name) right: (_ body: (_) @body)
   (#match? @parent "^[\\w$.]+$") (#not-match? @parent "^(this|module|exports|module\\.exports)$")) @definition.method
-; f(function g() {}), return class A {}
+; f(function g() {}), return function g() {}, return class A {}
 (arguments (function_expression name: (_) @name) @definition.function)
+(return_statement (function_expression name: (_) @name) @definition.function)
 (return_statement (class name: (_) @name) @definition.class)
 
 ; Members of classes and interfaces: a method has parameters.

@@ -1,5 +1,5 @@
-; import a from "m" and import * as a from "m" name the module; import "m" names nothing.
-(import_statement (import_clause (identifier) @import.alias) source: (_) @import.module) @import
+; import a from "m" takes what "m" calls `default`; import * as a from "m" names the module, import "m" nothing.
+(import_statement (import_clause (identifier) @import.alias @import.default) source: (_) @import.module) @import
 (import_statement (import_clause (namespace_import (_) @import.alias)) source: (_) @import.module) @import
 (import_statement (import_clause (named_imports
   (import_specifier name: _ @import.name alias: (_)? @import.alias))) source: (_) @import.module) @import

@@ -327,7 +327,9 @@ def _imports(captured: Captured) -> list[Import]:
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
         line = captures["import"][0].start_point[0] + 1
         names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])]
-        names = ["*"] if "import.all" in captures else names or [""]
+        for role, name in (("import.all", "*"), ("import.default", "default")):
+            names = [name] if role in captures else names
+        names = names or [""]
         imports.extend(Import(module, name, alias, line) for name in names)
     return imports
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lci_py.types import Import
 
 #: Languages with constraints.
-LOWERED = frozenset({"python"})
+LOWERED = frozenset({"python", "javascript", "typescript", "tsx"})
 
 
 def lower(language: str, root: Node, captured: Captured, imports: Sequence[Import]) -> FlowBuilder | None:
@@ -30,10 +30,14 @@ def lower(language: str, root: Node, captured: Captured, imports: Sequence[Impor
     if language not in LOWERED:
         return None
     places = {e.name_node.start_byte: e.symbol for e in captured.entities if e.name_node is not None and e.symbol >= 0}
-    from lci_py.source.flow_python import PythonFlow
-
     try:
-        return PythonFlow(captured.source, places, imports).run(root)
+        if language == "python":
+            from lci_py.source.flow_python import PythonFlow
+
+            return PythonFlow(captured.source, places, imports).run(root)
+        from lci_py.source.flow_javascript import JavaScriptFlow
+
+        return JavaScriptFlow(captured.source, places, imports).run(root)
     except RecursionError:
         return None
 
