@@ -125,6 +125,7 @@ class _Gathering:
             points.function_node.append(known)
         points.class_node.extend(item.first_symbol + symbol if symbol >= 0 else -1 for symbol in item.flow.classes)
         points.class_python.extend(item.python for _ in item.flow.classes)
+        points.function_python.extend(item.python for _ in item.flow.functions)
         for _, (node, source, _) in self._each(ir.COPY):
             points.uses.setdefault(source + base, []).append(use_copy(node + base))
         for kind in (ir.LOAD, ir.ITEM):
