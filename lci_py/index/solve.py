@@ -432,12 +432,18 @@ class Solver:
             call = points.site(number)
             if not call.arguments or self._is_known(call.callee) or call.line & ir.DECORATOR:
                 continue
+            if any(self._is_of_object(value) for value in points.values(call.callee)):
+                continue
             for _, source in call.arguments:
                 for value in sorted(points.values(source)):
                     function = points.parts(value)[0] if kind_of(value) == BOUND else value
                     if kind_of(function) == FUNC:
                         target = points.function_node[number_of(function)]
                         self._passed[call.caller, call.line & ir.LINE, target] = None
+
+    def _is_of_object(self, value: int) -> bool:
+        """Whether what is called is a method of a container or a function: it is known what that calls."""
+        return kind_of(value) == METHOD and kind_of(self.points.parts(value)[0]) in (OBJECT, FUNC, BOUND)
 
     def _found(self) -> list[Edge]:
         found: dict[tuple[int, int, int], int] = {}
