@@ -27,4 +27,21 @@
   (_ !scope name: (type_identifier) @callee)
   (_ scope: (_) @receiver name: (type_identifier) @callee)]) @call
 
+; Name v; Name v(...); Name v{...}
+(declaration . type: (type_identifier) @callee declarator: (identifier)) @call
+(_ . type: [
+    (type_identifier) @callee
+    (_ !scope name: (type_identifier) @callee)
+    (_ scope: (_) @receiver name: [(type_identifier) @callee (_ name: (type_identifier) @callee)])]
+  declarator: (_ value: [(argument_list) (initializer_list)])) @call
+; Constructors of bases, and of the class itself. Fields stand there too, and only a capital tells which is which.
+((field_initializer . [(field_identifier) @callee (_ name: (field_identifier) @callee)]) @call
+  (#match? @callee "^[A-Z]"))
+; std::make_unique<Name>(...)
+(call_expression function: (_ name: (template_function name: (identifier) @_make arguments: (_ . (_ type: [
+    (type_identifier) @callee
+    (template_type name: (type_identifier) @callee)
+    (_ scope: (_) @receiver name: (type_identifier) @callee)]))))
+  (#any-of? @_make "make_unique" "make_shared")) @call
+
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base)

@@ -6,6 +6,9 @@
   (scoped_type_identifier (_) @receiver (type_identifier) @callee .)
   (generic_type . (scoped_type_identifier (_) @receiver (type_identifier) @callee .))]) @call
 (method_reference . (_) @receiver (identifier) @callee .) @call
+(method_reference . (identifier) @callee "new") @call
+; this(...), super(...)
+(explicit_constructor_invocation constructor: (_) @callee) @call
 
 (superclass (_) @base)
 (super_interfaces (type_list (_) @base))

@@ -58,7 +58,7 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
         if around:
             parent = facts.parents[place]
             yield ("member", path, facts.names[parent], name), (ids[parent], *token)
-        if is_top(kind, around):
+        if is_top(kind, around, language):
             yield ("top", path, name), token
             yield ("folder", family, folder, name), token
         if is_shared(around):

@@ -7,6 +7,7 @@ nor in which order. What it learns of other files it asks of `LookUps`, which ta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from lci_py.index.tables import Definition
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Import, Typed
 
 #: How many names one after the other are looked through.
-_DEPTH = 10
+_DEPTH = 14
 _BASE_DEPTH = 5
 _LINEAGE = 12
 _MOST_VALUES = 8
@@ -77,22 +78,42 @@ class Evaluator:
     def _along(self, file: int, place: int, steps: tuple[Step, ...], depth: int) -> Values:
         if not steps:
             return ()
+        if steps[0].kind == "text":
+            return (Value(EXTERNAL, None, TYPE, files=(file,), text="String"),)
         head, rest = steps[0], steps[1:]
         if head.kind == "cast":
             values = self.declared(file, place, head.name, depth - 1)
         else:
             values = self.name(file, place, head.name, depth - 1)
+        if not values and rest and self._look.files.heads[file].language in rules.QUALIFIED:
+            values, rest = self.qualified(file, steps)
+        receivers: Values = ()
         for number, step in enumerate(rest):
             if not values:
                 return ()
             if step.kind == "attr":
+                receivers = values
                 called = number + 1 < len(rest) and rest[number + 1].kind == "call"
                 values = self._attributes(values, step.name, depth - 1, called)
             elif step.kind == "call":
-                values = self._results(values, depth - 1)
+                values = self._chained(values, receivers) or self._results(values, depth - 1)
+                receivers = ()
             else:
                 values = _distinct(found for value in values for found in self._items(value, depth - 1))
         return values
+
+    def qualified(self, file: int, steps: tuple[Step, ...]) -> tuple[Values, tuple[Step, ...]]:
+        """The type that a chain of names begins with, as in `a.b.C.f()`, and the steps after it."""
+        names = [step.name for step in steps]
+        family = self._look.files.families[file]
+        for size in range(2, len(steps) + 1):
+            if steps[size - 1].kind != "attr":
+                break
+            for target in self._look.declaring(family, ".".join(names[:size])):
+                found = self._look.top(target, names[size - 1])
+                if found is not None:
+                    return (_of(found, IMPORT),), steps[size:]
+        return (), steps[1:]
 
     def _attributes(self, values: Values, name: str, depth: int, called: bool) -> Values:
         found: list[Value] = []
@@ -109,6 +130,17 @@ class Evaluator:
                 made = not called and values == (value,)  # Ruby's `C.new` without parentheses
                 found.extend(self._results(values, depth - 1) if made and value.kind == CLASS else values)
         return _distinct(found)
+
+    def _chained(self, values: Values, receivers: Values) -> Values:
+        """The receivers themselves, if all methods give what they are called on (`-> Self`)."""
+        for value in values:
+            if value.kind != FUNCTION or value.at is None or not receivers:
+                return ()
+            place = value.at.symbol - self._look.tables.facts(value.at.file).first
+            rows = self._look.typed(value.at.file, place, "")
+            if not rows or any(row.text.lstrip("&?").removeprefix("mut ") not in ("Self", "static") for row in rows):
+                return ()
+        return tuple(v._replace(kind=INSTANCE, step=TYPE) for v in receivers if v.kind in (INSTANCE, CLASS))
 
     def _results(self, values: Values, depth: int) -> Values:
         return _distinct(result for value in values for result in self.result(value, depth))
@@ -146,6 +178,8 @@ class Evaluator:
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)
         language = facts.head.language
+        if language == "rust" and name in ("crate", "super"):
+            return self._rust_module(file, place, name)
         plain = language in rules.PLAIN_SELF and name == "self"
         if not plain and (name in self._selfs.get(language, ()) or name in rules.SUPERS or name in rules.OWN_TYPES):
             found = self._own_object(file, place, name, language)
@@ -168,6 +202,9 @@ class Evaluator:
                     found = self.rows(file, rows, depth)
                     return tuple(v._replace(step=VALUE) if v.kind in (FUNCTION, CLASS) else v for v in found)
             inside = self._in_scope(file, scope, kind, bare, language, callee, depth)
+            if not inside and facts.owners[scope] and language in rules.IMPLICIT_SELF:
+                own = self._own_object(file, scope, "self", language)
+                inside = tuple(v._replace(step=SELF) for o in own if o.at for v in self.member(o.at, bare, depth - 1))
             if inside:
                 return inside
             scope = facts.parents[scope]
@@ -199,12 +236,24 @@ class Evaluator:
             return self.rows(file, self._look.typed(file, scope, name), depth)
         return ()
 
+    def _rust_module(self, file: int, place: int, name: str) -> Values:
+        """The module that `crate` or `super` means; in a module inside a file, `super` is the file's own."""
+        head = self._look.files.heads[file]
+        if head.language != "rust" or name not in ("crate", "super"):
+            return ()
+        facts = self._look.tables.facts(file)
+        while place >= 0 and facts.kinds[place] != "module":
+            place = facts.parents[place]
+        crates = self._import.crates
+        found = crates.root(file) if name == "crate" else file if place >= 0 else crates.parent(file)
+        return (Value(MODULE, None, IMPORT, files=(found,)),) if found >= 0 else ()
+
     def _own_object(self, file: int, place: int, name: str, language: str) -> Values:
         facts = self._look.tables.facts(file)
         while place >= 0 and facts.kinds[place] not in _HOLDERS:
             owner = facts.owners[place]
             if owner:
-                found = self._look.near_type(file, owner)
+                found = self._look.near_type(file, owner) or self._look.only_type(facts.head.family, owner)
                 if found is not None:
                     return (Value(BASES if name in rules.SUPERS else INSTANCE, found, SELF),)
             place = facts.parents[place]
@@ -229,23 +278,41 @@ class Evaluator:
                 return (_of(only, PACKAGE),)
         return ()
 
-    def in_module(self, file: int, name: str, depth: int) -> Values:
-        """What a file has under a name: its definitions, its imports, its variables."""
+    def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
+        """What a file has under a name: its definitions, its imports, its variables.
+
+        Args:
+            file: The file.
+            name: The name.
+            depth: How many further names may be looked through.
+            outside: Another file asks: what this one imports counts only if that makes it one of its own names.
+        """
         if depth <= 0:
             return ()
+        key = ("module", file, name, depth, outside)
+        known = self._memo.get(key)
+        if known is None:
+            known = self._memo[key] = self._in_module(file, name, depth, outside)
+        return known
+
+    def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
         found = self._look.top(file, name)
         if found is not None:
-            return (_of(found, SCOPE),)
+            rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
+            inner = self._import.crates.child(file, name) if rust else -1
+            return (_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,)),)
         rows = self._look.typed(file, -1, name)
-        item = self._look.binding(file, name)
+        own = not outside or self._look.files.heads[file].language not in rules.PRIVATE_IMPORTS
+        item = self._look.binding(file, name) if own else None
         if item is not None:
             return self.imported(file, item, name, depth)
-        if rows:
+        if rows or not own:
             return self.rows(file, rows, depth)
         for star in self._look.stars(file):
             for target in self._import.targets(file, star):
                 if target != file:
-                    values = self.in_module(target, name, depth - 1)
+                    values = self.in_module(target, name, depth - 1, outside=True)
+                    values = values or self._static(target, star, name, depth - 1)
                     if values:
                         return tuple(value._replace(step=IMPORT) for value in values)
         return ()
@@ -264,6 +331,11 @@ class Evaluator:
             values = self._module_value(targets, original, rules.MODULE_VALUES[language], depth)
             if values:
                 return values
+        if not targets and original and language in rules.QUALIFIED:
+            for target in self._look.declaring(self._look.files.families[file], item.module):
+                found = self._look.top(target, original)
+                if found is not None:
+                    return (_of(found, IMPORT),)
         if not targets:
             dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
             if not original and not item.alias and self._look.files.heads[file].language == "python":
@@ -274,10 +346,21 @@ class Evaluator:
             for target in targets:
                 if target == file:
                     continue
-                values = self.in_module(target, wanted, depth - 1) or self._default(target, wanted, depth - 1)
+                values = self.in_module(target, wanted, depth - 1, outside=True)
+                values = values or self._default(target, wanted, depth - 1)
+                if not values and original:
+                    values = self._static(target, item, wanted, depth - 1)
                 if values:
                     return tuple(value._replace(step=IMPORT) for value in values)
         return (Value(MODULE, None, IMPORT, files=targets),)
+
+    def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
+        """A member of the type that an import names as its module."""
+        holder = re.split(r"::|[.\\]", item.module)[-1]
+        if holder == name or self._look.files.heads[file].language not in rules.QUALIFIED | {"rust"}:
+            return ()
+        owners = self.in_module(file, holder, depth, outside=True)
+        return _distinct(v for o in owners if o.at for v in self.attribute(o, name, depth))
 
     def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
         """What a module is that hands out one value, or what that has as a member."""
@@ -302,7 +385,9 @@ class Evaluator:
         if value.kind == EXTERNAL:
             full = f"{value.text}.{name}"[:200]
             declared = spelled(self._look, value.files[0], -1, f"::{full}") if value.files else None
-            return (_of(declared, PACKAGE) if declared is not None else value._replace(text=full),)
+            if declared is not None:
+                return (_of(declared, PACKAGE),)
+            return self._extension(value, name) or (value._replace(text=full),)
         if value.kind == MODULE:
             return self._of_module(value, name, depth)
         if value.at is None:
@@ -310,6 +395,8 @@ class Evaluator:
         if value.kind == BASES:
             found = self._of_bases(value.at, name)
             return tuple(v._replace(step=SELF) for v in found)
+        if name == "this" and value.kind == CLASS:  # Outer.this
+            return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
         found = self._members(value, name, depth) or self._of_class(value, name)
         if value.kind == INSTANCE and step != SELF:
@@ -356,9 +443,18 @@ class Evaluator:
             return (_of(declared, value.step),) if declared is not None else ()
         return ()
 
+    def _extension(self, value: Value, name: str) -> Values:
+        """A method that the repository gives a type from outside."""
+        head = self._look.files.heads[value.files[0]] if value.files else None
+        if head is None or head.language not in rules.ADOPTING:
+            return ()
+        owner = value.text.rpartition(".")[2]
+        found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
+        return (_of(found[0], TYPE),) if found else ()
+
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         for file in value.files:
-            values = self.in_module(file, name, depth - 1)
+            values = self.in_module(file, name, depth - 1, outside=True) or self._rust_module(file, -1, name)
             if values:
                 return tuple(v._replace(step=IMPORT) for v in values)
         for file in value.files:  # a package's submodule
@@ -430,6 +526,20 @@ class Evaluator:
             known = self._memo_types[key] = tuple(found)
         return known
 
+    def named_like_its_type(self, value: Value, name: str) -> Value:
+        """The class of an object, if it has this name."""
+        at = value.at if value.kind == INSTANCE else None
+        facts = self._look.tables.facts(at.file) if at is not None else None
+        same = at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
+        return value._replace(kind=CLASS) if same else value._replace(kind=EXTERNAL)
+
+    def constructed(self, value: Value) -> Value:
+        """The class whose constructor an object calls as `this(...)` or `super(...)`."""
+        if value.kind == BASES and value.at is not None:
+            bases = [base for base in self.bases(value.at) if base.kind != "interface"]
+            return value._replace(kind=CLASS, at=bases[0] if bases else None)
+        return value._replace(kind=CLASS) if value.kind == INSTANCE else value
+
     # --- calls and types ------------------------------------------------------------------------------------------
 
     def result(self, value: Value, depth: int) -> Values:
@@ -493,6 +603,8 @@ class Evaluator:
             yield Value(INSTANCE, value.at, TYPE) if value.kind == CLASS else value
         if item.arguments and not known:
             yield Value(MANY, None, TYPE, files=(file,), text=item.arguments[-1], place=place)
+        elif item.name and not known and self._look.files.heads[file].language in rules.TYPED:
+            yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 
     def type_named(self, file: int, place: int, dotted: str, depth: int = _DEPTH) -> Values:
         """The types that a name, dotted or not, means at a place."""

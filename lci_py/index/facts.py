@@ -97,7 +97,7 @@ class FileFacts:
         """Names that the file as a whole has: the first definition of each."""
         found: dict[str, int] = {}
         for place in self.callables:
-            if is_top(self.kinds[place], self.kind_around(place)):
+            if is_top(self.kinds[place], self.kind_around(place), self.head.language):
                 found.setdefault(self.names[place], place)
         return found
 
@@ -136,7 +136,12 @@ class FileFacts:
     @cached_property
     def stars(self) -> list[Import]:
         """Imports that bind everything a module has."""
-        return [item for item in self.imports if item.name == "*" and not item.alias]
+        whole = self.head.language in ("csharp", "haskell")  # `using a.b;`, `import A.B`
+        return [
+            item
+            for item in self.imports
+            if item.alias == "." or (not item.alias and (item.name == "*" or (whole and not item.name)))
+        ]
 
     @cached_property
     def bindings(self) -> dict[str, Import]:
@@ -147,8 +152,10 @@ class FileFacts:
         return found
 
 
-def is_top(kind: str, around: str) -> bool:
+def is_top(kind: str, around: str, language: str = "") -> bool:
     """Whether a definition is one of its file's own names; `around` is the kind of its parent, or ""."""
+    if language == "haskell" and around == "class":
+        return True  # the methods of a type class are functions of the module
     return kind not in ("method", "constructor") and around in ("", "namespace", "module")
 
 
@@ -157,9 +164,11 @@ def is_shared(around: str) -> bool:
     return around not in FUNCTION_KINDS
 
 
-def owner(kind: str, parent: int, scope: str) -> str:
-    """The name of the type that a method outside it belongs to (Go, Swift extensions), else ""."""
-    return scope.rpartition(".")[2] if kind == "method" and parent < 0 else ""
+def owner(kind: str, around: str, scope: str) -> str:
+    """The name of the type that a method outside it belongs to (Go, Swift extensions, C++), else ""; `around` is the
+    kind of its parent, or ""."""
+    outside = kind in ("method", "constructor") and around in ("", "namespace", "module")
+    return scope.rpartition(".")[2] if outside else ""
 
 
 def bound_name(item: Import) -> str:
@@ -180,7 +189,7 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         names=[s.name if s.kind in CALLABLE else "" for s in symbols],
         kinds=[s.kind for s in symbols],
         parents=[s.parent for s in symbols],
-        owners=[owner(s.kind, s.parent, s.scope) for s in symbols],
+        owners=[owner(s.kind, symbols[s.parent].kind if s.parent >= 0 else "", s.scope) for s in symbols],
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
         types=extract.types,

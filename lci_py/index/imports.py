@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from lci_py.index.crates import STANDARD, Crates
 from lci_py.index.lookups import LookUps
 from lci_py.index.tables import BY_NAME, INDEX_NAMES
 from lci_py.types import Import
@@ -26,6 +27,7 @@ class ImportResolver:
         self._heads = look_ups.files.heads
         self._families = look_ups.files.families
         self._folders = look_ups.files.folders
+        self.crates = Crates(look_ups)
         self._memo: dict[tuple[object, ...], tuple[tuple[int, ...], set[int]]] = {}
 
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
@@ -66,8 +68,11 @@ class ImportResolver:
             return self._go_package(tuple(module.split("/")))  # an import is a folder, never a file
         if own == "javascript" and re.fullmatch(r"(?:node:)?[\w-]+", module):
             return ()  # a bare name is an installed package, whatever a file here is called
-        if own == "rust" and module.partition("::")[0] in ("std", "core", "alloc"):
-            return ()
+        if own == "rust":
+            segments = [part for part in module.split("::") if part]
+            within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
+            if within >= 0 or (segments and segments[0] in (*STANDARD, "crate", "self", "super")):
+                return (within,) if within >= 0 else ()
         if own == "c":
             return self._include(folder, module)
         if own in BY_NAME:

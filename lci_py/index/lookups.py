@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 from zlib import crc32
 
+from lci_py.index import rules
 from lci_py.index.facts import is_shared, is_top
 from lci_py.index.tables import Definition, Tables
 from lci_py.types import TYPE_KINDS, Import, Typed
@@ -182,15 +183,19 @@ class LookUps:
         return self.inside(owner.file, place, name) or self.adopted(owner, name)
 
     def adopted(self, owner: Definition, name: str) -> Definition | None:
-        """A method of a type that stands outside it, if the type is the only one of its name in the folder."""
+        """A method of a type that stands outside it, if the type is the only one of its name in the folder, or, in the
+        languages where that may be anywhere, in the program."""
         facts = self.tables.facts(owner.file)
         head = facts.head
         place = (head.family, head.folder, facts.names[owner.symbol - facts.first])
         only = self._ask(("near", *place))
-        if only is None or only.symbol != owner.symbol:
-            return None
-        found: Definition | None = self._ask(("orphan", *place, name))
-        return found
+        if only is not None and only.symbol == owner.symbol:
+            found: Definition | None = self._ask(("orphan", *place, name))
+            if found is not None:
+                return found
+        if head.language in rules.ADOPTING and self.only_type(head.family, place[2]) == owner:
+            return next((item for item in self.all_named(head.family, name) if item.owner == place[2]), None)
+        return None
 
     def bases(self, owner: Definition) -> list[str]:
         """Names of a type's bases."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"[@$]*[^\W\d][\w$]*|::|\?->|->|\?\.|!!|\.|[()\[\]{}<>?!&*|,#:@ ]|.")
+_LABEL = re.compile(r"\bthis@(\w+)")  # Kotlin's Outer.this
 _NAME = re.compile(r"[@$]*[^\W\d]")
 _SKIPPED = frozenset({"&", "*", "!", "await", "mut", "try", " ", "#", "move", "ref", "in", "out"})
 _DOTS = frozenset({".", "?.", "->", "?->", "::", ":", "\\"})
@@ -18,7 +19,7 @@ _MOST_STEPS = 24
 
 
 class Step(NamedTuple):
-    """One step along an expression: a `name` or `cast` (to a type) at its start; then `attr`, `call`, `item`.
+    """One step along an expression: a `name`, `cast` (to a type) or `text` at its start; then `attr`, `call`, `item`.
 
     A name that is looked up at the top level only begins with `::`.
     """
@@ -30,7 +31,9 @@ class Step(NamedTuple):
 @lru_cache(maxsize=20_000)
 def steps_of(text: str) -> tuple[Step, ...]:
     """The steps of an expression, none if it is not a chain of names, calls and indexing."""
-    tokens: list[str] = _TOKEN.findall(text)
+    if text[:1] in ('"', "'") and text[-1:] == text[:1]:
+        return (Step("text", ""),)
+    tokens: list[str] = _TOKEN.findall(_LABEL.sub(r"\1.this", text))
     found = _chain(tokens, 0)
     return tuple(found[0]) if found is not None and len(found[0]) <= _MOST_STEPS else ()
 

@@ -97,6 +97,10 @@ class _CallResolver:
             made = self._evaluate.type_named(self._file, caller, name)
             return self._targets(value._replace(text="new") for value in made)
         values = self._evaluate.expression(self._file, caller, receiver)
+        if not values and self._language in rules.QUALIFIED:
+            named, rest = self._evaluate.qualified(self._file, steps_of(f"{receiver}.{name}"))
+            if named and not rest:
+                return self._targets(named)
         if not values:
             if self._is_bound(receiver, caller) or name in rules.BUILTIN_METHODS.get(self._language, ()):
                 return ()
@@ -118,6 +122,8 @@ class _CallResolver:
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether the head of a receiver is something, though nobody knows what its members are."""
         steps = steps_of(receiver)
+        if steps and self._language in rules.CAPITAL_TYPES and steps[0].name[:1].isupper():
+            return True
         if not steps or len(steps) > 1:
             return not steps
         return bool(self._evaluate.name(self._file, caller, steps[0].name))
@@ -128,11 +134,21 @@ class _CallResolver:
         if name in rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
         values = self._evaluate.name(self._file, caller, name, callee=True)
+        if self._language in rules.DELEGATING and (name == "this" or name in rules.SUPERS):
+            return self._targets(self._evaluate.constructed(value) for value in values)
         if values:
-            return self._targets(values)
-        if self._is_local(name, caller) or name in self.facts.bindings:
+            targets = self._targets(values)
+            if targets or not any(value.kind == INSTANCE for value in values):
+                return targets
+            # `new Clock()`, where a property of that name and type hides the type from all but `new`
+            return self._targets(self._evaluate.named_like_its_type(value, name) for value in values)
+        if self._is_local(name, caller):
             return ()
-        if self._language in rules.EXPLICIT_NAMES:
+        if self._language in rules.MACROS_ANYWHERE:
+            macro = self._look.only(self._family, name)
+            if macro is not None and macro.kind == "macro":
+                return ((macro.symbol, PACKAGE),)
+        if name in self.facts.bindings or self._language in rules.EXPLICIT_NAMES:
             return ()
         implicit = self._language in rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in rules.PROGRAM_SCOPE)

@@ -8,6 +8,10 @@ FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "p
 PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
 #: A bare name is bound in the file, by its package or by an import, or it is the language's own.
 EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
+#: What a file imports is not among the names that others can take from it.
+PRIVATE_IMPORTS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "go", "zig", "c", "cpp"})
+#: A macro that is defined, or exported, is known in all modules that come after it.
+MACROS_ANYWHERE = frozenset({"rust"})
 #: A type is known by its name alone somewhere in the program, without an import that says from where.
 PROGRAM_TYPES = frozenset(
     {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
@@ -15,17 +19,27 @@ PROGRAM_TYPES = frozenset(
 #: A type inside another one is out of reach for its bare name.
 NESTED_HIDDEN = frozenset({"scala"})
 #: A bare name reaches the methods of the object around it.
-IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp"})
+IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp", "zig"})
 #: A bare name in a method reaches the fields of the object around it.
 IMPLICIT_FIELDS = IMPLICIT_SELF - {"ruby"}
 #: Functions and variables have names of their own: a local does not hide a function that is called.
 SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash", "elixir"})
+#: Methods of a type may stand anywhere in the program: extensions, `void A::f() {}` in another file.
+ADOPTING = frozenset({"cpp", "swift", "kotlin", "rust"})
+#: `this(...)` and `super(...)` call constructors, by themselves.
+DELEGATING = frozenset({"java", "kotlin", "csharp", "javascript", "typescript", "tsx"})
+#: Types are written with a capital: a receiver that is, and that nothing defines, is a type from outside.
+CAPITAL_TYPES = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "haskell", "zig"})
+#: Every type in use is declared, so one that the repository does not define is from outside.
+TYPED = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "zig", "go", "cpp"})
+#: Types are known by their qualified names without an import.
+QUALIFIED = frozenset({"java", "kotlin", "scala", "csharp"})
 #: A file or table of functions is an object: `list.append(x)` may be a function.
 MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
 #: Several functions of one type may have one name, and differ in their parameters.
 OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
 #: A call on a declared type may run what a type derived from it has put in the place of the method.
-VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript"})
+VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript", "cpp", "rust"})
 #: A name with a capital is that of the module around, or of one further out, in whichever file it is declared.
 SPELLED = frozenset({"ruby", "elixir", "php"})
 #: A class's method that makes an object of it.
@@ -65,7 +79,6 @@ CONSTRUCTORS = {
     "ruby": ("initialize",),
     "php": ("__construct",),
     "swift": ("init",),
-    "kotlin": ("constructor",),
     "scala": ("this",),
 }
 #: How a method names the object around it as one of its base class.

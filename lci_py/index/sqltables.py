@@ -133,7 +133,7 @@ class SqlTables:
             _check(type(name) is type(scope) is str and _is_line(line))
             kinds.append(_KIND[kind])
             parents.append(above)
-            owners.append(owner(kind, above, scope))
+            owners.append(owner(_KIND[kind], kinds[above] if above >= 0 else "", scope))
             lines.append(line)
         sql = "SELECT symbol, name FROM bases WHERE symbol BETWEEN ? AND ? ORDER BY symbol, place"
         bases = self._select(segment, sql, (start, start + len(rows) - 1))
@@ -205,17 +205,17 @@ class SqlTables:
 
     def _definitions(self, where: str, name: str) -> list[Definition]:
         sql = (
-            "SELECT s.id, s.file, s.kind, p.kind, s.parent, s.scope FROM symbols s "
+            "SELECT s.id, s.file, s.kind, p.kind, s.scope FROM symbols s "
             f"LEFT JOIN symbols p ON p.id = s.parent {where}"
         )
         found = []
         for segment, numbers in enumerate(self._public_symbols):
-            for symbol, file, kind, around, parent, scope in self._select(segment, sql, (name,)):
+            for symbol, file, kind, around, scope in self._select(segment, sql, (name,)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
                 if public < 0:
                     continue
                 _check(type(scope) is str and (around is None or around in _KIND))
-                outside = owner(kind, -1 if parent is None else 0, scope)
+                outside = owner(_KIND[kind], _KIND[around] if around is not None else "", scope)
                 number = self._public(numbers, symbol, self.n_symbols)
                 _check(number >= 0)
                 found.append(Definition(number, public, _KIND[kind], around or "", outside))

@@ -23,7 +23,10 @@ _GROUPS = re.compile(r"[(\[{]")
 _BEFORE = re.compile(r"[\w)\]>!?}$]$")
 _FIRST = re.compile(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
 #: What keeps two words apart where blanks go: `new Foo`, `await f()`.
-_WORDS = re.compile(r"\b(new|await|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
+_WORDS = re.compile(
+    r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])"
+)
+_CASTS = re.compile(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = re.compile(r"\s+")
 _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
@@ -38,7 +41,7 @@ def outline(captured: Captured, node: Node) -> str:
     """
     start = node.start_byte
     text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
-    text = _WORDS.sub(r"\1" "\0", text)
+    text = _WORDS.sub(r"\1" "\0", _CASTS.sub("\0" r"\1" "\0", text))
     text = _SPACE.sub("", text).replace("\0", " ")
     if _GROUPS.search(text):
         text = _without_arguments(text)
