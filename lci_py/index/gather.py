@@ -174,8 +174,8 @@ class _Gathering:
         ):
             for _, (node, number, _) in self._each(what):
                 points.give(node + base, value_of(kind, first + number))
-        for _, (node, _, _) in self._each(ir.NEW):
-            points.give(node + base, points.new_object())
+        for _, (node, plain, _) in self._each(ir.NEW):
+            points.give(node + base, points.new_object(plain == ir.PLAIN))
         for _, (node, owner, obj) in self._each(ir.SUPER):
             points.uses.setdefault(obj + base, []).append(use_super(node + base, self._first_class + owner))
 

@@ -38,6 +38,8 @@ def number_of(value: int) -> int:
 
 #: What functions have as members in any case.
 OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
+#: Objects that belong to functions and are no lists.
+_PLAIN = frozenset({"prototype", "instance", "created"})
 #: What is done with the values of a node, and its operands.
 Use = tuple[int, int, int, int]
 _COPY, _LOAD, _STORE, _BIND, _SUPER, _CALL, _EACH = range(7)
@@ -117,6 +119,7 @@ class Points:
         self._objects = 0
         self._made: dict[tuple[str, int], int] = {}
         self._prototypes: dict[int, int] = {}
+        self._plain: set[int] = set()
         self.members: dict[tuple[int, int], int] = {}
         self.bases: dict[int, list[int]] = {}
         self._lineages: dict[int, tuple[int, ...]] = {}
@@ -163,12 +166,16 @@ class Points:
         """The object that belongs to something: the rest parameter of a function, its generator, ..."""
         found = self._made.get((what, number))
         if found is None:
-            found = self._made[what, number] = self.new_object()
+            found = self._made[what, number] = self.new_object(what in _PLAIN)
         return found
 
-    def new_object(self) -> int:
+    def new_object(self, plain: bool = False) -> int:
+        """A container; a plain one has no methods of lists and maps."""
         self._objects += 1
-        return value_of(OBJECT, self._objects)
+        found = value_of(OBJECT, self._objects)
+        if plain:
+            self._plain.add(found)
+        return found
 
     def pair(self, kind: int, first: int, second: int) -> int:
         """A value of two parts: a bound method, or what `super()` is."""
@@ -352,13 +359,13 @@ class Points:
         if found is None:
             found = self._resolved[value, key] = self.node()
             self._member_of(value, found, key, value)
-            if self.text(key) in self.methods:
+            if self.text(key) in self.methods and value not in self._plain:
                 self.give(found, self.pair(METHOD, value, key))
         self.copy(found, target)
 
     def _member_of(self, value: int, target: int, key: int, on: int) -> None:
         self.bind(self.field(value, key), target, on)
-        if self.text(key) not in self.methods:  # what is in a list is not one of its methods
+        if value in self._plain or self.text(key) not in self.methods:  # what is in a list is not one of its methods
             self.bind(self.field(value, 0), target, on)
         self.load(self.prototype(value), target, key, on)
 

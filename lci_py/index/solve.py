@@ -294,7 +294,7 @@ class Solver:
                 if name == "call"
                 else tuple((ir.SPREAD, source) for p, source in call.arguments if p == 1)
             )
-            inner = self._synthetic(("call", site, value), call._replace(arguments=passed, callee=0))
+            inner = self._synthetic(("call", site, value), call._replace(arguments=passed))
             self._link(inner, number, 0)
             node = self._this_of(value)
             if node and arguments:
@@ -423,7 +423,7 @@ class Solver:
 
     def _edge(self, site: int, target: int) -> None:
         call = self.points.site(site)
-        self._edges.setdefault((call.caller, call.line & ir.LINE, call.callee or ~site), set()).add(target)
+        self._edges.setdefault((call.caller, call.line & ir.LINE, call.callee), set()).add(target)
 
     def _callbacks(self) -> None:
         """A function that is passed to what nobody knows is called by it, as far as the caller can tell."""
