@@ -125,6 +125,7 @@ class _Gathering:
             points.function_node.append(known)
         points.class_node.extend(item.first_symbol + symbol if symbol >= 0 else -1 for symbol in item.flow.classes)
         points.class_python.extend(item.python for _ in item.flow.classes)
+        points.function_python.extend(item.python for _ in item.flow.functions)
         for _, (node, source, _) in self._each(ir.COPY):
             points.uses.setdefault(source + base, []).append(use_copy(node + base))
         for kind in (ir.LOAD, ir.ITEM):
@@ -173,8 +174,8 @@ class _Gathering:
         ):
             for _, (node, number, _) in self._each(what):
                 points.give(node + base, value_of(kind, first + number))
-        for _, (node, _, _) in self._each(ir.NEW):
-            points.give(node + base, points.new_object())
+        for _, (node, plain, _) in self._each(ir.NEW):
+            points.give(node + base, points.new_object(plain == ir.PLAIN))
         for _, (node, owner, obj) in self._each(ir.SUPER):
             points.uses.setdefault(obj + base, []).append(use_super(node + base, self._first_class + owner))
 

@@ -38,6 +38,8 @@ def number_of(value: int) -> int:
 
 #: What functions have as members in any case.
 OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
+#: Objects that belong to functions and are no lists.
+_PLAIN = frozenset({"prototype", "instance", "created"})
 #: What is done with the values of a node, and its operands.
 Use = tuple[int, int, int, int]
 _COPY, _LOAD, _STORE, _BIND, _SUPER, _CALL, _EACH = range(7)
@@ -97,6 +99,7 @@ class Points:
         self.function_node: list[int] = []  # its node in the graph
         self.class_node: list[int] = []  # its symbol's number, -1 if it has none
         self.class_python: list[bool] = []
+        self.function_python: list[bool] = []
         self.sites: list[tuple[int, int, int, int, int, int]] = []  # as `Site`, with where its arguments start and end
         self.arguments: list[tuple[int, int]] = []
         self.passed: set[int] = set()  # nodes that are arguments, or are stored
@@ -115,6 +118,8 @@ class Points:
         self._pair_list: list[tuple[int, int]] = []
         self._objects = 0
         self._made: dict[tuple[str, int], int] = {}
+        self._prototypes: dict[int, int] = {}
+        self._plain: set[int] = set()
         self.members: dict[tuple[int, int], int] = {}
         self.bases: dict[int, list[int]] = {}
         self._lineages: dict[int, tuple[int, ...]] = {}
@@ -161,12 +166,16 @@ class Points:
         """The object that belongs to something: the rest parameter of a function, its generator, ..."""
         found = self._made.get((what, number))
         if found is None:
-            found = self._made[what, number] = self.new_object()
+            found = self._made[what, number] = self.new_object(what in _PLAIN)
         return found
 
-    def new_object(self) -> int:
+    def new_object(self, plain: bool = False) -> int:
+        """A container; a plain one has no methods of lists and maps."""
         self._objects += 1
-        return value_of(OBJECT, self._objects)
+        found = value_of(OBJECT, self._objects)
+        if plain:
+            self._plain.add(found)
+        return found
 
     def pair(self, kind: int, first: int, second: int) -> int:
         """A value of two parts: a bound method, or what `super()` is."""
@@ -333,7 +342,7 @@ class Points:
             self._of_module(number_of(value), target, key, set())
         elif kind == FUNC:
             self._of_function(value, target, key)
-        elif kind == SUPER:
+        elif kind == SUPER and self.calling:
             owner, obj = self.parts(value)
             self._of_lineage(self.lineage_of(obj, owner), target, key, obj)
         elif kind == BUILTIN or (kind == BOUND and self.text(key) in OF_FUNCTIONS):
@@ -350,16 +359,22 @@ class Points:
         if found is None:
             found = self._resolved[value, key] = self.node()
             self._member_of(value, found, key, value)
-            if self.text(key) in self.methods:
+            if self.text(key) in self.methods and value not in self._plain:
                 self.give(found, self.pair(METHOD, value, key))
         self.copy(found, target)
 
     def _member_of(self, value: int, target: int, key: int, on: int) -> None:
         self.bind(self.field(value, key), target, on)
-        self.bind(self.field(value, 0), target, on)
-        prototype = self._made.get(("prototype of", number_of(value)))
-        if prototype is not None:
-            self.load(prototype, target, key, on)
+        if value in self._plain or self.text(key) not in self.methods:  # what is in a list is not one of its methods
+            self.bind(self.field(value, 0), target, on)
+        self.load(self.prototype(value), target, key, on)
+
+    def prototype(self, value: int) -> int:
+        """The node of the objects where members are looked for that an object does not have itself."""
+        found = self._prototypes.get(value)
+        if found is None:
+            found = self._prototypes[value] = self.node()
+        return found
 
     def _of_instance(self, value: int, target: int, key: int) -> None:
         found = self._resolved.get((value, key))
@@ -407,7 +422,9 @@ class Points:
             self.copy(node, target)
             return
         default = exports.get(self.name("module.exports"))
-        if default is not None and default != node:
+        if default is not None and key == self.name("default"):
+            self.copy(default, target)  # what a CommonJS module is, as others import it
+        elif default is not None:
             self.load(default, target, key)
         for star in self.stars.get(file, ()):
             self._of_module(star, target, key, seen)
@@ -437,7 +454,7 @@ class Points:
         function = self.functions[number_of(value)]
         kind = kind_of(on)
         has_this = any(p.kind == ir.THIS for p in function.parameters)
-        if function.flags & ir.PROPERTY and kind == INSTANCE:
+        if function.flags & ir.PROPERTY and kind in (INSTANCE, OBJECT):
             first = function.parameters[0].node if function.parameters else 0
             self.give(first, on)
             self.copy(function.result, target)

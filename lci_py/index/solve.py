@@ -32,6 +32,8 @@ _GETTERS = frozenset(
     filter next keys entries""".split()
 )
 _WHOLE = frozenset("values items copy slice concat reverse sort flat filter keys entries".split())
+#: Methods that give a container of what is in it, in other places.
+_MOVED = frozenset("slice concat reverse flat filter".split())
 #: Methods that call a function with what is in the container.
 _CALLERS = frozenset(
     """forEach map filter find findIndex findLast some every flatMap sort then catch finally reduce
@@ -39,7 +41,11 @@ _CALLERS = frozenset(
 )
 #: Functions that give what they are given, or a container of it.
 _SAME = frozenset("list tuple set frozenset sorted reversed iter dict copy deepcopy".split())
-_BUILTINS = _SAME | {"map", "filter", "next", "enumerate", "zip", "partial", "Object", "Array", "Promise", "Reflect"}
+_CONTAINERS = frozenset("Map Set WeakMap WeakSet Array".split())
+_BUILTINS = (
+    _SAME | _CONTAINERS | {"map", "filter", "next", "enumerate", "zip", "partial", "Object", "Promise", "Reflect"}
+)
+_GIVES_FIRST = frozenset({"partial", "Promise.resolve", "Promise.all", "Object.freeze", "Object.seal"})
 
 
 class Solved(NamedTuple):
@@ -167,7 +173,7 @@ class Solver:
             if parameter.kind == ir.THIS:
                 return parameter.node, False
         for parameter in self.points.functions[function].parameters:
-            if parameter.kind == ir.SINGLE:
+            if parameter.kind == ir.SINGLE and self.points.function_python[function]:
                 return parameter.node, True
         return 0, False
 
@@ -230,10 +236,7 @@ class Solver:
     def _construct_function(self, site: int, value: int) -> None:
         points = self.points
         made = points.made("instance", number_of(value))
-        key = ("prototype of", number_of(made))
-        if key not in points._made:
-            node = points._made[key] = points.node()
-            points.load(self._holding(value), node, points.name("prototype"))
+        points.load(self._holding(value), points.prototype(made), points.name("prototype"))
         points.give(points.site(site).result, made)
         self._link(site, number_of(value), made)
 
@@ -262,7 +265,13 @@ class Solver:
                     points.copy(source, key_node)
         if name in _CALLERS and arguments:
             self._call_each(site, arguments[0], points.everything(value), name)
-        if name in _WHOLE:
+        if name in _MOVED:
+            made = points.made("moved", site)
+            points.copy(points.everything(value), points.field(made, 0))
+            points.give(call.result, made)
+            for source in arguments if name == "concat" else ():
+                points.load(source, points.field(made, 0), 0)
+        elif name in _WHOLE:
             points.give(call.result, value)
         if name in _GETTERS:
             points.copy(points.everything(value), call.result)
@@ -285,7 +294,7 @@ class Solver:
                 if name == "call"
                 else tuple((ir.SPREAD, source) for p, source in call.arguments if p == 1)
             )
-            inner = self._synthetic(("call", site, value), call._replace(arguments=passed, callee=0))
+            inner = self._synthetic(("call", site, value), call._replace(arguments=passed))
             self._link(inner, number, 0)
             node = self._this_of(value)
             if node and arguments:
@@ -333,7 +342,7 @@ class Solver:
                 self._call_each(site, source, items, "map" if name == "map" else "filter")
             if name == "filter":
                 points.copy(items, points.field(made, 0))
-        elif name in _SAME or name in ("partial", "Promise.resolve", "Object.freeze", "Array.from"):
+        elif name in _SAME or name in _GIVES_FIRST or (name == "Array.from" and len(arguments) == 1):
             for source in arguments[:1]:
                 points.copy(source, call.result)
         elif name == "next":
@@ -346,6 +355,34 @@ class Solver:
             for at, source in enumerate(arguments):
                 key = points.name("1" if name == "enumerate" else str(at))
                 points.load(source, points.field(inner, key), 0)
+        elif name in _CONTAINERS or name == "Array.of":
+            made = points.made("container", site)
+            points.give(call.result, made)
+            for source in arguments:
+                points.load(source, points.field(made, 0), 0)
+                if name == "Array.of":
+                    points.copy(source, points.field(made, 0))
+        elif name == "Array.from" and len(arguments) > 1:
+            items = points.field(points.made("items", site), 0)
+            points.load(arguments[0], items, 0)
+            self._call_each(site, arguments[1], items, "map")
+        elif name in ("Object.values", "Object.entries"):
+            made, pair = points.made("values", site), points.made("pair", site)
+            target = points.field(made, 0) if name == "Object.values" else points.field(pair, points.name("1"))
+            if name == "Object.entries":
+                points.give(points.field(made, 0), pair)
+            points.give(call.result, made)
+            for source in arguments[:1]:
+                points.load(source, target, 0)
+        elif name == "Object.create" and arguments:
+            made = points.made("created", site)
+            points.copy(arguments[0], points.prototype(made))
+            points.give(call.result, made)
+        elif name == "Object.setPrototypeOf" and len(arguments) > 1:
+            points.copy(arguments[0], call.result)
+            for value in tuple(points.values(arguments[0])):
+                if kind_of(value) == OBJECT:
+                    points.copy(arguments[1], points.prototype(value))
         elif name == "Object.assign" and arguments:
             points.copy(arguments[0], call.result)
             for source in arguments[1:]:
@@ -375,8 +412,11 @@ class Solver:
             points.call(iterate, first)
             points.load(made, step, points.name("__next__"))
             points.load(made, step, points.name("next"))
-            second = self._synthetic(("next", site), each._replace(callee=step, arguments=()))
+            result = points.field(holder, points.name("result"))
+            second = self._synthetic(("next", site), each._replace(callee=step, result=result, arguments=()))
             points.call(step, second)
+            points.copy(result, each.result)
+            points.load(result, each.result, points.name("value"))
             points.load(made, each.result, 0)
 
     # --- edges ----------------------------------------------------------------------------------------------------
@@ -392,14 +432,18 @@ class Solver:
             call = points.site(number)
             if not call.arguments or self._is_known(call.callee) or call.line & ir.DECORATOR:
                 continue
+            if any(self._is_of_object(value) for value in points.values(call.callee)):
+                continue
             for _, source in call.arguments:
                 for value in sorted(points.values(source)):
-                    function = value if kind_of(value) == FUNC else 0
-                    if kind_of(value) == BOUND:
-                        function = points.parts(value)[0]
-                    if function:
+                    function = points.parts(value)[0] if kind_of(value) == BOUND else value
+                    if kind_of(function) == FUNC:
                         target = points.function_node[number_of(function)]
                         self._passed[call.caller, call.line & ir.LINE, target] = None
+
+    def _is_of_object(self, value: int) -> bool:
+        """Whether what is called is a method of a container or a function: it is known what that calls."""
+        return kind_of(value) == METHOD and kind_of(self.points.parts(value)[0]) in (OBJECT, FUNC, BOUND)
 
     def _found(self) -> list[Edge]:
         found: dict[tuple[int, int, int], int] = {}

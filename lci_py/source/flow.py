@@ -29,7 +29,7 @@ LOAD = 4  # node, object, name
 STORE = 5  # object, name, from
 ITEM = 6  # node, container, key (0: any)
 PUT = 7  # container, key (0: any), from
-NEW = 8  # node: a container of its own
+NEW = 8  # node, `PLAIN` or 0: a container of its own
 CALL = 9  # node for the result, callee, line; the caller is in `callers`, `ARG` rows follow
 ARG = 10  # call (a count of CALL rows), position or ~name, from
 SELF = 11  # node, class: an object of it
@@ -40,6 +40,8 @@ MEMBER = 15  # class, name, from
 BASE = 16  # class, from
 EXPORT = 17  # name, from: what other files get under a name
 STAR = 18  # place among the file's imports: everything that the module exports is bound here
+#: An object that has no methods but those that it is given: no list, no map.
+PLAIN = 1
 #: Positions of arguments that are not single values.
 SPREAD, SPREAD_NAMED = 1 << 20, (1 << 20) + 1
 #: What a function is, in bits.

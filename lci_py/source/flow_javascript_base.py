@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.flow import CLASS, EXPORT, IMPORT, ITEM, NEW, PUT, REST, SELF, STORE, THIS, FlowBuilder
+from lci_py.source.flow import CLASS, EXPORT, IMPORT, ITEM, NEW, PLAIN, PUT, REST, SELF, STORE, THIS, FlowBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -256,7 +256,7 @@ class Lowering:
     def _exported(self) -> int:
         """The object `module.exports`."""
         if not self._exports:
-            self._exports = self.flow.value(NEW)
+            self._exports = self.flow.value(NEW, PLAIN)
             self.flow.row(EXPORT, self.flow.string("module.exports"), self._exports)
         return self._exports
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.source.flow import EXPORT, NEW, STAR
+from lci_py.source.flow import EXPORT, NEW, PLAIN, STAR
 from lci_py.source.flow_javascript_base import CLASSES
 from lci_py.source.flow_javascript_values import Expressions
 
@@ -128,7 +128,7 @@ class Modules(Expressions):
     def _enum(self, node: Node) -> int:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None:
-            self.flow.copy(self.flow.bind(self._scope, self._text(name)), self.flow.value(NEW))
+            self.flow.copy(self.flow.bind(self._scope, self._text(name)), self.flow.value(NEW, PLAIN))
         for child in body.named_children if body is not None else ():
             self._value(child.child_by_field_name("value"))
         return 0
@@ -139,13 +139,13 @@ class Modules(Expressions):
         if name is None or body is None or name.type == "string":
             return 0
         flow = self.flow
-        made = flow.value(NEW)
+        made = flow.value(NEW, PLAIN)
         head, *rest = self._text(name).split(".")
         if rest:
-            outer = flow.value(NEW)
+            outer = flow.value(NEW, PLAIN)
             flow.copy(flow.bind(self._scope, head), outer)
             for part in rest[:-1]:
-                inner = flow.value(NEW)
+                inner = flow.value(NEW, PLAIN)
                 self._put(outer, part, inner)
                 outer = inner
             self._put(outer, rest[-1], made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.source.flow import CONSTRUCT, NEW, SPREAD, SUPER
+from lci_py.source.flow import CONSTRUCT, NEW, PLAIN, SPREAD, SUPER
 from lci_py.source.flow_javascript_base import CLASSES, FUNCTIONS, Lowering
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Expressions(Lowering):
         name = tag.child_by_field_name("name")
         flow = self.flow
         called = name is not None and (name.type != "identifier" or self._text(name)[:1].isupper())
-        properties = flow.value(NEW) if called else 0
+        properties = flow.value(NEW, PLAIN) if called else 0
         for child in tag.named_children:
             parts = child.named_children
             if child.type == "jsx_attribute" and parts:
@@ -207,7 +207,7 @@ class Expressions(Lowering):
 
     def _object(self, node: Node) -> int:
         flow = self.flow
-        made = flow.value(NEW)
+        made = flow.value(NEW, PLAIN)
         for child in node.named_children:
             kind = child.type
             if kind == "pair":

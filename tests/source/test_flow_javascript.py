@@ -86,6 +86,19 @@ def test_values_are_followed_through_a_function(body: str, wanted: set[str]) -> 
         pytest.param("const o = { a() { this.b(); }, b: () => f() }; function t() { o.a(); }", "o.a", {"o.b"},
                      id="this is the object"),
         pytest.param("const o = { a() { this.b(); }, b: f };", "o.a", {"f"}, id="this is the object, called or not"),
+        pytest.param("class A { m() { f(); } }\nconst o = { A };\nclass B extends o.A { m() { super.m(); } }\n"
+                     "class D { m() {} }", "B.m", {"A.m"}, id="a base that is a value"),
+        pytest.param("const o = { get x() { return f; } }; function t() { o.x(); }", "t", {"o.x", "f"},
+                     id="a getter of an object"),
+        pytest.param("function A() {} A.prototype.m = f; function B() {} B.prototype = Object.create(A.prototype);\n"
+                     "class C { m() {} } class D { m() {} } function t() { new B().m(); }", "t", {"B", "f"}, id="Object.create"),
+        pytest.param("const m = new Map(); m.set('k', f); function t() { m.get('k')(); }", "t", {"f"}, id="a map"),
+        pytest.param("function t() { const l = []; l.push(g); [f, h].slice(1)[0](); }", "t", {"f", "h"}, id="moved items"),
+        pytest.param("class A { [Symbol.iterator]() { return { next: () => ({ value: g }) }; } }\n"
+                     "function t() { for (const x of new A()) x(); }", "t", {"A", "A.[Symbol.iterator]", "A.[Symbol.iterator].next", "g"},
+                     id="what an iterator gives"),
+        pytest.param("function t() { setTimeout(f); }", "t", {"f"}, id="the first function of all as a callback"),
+        pytest.param("function A(x) { x(); } function t() { new A(f); }", "A", {"f"}, id="a constructor without this"),
         pytest.param("class A { set x(v) {} } const m = (o) => o.x; function t() { m(new A())(); }", "t", {"m", "A"},
                      id="a setter is not what it sets"),
         pytest.param("const o = {}; o.a = function () { this.b(); }; o.b = f; o.a();", "o.a", {"f"},
@@ -132,6 +145,7 @@ COMMON = "function f() {}\nexports.f = f;\nmodule.exports.g = function () { expo
         ("module.exports = function f() {};", "const x = require('./one'); function t() { x(); }", {"f"}),
         ("function f() {}\nexports = module.exports = f;\nexports.g = () => {};",
          "const x = require('./one'); function t() { x(); x.g(); }", {"f", "g"}),
+        ("module.exports = function f() {};", "import x from './one'; function t() { x(); }", {"f"}),
         ("class A { m() {} }\nmodule.exports = { A };", "const { A } = require('./one'); function t() { new A().m(); }",
          {"A", "A.m"}),
     ],
