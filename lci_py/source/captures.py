@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lci_py.types import FUNCTION_KINDS
+from lci_py.types import CALLABLE, FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -196,9 +196,14 @@ class Finder:
             index = self.entities[index].outer
         return self.entities[index].symbol if index >= 0 else -1
 
-    def caller(self, byte: int, symbols: list[Symbol]) -> int:
-        """The innermost function around a byte; failing that the innermost symbol, so that nothing is lost."""
-        innermost = index = self.symbol(byte)
+    def caller(self, byte: int, symbols: list[Symbol], *, of_variables: bool) -> int:
+        """The innermost function around a byte; failing that the innermost symbol, so that nothing is lost, or, unless
+        `of_variables`, the innermost type or module: what is called to initialise a variable is called by its scope."""
+        holder = index = self.symbol(byte)
+        if not of_variables:
+            holder = -1
         while index >= 0 and symbols[index].kind not in FUNCTION_KINDS:
+            if holder < 0 and symbols[index].kind in CALLABLE:
+                holder = index
             index = symbols[index].parent
-        return index if index >= 0 else innermost
+        return index if index >= 0 else holder

@@ -295,7 +295,7 @@ def _calls(
         if (not receiver and (at in defined or at in calls)) or captured.is_uncalled(at):
             continue
         owner = outline(captured, receiver[0]) if receiver else ""
-        caller = finder.caller(at, symbols)
+        caller = finder.caller(at, symbols, of_variables=flow is None)
         if around is not None:
             place, start = around.at(at)
             if place >= 0 and start > starts.get(caller, -1):

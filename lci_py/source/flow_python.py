@@ -180,7 +180,9 @@ class PythonFlow:
             if base.type != "keyword_argument":
                 flow.row(BASE, place, self._value(base))
         before = self._scope, self._symbol, self._class
-        self._scope = flow.scope(self._scope, self._function, owner=place, hidden=True)
+        # At the top level what the body calls is called by the class.
+        caller = flow.function(symbol) if self._function < 0 and symbol >= 0 else self._function
+        self._scope = flow.scope(self._scope, caller, owner=place, hidden=True)
         self._symbol = symbol if symbol >= 0 else self._symbol
         self._class = place
         body = node.child_by_field_name("body")

@@ -45,7 +45,7 @@ def render(found: Extract) -> str:
         if symbol.doc:
             out.append(f"      doc {symbol.doc!r}")
     out += ["", "calls: line receiver . name in caller"]
-    out += [f"  {c.line} {c.receiver or '-'} . {c.name} in {names[c.caller + 1]}" for c in found.calls]
+    out += [f"  {c.line} {c.receiver or '-'} . {c.name} in {names[c.caller + 1] if c.caller >= -1 else f'<lambda {-1 - c.caller}>'}" for c in found.calls]
     out += ["", "imports: line module, name as alias"]
     out += [f"  {i.line} {i.module or '-'}, {i.name or '-'} as {i.alias or '-'}" for i in found.imports]
     out += ["", "bases: type < base"]
@@ -95,7 +95,7 @@ def test_what_is_found_holds_together(path: Path) -> None:
         assert _dotted(symbol.qualified_name).endswith(_dotted(symbol.name)), symbol
         assert symbol.name and "\n" not in symbol.name and "\n" not in symbol.signature, symbol
     for call in found.calls:
-        assert -1 <= call.caller < len(found.symbols) and 1 <= call.line <= last and call.name, call
+        assert -2 - len(found.lambdas) < call.caller < len(found.symbols) and 1 <= call.line <= last and call.name, call
     covered = {line for chunk in found.chunks for line in range(chunk.line, chunk.end_line + 1)}
     missing = [n for n, text in enumerate(source.decode("utf-8", "replace").split("\n"), 1)
                if any(c.isalnum() for c in text) and n not in covered]  # fmt: skip
