@@ -307,7 +307,7 @@ def _calls(
         if at in defined or at in calls or captured.is_uncalled(at):
             continue
         if not _is_bound(finder.symbol(at), name, symbols, bound):
-            calls[at] = Call(name, "", node.start_point[0] + 1, finder.caller(at, symbols))
+            calls[at] = Call(name, "", node.start_point[0] + 1, finder.caller(at, symbols, of_variables=flow is None))
     return list(calls.values())
 
 
