@@ -134,6 +134,18 @@ class FileFacts:
         return found
 
     @cached_property
+    def scopes(self) -> dict[str, set[int]]:
+        """Name to the symbols that have it inside them: as a definition, or as a name with a type."""
+        found: dict[str, set[int]] = {}
+        for item in self.types:
+            if item.scope >= 0:
+                found.setdefault(item.name, set()).add(item.scope)
+        for outer, inner in self.members.items():
+            for name in inner:
+                found.setdefault(name, set()).add(outer)
+        return found
+
+    @cached_property
     def stars(self) -> list[Import]:
         """Imports that bind everything a module has."""
         whole = self.head.language in ("csharp", "haskell")  # `using a.b;`, `import A.B`

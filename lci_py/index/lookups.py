@@ -43,6 +43,7 @@ class LookUps:
 
     Attributes:
         keys: Keys of what was asked since `start`.
+        own: The file that is being linked, or -1.
     """
 
     def __init__(self, tables: Tables, sites: SiteCounts) -> None:
@@ -50,8 +51,10 @@ class LookUps:
         self.files = tables.files
         self.sites = sites
         self.keys: set[int] = set()
-        self._own = -1
+        self.own = -1
         self._memo: dict[LookUp, tuple[int, Any]] = {}
+        self._by_name: dict[tuple[str, str], list[Definition]] = {}
+        self._definitions: dict[int, Definition] = {}
         self._finders: dict[str, Callable[..., Any]] = {
             "path": lambda path: self.files.by_path.get(path, -1),
             "ending": lambda segment: self.files.by_ending.get(segment, ()),
@@ -75,7 +78,7 @@ class LookUps:
 
     def start(self, file: int) -> None:
         """Begin to link a file."""
-        self._own = file
+        self.own = file
         self.keys = set()
 
     def value(self, look_up: LookUp) -> Any:
@@ -115,14 +118,14 @@ class LookUps:
 
     def stars(self, file: int) -> Sequence[Import]:
         """Imports that bind everything a module has."""
-        if file == self._own:
+        if file == self.own:
             return self.tables.facts(file).stars
         found: Sequence[Import] = self._ask(("stars", self.files.heads[file].path))
         return found
 
     def binding(self, file: int, name: str) -> Import | None:
         """The import that binds a name in a file."""
-        if file == self._own:
+        if file == self.own:
             return self.tables.facts(file).bindings.get(name)
         found: Import | None = self._ask(("binding", self.files.heads[file].path, name))
         return found
@@ -132,7 +135,7 @@ class LookUps:
     def top(self, file: int, name: str) -> Definition | None:
         """A file's own definition of a name."""
         path = self.files.heads[file].path
-        found: Definition | None = self._top(path, name) if file == self._own else self._ask(("top", path, name))
+        found: Definition | None = self._top(path, name) if file == self.own else self._ask(("top", path, name))
         return found
 
     def definition(self, file: int, place: int) -> Definition:
@@ -147,7 +150,7 @@ class LookUps:
     def all_inside(self, file: int, place: int, name: str) -> list[Definition]:
         """All definitions of a name right inside another one."""
         facts = self.tables.facts(file)
-        if file == self._own:
+        if file == self.own:
             places: Sequence[int] = facts.members.get(place, {}).get(name, ())
         else:
             asked = self._ask(("member", facts.head.path, facts.names[place], name))
@@ -157,7 +160,7 @@ class LookUps:
     def typed(self, file: int, place: int, name: str) -> Sequence[Typed]:
         """What is known of the type of a name that is bound in a symbol (-1: at the top level), in the text's order."""
         facts = self.tables.facts(file)
-        if file == self._own:
+        if file == self.own:
             return facts.typed.get((place, name), ())
         asked = self._ask(("typed", facts.head.path, facts.names[place] if place >= 0 else "", name))
         return [item for item in asked if item.scope == place]
@@ -179,29 +182,32 @@ class LookUps:
 
     def member(self, owner: Definition, name: str) -> Definition | None:
         """What a type itself has under a name, be it in its own file or, as in Go, in another of its folder."""
-        place = owner.symbol - self.tables.facts(owner.file).first
-        return self.inside(owner.file, place, name) or self.adopted(owner, name)
+        found = self.inside(owner.file, owner.symbol - self.tables.facts(owner.file).first, name)
+        return found if found is not None else self.adopted(owner, name)
 
     def adopted(self, owner: Definition, name: str) -> Definition | None:
         """A method of a type that stands outside it, if the type is the only one of its name in the folder, or, in the
         languages where that may be anywhere, in the program."""
         facts = self.tables.facts(owner.file)
         head = facts.head
-        place = (head.family, head.folder, facts.names[owner.symbol - facts.first])
+        if head.language in rules.INSIDE_METHODS:
+            return None
+        families, folders = self.files.families, self.files.folders
+        place = (families[owner.file], folders[owner.file], facts.names[owner.symbol - facts.first])
         only = self._ask(("near", *place))
         if only is not None and only.symbol == owner.symbol:
             found: list[Definition] = self._ask(("orphan", *place, name))
             if found:
                 return found[0]
-        if head.language in rules.ADOPTING and self.only_type(head.family, place[2]) == owner:
-            return next((item for item in self.all_named(head.family, name) if item.owner == place[2]), None)
+        if head.language in rules.ADOPTING and self.only_type(place[0], place[2]) == owner:
+            return next((item for item in self.all_named(place[0], name) if item.owner == place[2]), None)
         return None
 
     def bases(self, owner: Definition) -> list[str]:
         """Names of a type's bases."""
         facts = self.tables.facts(owner.file)
         place = owner.symbol - facts.first
-        if owner.file == self._own:
+        if owner.file == self.own:
             return facts.base_names.get(place, [])
         asked = self._ask(("bases", facts.head.path, facts.names[place]))
         return [name for symbol, name in asked if symbol == place]
@@ -241,9 +247,14 @@ class LookUps:
 
     def _definition(self, file: int, place: int) -> Definition:
         facts = self.tables.facts(file)
-        return Definition(
-            facts.first + place, file, facts.kinds[place], facts.kind_around(place), facts.owners[place]
-        )  # fmt: skip
+        symbol = facts.first + place
+        found = self._definitions.get(symbol)
+        if found is None:
+            if len(self._definitions) >= _MEMO:
+                self._definitions.clear()
+            found = Definition(symbol, file, facts.kinds[place], facts.kind_around(place), facts.owners[place])
+            self._definitions[symbol] = found
+        return found
 
     def _declaring(self, family: str, name: str) -> Sequence[int]:
         found = {*self.tables.declaring(name), *self.files.by_package.get(name, ())}
@@ -283,8 +294,14 @@ class LookUps:
         return [(base.symbol, base.name) for base in facts.bases if facts.names[base.symbol] == owner]
 
     def _named(self, family: str, name: str) -> list[Definition]:
-        families = self.files.families
-        return [found for found in self.tables.named(name) if families[found.file] == family]
+        known = self._by_name.get((family, name))
+        if known is None:
+            if len(self._by_name) >= _MEMO:
+                self._by_name.clear()
+            families = self.files.families
+            known = [found for found in self.tables.named(name) if families[found.file] == family]
+            self._by_name[family, name] = known
+        return known
 
     def _only(self, family: str, name: str) -> Definition | None:
         return _single([found for found in self._named(family, name) if is_shared(found.around)])

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lci_py.index import rules
-from lci_py.index.evaluate import BASES, CLASS, FUNCTION, INSTANCE, Evaluator, Value, Values
+from lci_py.index.evaluate import Evaluator
 from lci_py.index.imports import ImportResolver
 from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, OVERRIDE, PACKAGE, TYPE, Edge, lambda_node
 from lci_py.index.lookups import LookUps
 from lci_py.index.receivers import steps_of
 from lci_py.index.tables import Definition
+from lci_py.index.values import BASES, CLASS, FUNCTION, INSTANCE, Value, Values
 from lci_py.source.languages import load_languages
 from lci_py.types import TYPE_KINDS
 
@@ -67,7 +68,7 @@ class FileLinker:
                 edges.setdefault((source, target, CALLS, call.line), step)
         for base in facts.bases:
             source = facts.first + base.symbol
-            for value in self._evaluator.type_named(file, facts.parents[base.symbol], base.name):
+            for value in self._evaluator.types.named(file, facts.parents[base.symbol], base.name):
                 if value.at is not None and value.at.symbol != source:
                     edges.setdefault((source, value.at.symbol, INHERITS, base.line), value.step)
         return [Edge(*edge, step) for edge, step in edges.items()], self._look.keys
@@ -94,7 +95,7 @@ class _CallResolver:
         if not receiver:
             return self._bare(name, caller)
         if receiver in rules.CONSTRUCTED:
-            made = self._evaluate.type_named(self._file, caller, name)
+            made = self._evaluate.types.named(self._file, caller, name)
             return self._targets(value._replace(text="new") for value in made)
         values = self._evaluate.expression(self._file, caller, receiver)
         if not values and self._language in rules.QUALIFIED:
@@ -109,9 +110,9 @@ class _CallResolver:
         for value in values:
             if value.kind == FUNCTION:  # a property, or what a function has as an attribute
                 for result in self._evaluate.result(value, 4):
-                    found.extend(self._evaluate.attribute(result, name, 8))
+                    found.extend(self._evaluate.members.attribute(result, name, 8))
             else:
-                found.extend(self._evaluate.attribute(value, name, 8))
+                found.extend(self._evaluate.members.attribute(value, name, 8))
         targets = self._targets(found)
         if not targets and self._language in rules.EXTENSIONS and all(value.kind == INSTANCE for value in values):
             return self._only(name, methods=True, free=True)
@@ -126,22 +127,22 @@ class _CallResolver:
             return True
         if not steps or len(steps) > 1:
             return not steps
-        return bool(self._evaluate.name(self._file, caller, steps[0].name))
+        return bool(self._evaluate.names.name(self._file, caller, steps[0].name))
 
     def _bare(self, name: str, caller: int) -> Targets:
         if name == "super" and self._language == "ruby":
             return self._of_super(caller)
         if name in rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
-        values = self._evaluate.name(self._file, caller, name, callee=True)
+        values = self._evaluate.names.name(self._file, caller, name, callee=True)
         if self._language in rules.DELEGATING and (name == "this" or name in rules.SUPERS):
-            return self._targets(self._evaluate.constructed(value) for value in values)
+            return self._targets(self._evaluate.members.constructed(value) for value in values)
         if values:
             targets = self._targets(values)
             if targets or not any(value.kind == INSTANCE for value in values):
                 return targets
             # `new Clock()`, where a property of that name and type hides the type from all but `new`
-            return self._targets(self._evaluate.named_like_its_type(value, name) for value in values)
+            return self._targets(self._evaluate.members.named_like_its_type(value, name) for value in values)
         if self._is_local(name, caller):
             return ()
         if self._language in rules.MACROS_ANYWHERE:
@@ -157,17 +158,19 @@ class _CallResolver:
         """Ruby's `super`: the method of the same name in what the class is derived from."""
         if caller < 0:
             return ()
-        bases = self._evaluate.name(self._file, caller, "super")
-        return self._targets(f for value in bases for f in self._evaluate.attribute(value, self.facts.names[caller], 8))
+        bases = self._evaluate.names.name(self._file, caller, "super")
+        return self._targets(
+            f for value in bases for f in self._evaluate.members.attribute(value, self.facts.names[caller], 8)
+        )
 
     def _own_constructor(self, name: str, caller: int) -> Targets:
         """`new self`, `this(x)`: the constructor of the class around, or of its base."""
         found: list[Value] = []
-        for value in self._evaluate.name(self._file, caller, name):
+        for value in self._evaluate.names.name(self._file, caller, name):
             if value.kind == INSTANCE:
                 found.append(value._replace(kind=CLASS))
             elif value.kind == BASES and value.at is not None:
-                found.extend(Value(CLASS, base, value.step) for base in self._evaluate.bases(value.at)[:1])
+                found.extend(Value(CLASS, base, value.step) for base in self._evaluate.members.bases(value.at)[:1])
         return self._targets(found)
 
     def _is_local(self, name: str, caller: int) -> bool:
@@ -199,7 +202,7 @@ class _CallResolver:
                 yield found.symbol, value.step
         elif value.kind == INSTANCE and value.at is not None:
             for name in _CALLED:
-                for member in self._evaluate.attribute(value, name, 6):
+                for member in self._evaluate.members.attribute(value, name, 6):
                     if member.kind == FUNCTION and member.at is not None:
                         yield member.at.symbol, TYPE
                         return
@@ -227,7 +230,7 @@ class _CallResolver:
             place = owner.symbol - facts.first
             found = self._look.all_inside(owner.file, place, facts.names[place])
             return [item for item in found if item.kind == "constructor"] or [owner]
-        for current in self._evaluate.lineage(owner):
+        for current in self._evaluate.members.lineage(owner):
             for name in names:
                 own = current.symbol - self._look.tables.facts(current.file).first
                 found = self._look.all_inside(current.file, own, name)
@@ -238,7 +241,7 @@ class _CallResolver:
     def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
         """Scala's `new C(x)`: the class, or a further constructor; `C(x)`: that of a case class, or an `apply`."""
         found: list[Definition] = []
-        for item in self._evaluate.companions(owner, of_name=False):
+        for item in self._evaluate.members.companions(owner, of_name=False):
             place = item.symbol - self._look.tables.facts(item.file).first
             if item.kind != "object":
                 found += [item, *(self._look.all_inside(item.file, place, "this") if new else ())]
@@ -271,7 +274,7 @@ class _CallResolver:
             current = pending.pop()
             facts = self._look.tables.facts(current.file)
             for heir in self._look.heirs(facts.head.family, facts.names[current.symbol - facts.first]):
-                if heir.symbol not in found and current in self._evaluate.bases(heir):
+                if heir.symbol not in found and current in self._evaluate.members.bases(heir):
                     found[heir.symbol] = heir
                     pending.append(heir)
         return list(found.values())

@@ -18,10 +18,8 @@ PROGRAM_TYPES = frozenset(
 )
 #: A type inside another one is out of reach for its bare name.
 NESTED_HIDDEN = frozenset({"scala"})
-#: A bare name reaches the methods of the object around it.
+#: A bare name reaches the methods and fields of the object around it.
 IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp", "zig"})
-#: A bare name in a method reaches the fields of the object around it.
-IMPLICIT_FIELDS = IMPLICIT_SELF - {"ruby"}
 #: Functions and variables have names of their own: a local does not hide a function that is called.
 SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash", "elixir"})
 #: Methods of a type may stand anywhere in the program: extensions, `void A::f() {}` in another file.
@@ -34,8 +32,12 @@ CAPITAL_TYPES = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust",
 TYPED = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "zig", "go", "cpp"})
 #: Types are known by their qualified names without an import.
 QUALIFIED = frozenset({"java", "kotlin", "scala", "csharp"})
+#: An import may name a type as its module, and take a member of it.
+STATIC_IMPORTS = QUALIFIED | {"rust"}
 #: A file or table of functions is an object: `list.append(x)` may be a function.
 MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
+#: Methods stand in their types, and nowhere else.
+INSIDE_METHODS = frozenset({"python", "java", "php"})
 #: Several functions of one type may have one name, and differ in their parameters.
 OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
 #: A call on a declared type may run what a type derived from it has put in the place of the method.

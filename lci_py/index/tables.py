@@ -143,7 +143,9 @@ class MemoryTables:
         self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases", "types", "lambdas")}
         self._declared: dict[str, array[int]] = {}
         self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
+        # Two generations: what was asked for since the last change of generations, and what was asked for before.
         self._kept: dict[int, FileFacts] = {}
+        self._older: dict[int, FileFacts] = {}
         self._kept_symbols = 0
         self.first_symbol = self._starts["symbols"]  # [files + 1]
         self.first_lambda = self._starts["lambdas"]  # [files + 1]
@@ -222,13 +224,14 @@ class MemoryTables:
     # --- look-ups -------------------------------------------------------------------------------------------------
 
     def facts(self, file: int) -> FileFacts:
-        found = self._kept.pop(file, None)
-        if found is None:
-            found = self._decoded(file)
-            self._kept_symbols += len(found.kinds)
-        self._kept[file] = found  # the last in the dict: what was not asked for longest goes first
-        while self._kept_symbols > _KEPT_SYMBOLS and len(self._kept) > 1:
-            self._kept_symbols -= len(self._kept.pop(next(iter(self._kept))).kinds)
+        found = self._kept.get(file)
+        if found is not None:
+            return found
+        found = self._older.pop(file, None) or self._decoded(file)
+        if self._kept_symbols > _KEPT_SYMBOLS // 2:
+            self._older, self._kept, self._kept_symbols = self._kept, {}, 0
+        self._kept[file] = found
+        self._kept_symbols += len(found.kinds)
         return found
 
     def _decoded(self, file: int) -> FileFacts:
