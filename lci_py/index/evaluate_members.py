@@ -185,9 +185,12 @@ class Members:
         key = (owner.symbol, depth)
         known = self._lineages.get(key)
         if known is None:
+            known = (owner,)
             bases = self.bases(owner) if depth > 0 else ()
-            lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
-            known = self._lineages[key] = (owner, *(found for found in _merged(lists) if found != owner))
+            if bases:
+                lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
+                known = (owner, *(found for found in _merged(lists) if found != owner))
+            self._lineages[key] = known
         return known
 
     def bases(self, owner: Definition) -> tuple[Definition, ...]:

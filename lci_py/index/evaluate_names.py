@@ -113,7 +113,7 @@ class Names:
         if bare == language.maker:
             return tuple(v._replace(kind=CLASS) for v in self.own_object(file, place, "self"))
         absolute = name.startswith("::")
-        if not absolute:
+        if not absolute and place >= 0:
             around = self._around(file, place, facts, name, bare, language, depth, callee)
             if around is not None:
                 return around

@@ -7,25 +7,16 @@ the same package; a name that only one definition in the repository has. docs/ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from lci_py.index import rules
+from lci_py.index.callees import Callees, Targets
 from lci_py.index.evaluate import Evaluator
 from lci_py.index.imports import ImportResolver
-from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, OVERRIDE, PACKAGE, TYPE, Edge, lambda_node
+from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, Edge, lambda_node
 from lci_py.index.lookups import LookUps
 from lci_py.index.receivers import steps_of
-from lci_py.index.tables import Definition
 from lci_py.index.values import BASES, CLASS, FUNCTION, INSTANCE, Value, Values
 from lci_py.source.languages import load_languages
 from lci_py.types import TYPE_KINDS
-
-#: How a call of an object is spelled as a method of it.
-_CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
-#: Derived types that are looked at for methods in the place of the one that is declared.
-_MOST_HEIRS = 12
-#: (symbol, step) pairs.
-Targets = tuple[tuple[int, int], ...]
 
 
 class FileLinker:
@@ -41,31 +32,21 @@ class FileLinker:
         self._imports = ImportResolver(look_ups)
         selfs = {name: frozenset(spec.self_names) for name, spec in load_languages().items()}
         self._evaluator = Evaluator(look_ups, self._imports, selfs)
+        self._callees = Callees(look_ups, self._evaluator)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
         """A file's edges, distinct by all but the step (the first counts), and the keys of its look-ups."""
         self._look.start(file)
         self._evaluator.start()
-        calls = _CallResolver(self._look, self._imports, self._evaluator, file)
+        self._callees.start()
+        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, file)
         edges: dict[tuple[int, int, int, int], int] = {}
         for item, targets in calls.imports:
             for target in targets:
                 if target != file:
                     edges.setdefault((~file, ~target, IMPORTS, item.line), 0)
+        self._add_calls(file, calls, edges)
         facts = calls.facts
-        known: dict[tuple[str, str, int], Targets] = {}
-        for call in self._look.tables.calls(file):
-            asked = (call.name, call.receiver, call.caller)
-            around, source = call.caller, facts.first + call.caller
-            if call.caller < -1:
-                around = facts.lambdas[-2 - call.caller].symbol
-                source = lambda_node(self._look.tables.first_lambda[file] - 2 - call.caller)
-            elif call.caller < 0:
-                source = ~file
-            if asked not in known:
-                known[asked] = calls.resolve(call.name, call.receiver, around)
-            for target, step in known[asked]:
-                edges.setdefault((source, target, CALLS, call.line), step)
         for base in facts.bases:
             source = facts.first + base.symbol
             for value in self._evaluator.types.named(file, facts.parents[base.symbol], base.name):
@@ -73,14 +54,37 @@ class FileLinker:
                     edges.setdefault((source, value.at.symbol, INHERITS, base.line), value.step)
         return [Edge(*edge, step) for edge, step in edges.items()], self._look.keys
 
+    def _add_calls(self, file: int, calls: _CallResolver, edges: dict[tuple[int, int, int, int], int]) -> None:
+        facts = calls.facts
+        known: dict[tuple[str, str, int], Targets] = {}
+        for name, receiver, line, caller in self._look.tables.calls(file):
+            asked = (name, receiver, caller)
+            targets = known.get(asked)
+            if targets is None:
+                around = caller if caller >= -1 else facts.lambdas[-2 - caller].symbol
+                targets = known[asked] = calls.resolve(name, receiver, around)
+            if not targets:
+                continue
+            source = facts.first + caller
+            if caller < -1:
+                source = lambda_node(self._look.tables.first_lambda[file] - 2 - caller)
+            elif caller < 0:
+                source = ~file
+            for target, step in targets:
+                edges.setdefault((source, target, CALLS, line), step)
+
 
 class _CallResolver:
     """What the calls of one file mean."""
 
-    def __init__(self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, file: int) -> None:
+    def __init__(
+        self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees, file: int
+    ) -> None:
         self._look = look_ups
         self._evaluate = evaluator
+        self._callees = callees
         self._file = file
+        self._known: dict[tuple[Values, str], Targets] = {}
         self.facts = look_ups.tables.facts(file)
         self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
         self._imported_files = {target for _, targets in self.imports for target in targets}
@@ -96,16 +100,24 @@ class _CallResolver:
             return self._bare(name, caller)
         if receiver in rules.CONSTRUCTED:
             made = self._evaluate.types.named(self._file, caller, name)
-            return self._targets(value._replace(text="new") for value in made)
+            return self._callees.of(value._replace(text="new") for value in made)
         values = self._evaluate.expression(self._file, caller, receiver)
         if not values and self._language in rules.QUALIFIED:
             named, rest = self._evaluate.qualified(self._file, steps_of(f"{receiver}.{name}"))
             if named and not rest:
-                return self._targets(named)
+                return self._callees.of(named)
         if not values:
             if self._is_bound(receiver, caller) or name in rules.BUILTIN_METHODS.get(self._language, ()):
                 return ()
             return self._only(name, methods=True, free=self._language in rules.MODULE_OBJECTS)
+        asked = (values, name)
+        targets = self._known.get(asked)
+        if targets is None:
+            targets = self._known[asked] = self._of_members(values, name)
+        return targets
+
+    def _of_members(self, values: Values, name: str) -> Targets:
+        """What a call of a member of some values means."""
         found: list[Value] = []
         for value in values:
             if value.kind == FUNCTION:  # a property, or what a function has as an attribute
@@ -113,11 +125,11 @@ class _CallResolver:
                     found.extend(self._evaluate.members.attribute(result, name, 8))
             else:
                 found.extend(self._evaluate.members.attribute(value, name, 8))
-        targets = self._targets(found)
+        targets = self._callees.of(found)
         if not targets and self._language in rules.EXTENSIONS and all(value.kind == INSTANCE for value in values):
             return self._only(name, methods=True, free=True)
         if self._language in rules.VIRTUAL:
-            targets = self._with_overriding(targets, values, name)
+            targets = self._callees.with_overriding(targets, values, name)
         return targets
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
@@ -136,13 +148,13 @@ class _CallResolver:
             return self._own_constructor(name, caller)
         values = self._evaluate.names.name(self._file, caller, name, callee=True)
         if self._language in rules.DELEGATING and (name == "this" or name in rules.SUPERS):
-            return self._targets(self._evaluate.members.constructed(value) for value in values)
+            return self._callees.of(self._evaluate.members.constructed(value) for value in values)
         if values:
-            targets = self._targets(values)
+            targets = self._callees.of(values)
             if targets or not any(value.kind == INSTANCE for value in values):
                 return targets
             # `new Clock()`, where a property of that name and type hides the type from all but `new`
-            return self._targets(self._evaluate.members.named_like_its_type(value, name) for value in values)
+            return self._callees.of(self._evaluate.members.named_like_its_type(value, name) for value in values)
         if self._is_local(name, caller):
             return ()
         if self._language in rules.MACROS_ANYWHERE:
@@ -159,7 +171,7 @@ class _CallResolver:
         if caller < 0:
             return ()
         bases = self._evaluate.names.name(self._file, caller, "super")
-        return self._targets(
+        return self._callees.of(
             f for value in bases for f in self._evaluate.members.attribute(value, self.facts.names[caller], 8)
         )
 
@@ -171,7 +183,7 @@ class _CallResolver:
                 found.append(value._replace(kind=CLASS))
             elif value.kind == BASES and value.at is not None:
                 found.extend(Value(CLASS, base, value.step) for base in self._evaluate.members.bases(value.at)[:1])
-        return self._targets(found)
+        return self._callees.of(found)
 
     def _is_local(self, name: str, caller: int) -> bool:
         if self._language in rules.SEPARATE_NAMES:
@@ -181,103 +193,6 @@ class _CallResolver:
                 return True
             caller = self.facts.parents[caller]
         return (-1, name) in self.facts.typed
-
-    # --- targets --------------------------------------------------------------------------------------------------
-
-    def _targets(self, values: Iterable[Value]) -> Targets:
-        found: dict[int, int] = {}
-        for value in values:
-            for target, step in self._of_value(value):
-                found.setdefault(target, step)
-        if len(found) > 1:
-            return tuple((target, step | AMBIGUOUS) for target, step in found.items())
-        return tuple(found.items())
-
-    def _of_value(self, value: Value) -> Iterator[tuple[int, int]]:
-        if value.kind == FUNCTION and value.at is not None:
-            for found in self._overloads(value.at):
-                yield found.symbol, value.step
-        elif value.kind == CLASS and value.at is not None and value.at.kind != "type":
-            for found in self._constructors(value.at, new=value.text == "new"):
-                yield found.symbol, value.step
-        elif value.kind == INSTANCE and value.at is not None:
-            for name in _CALLED:
-                for member in self._evaluate.members.attribute(value, name, 6):
-                    if member.kind == FUNCTION and member.at is not None:
-                        yield member.at.symbol, TYPE
-                        return
-
-    def _overloads(self, at: Definition) -> list[Definition]:
-        """Definitions of one name in one place. Where there are no overloads the last one counts, as at run time."""
-        facts = self._look.tables.facts(at.file)
-        place = at.symbol - facts.first
-        parent = facts.parents[place]
-        if parent < 0:
-            return self._look.variants(at, facts.names[place])
-        found = self._look.all_inside(at.file, parent, facts.names[place])
-        if len(found) < 2 or facts.head.language in rules.OVERLOADS:
-            return found or [at]
-        return found[-1:]
-
-    def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
-        """The constructors of a type, the type itself if the repository defines none; `new`: it is called as one."""
-        facts = self._look.tables.facts(owner.file)
-        language = facts.head.language
-        if language in rules.COMPANIONS:
-            return self._or_companion(owner, new=new)
-        names = rules.CONSTRUCTORS.get(language)
-        if names is None:
-            place = owner.symbol - facts.first
-            found = self._look.all_inside(owner.file, place, facts.names[place])
-            return [item for item in found if item.kind == "constructor"] or [owner]
-        for current in self._evaluate.members.lineage(owner):
-            for name in names:
-                own = current.symbol - self._look.tables.facts(current.file).first
-                found = self._look.all_inside(current.file, own, name)
-                if found:
-                    return found if language in rules.OVERLOADS else found[-1:]
-        return [owner]
-
-    def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
-        """Scala's `new C(x)`: the class, or a further constructor; `C(x)`: that of a case class, or an `apply`."""
-        found: list[Definition] = []
-        for item in self._evaluate.members.companions(owner, of_name=False):
-            place = item.symbol - self._look.tables.facts(item.file).first
-            if item.kind != "object":
-                found += [item, *(self._look.all_inside(item.file, place, "this") if new else ())]
-            elif not new:
-                found += self._look.all_inside(item.file, place, "apply")
-        return found
-
-    def _with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
-        """Add what types derived from a receiver's declared one put in the place of a method."""
-        if not targets or not any(_may_be_derived(value) for value in values):
-            return targets
-        found = dict(targets)
-        more: list[int] = []
-        for value in values:
-            if value.at is None or not _may_be_derived(value):
-                continue
-            heirs = self._heirs(value.at)
-            for heir in heirs if len(heirs) <= _MOST_HEIRS else ():
-                member = self._look.member(heir, name)
-                if member is not None and member.symbol not in found:
-                    more.append(member.symbol)
-        mark = AMBIGUOUS if len(more) > 1 else 0
-        return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
-
-    def _heirs(self, owner: Definition) -> list[Definition]:
-        """All types derived from one, directly or not."""
-        found: dict[int, Definition] = {}
-        pending = [owner]
-        while pending and len(found) <= _MOST_HEIRS:
-            current = pending.pop()
-            facts = self._look.tables.facts(current.file)
-            for heir in self._look.heirs(facts.head.family, facts.names[current.symbol - facts.first]):
-                if heir.symbol not in found and current in self._evaluate.members.bases(heir):
-                    found[heir.symbol] = heir
-                    pending.append(heir)
-        return list(found.values())
 
     def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:
         """The definitions of a name, if something speaks for them besides: they are near, or imported, or the language
@@ -307,10 +222,3 @@ class _CallResolver:
         ]  # fmt: skip
         mark = AMBIGUOUS if len(found) > 1 else 0
         return tuple((item.symbol, PACKAGE | mark) for item in found)
-
-
-def _may_be_derived(value: Value) -> bool:
-    """Whether an object may be of a type derived from the one that is known."""
-    if value.kind != INSTANCE or value.at is None or value.text == "exact":
-        return False
-    return value.step == TYPE or value.at.kind in ("interface", "trait")
