@@ -65,10 +65,15 @@ class Evaluator:
         """What an expression stands for at a place: a symbol of the file, or -1 for the file's top level."""
         if depth <= 0:
             return ()
+        steps = steps_of(text)
+        if steps and steps[0].kind == "name":
+            place = self.names.scope(file, place, steps[0].name)
+            if len(steps) == 1:
+                return self.names.name(file, place, steps[0].name, depth - 1)
         key = (file, place, text, depth)
         found = self._memo.get(key)
         if found is None:
-            found = self._memo[key] = self._along(file, place, steps_of(text), depth)
+            found = self._memo[key] = self._along(file, place, steps, depth)
         return found
 
     def _along(self, file: int, place: int, steps: tuple[Step, ...], depth: int) -> Values:

@@ -47,6 +47,7 @@ class _Language(NamedTuple):
     separate: bool
     implicit_self: bool
     spelled: bool
+    lexical: bool  # a name means what the scopes around bind, and nothing that a type around has
 
 
 class Names:
@@ -79,6 +80,7 @@ class Names:
             name in rules.SEPARATE_NAMES,
             name in rules.IMPLICIT_SELF,
             name in rules.SPELLED,
+            name not in rules.IMPLICIT_SELF | rules.SPELLED | rules.PREFIXED | {"rust"},
         )
         return found
 
@@ -99,6 +101,31 @@ class Names:
         if found is None:
             found = self._memo[key] = self._name(file, place, name, depth, callee)
         return found
+
+    def scope(self, file: int, place: int, name: str) -> int:
+        """The outermost place from where a name means the same as at a place: what no scope around binds means the same
+        everywhere in the file, and what one of them binds the same inside of it."""
+        if place < 0 or file != self._look.own:
+            return place
+        facts = self._look.tables.facts(file)
+        language = self._languages.get(facts.head.language) or self._language(facts.head.language)
+        if not language.lexical:
+            return place
+        parents = facts.parents
+        if name in language.own:
+            holder = place
+            while holder >= 0 and facts.kinds[holder] not in HOLDERS:
+                if facts.owners[holder]:
+                    return place
+                holder = parents[holder]
+            if holder >= 0:
+                return holder
+        scopes = facts.scopes.get(name)
+        if scopes is None:
+            return -1
+        while place >= 0 and place not in scopes:
+            place = parents[place]
+        return place
 
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)

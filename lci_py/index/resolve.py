@@ -14,7 +14,7 @@ from lci_py.index.imports import ImportResolver
 from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, Edge, lambda_node
 from lci_py.index.lookups import LookUps
 from lci_py.index.receivers import steps_of
-from lci_py.index.values import BASES, CLASS, FUNCTION, INSTANCE, Value, Values
+from lci_py.index.values import BASES, CLASS, FUNCTION, INSTANCE, Value
 from lci_py.source.languages import load_languages
 from lci_py.types import TYPE_KINDS
 
@@ -84,7 +84,7 @@ class _CallResolver:
         self._evaluate = evaluator
         self._callees = callees
         self._file = file
-        self._known: dict[tuple[Values, str], Targets] = {}
+        self._meant: dict[tuple[str, str, int], Targets] = {}
         self.facts = look_ups.tables.facts(file)
         self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
         self._imported_files = {target for _, targets in self.imports for target in targets}
@@ -96,11 +96,21 @@ class _CallResolver:
 
     def resolve(self, name: str, receiver: str, caller: int) -> Targets:
         """The definitions that a call means with the step that says so; none if it is external or not certain."""
-        if not receiver:
-            return self._bare(name, caller)
         if receiver in rules.CONSTRUCTED:
             made = self._evaluate.types.named(self._file, caller, name)
             return self._callees.of(value._replace(text="new") for value in made)
+        steps = steps_of(receiver) if receiver else ()
+        if not receiver or (steps and steps[0].kind == "name"):
+            caller = self._evaluate.names.scope(self._file, caller, steps[0].name if steps else name)
+        asked = (name, receiver, caller)
+        targets = self._meant.get(asked)
+        if targets is None:
+            targets = self._on(name, receiver, caller) if receiver else self._bare(name, caller)
+            self._meant[asked] = targets
+        return targets
+
+    def _on(self, name: str, receiver: str, caller: int) -> Targets:
+        """The definitions that a call on a receiver means."""
         values = self._evaluate.expression(self._file, caller, receiver)
         if not values and self._language in rules.QUALIFIED:
             named, rest = self._evaluate.qualified(self._file, steps_of(f"{receiver}.{name}"))
@@ -110,14 +120,6 @@ class _CallResolver:
             if self._is_bound(receiver, caller) or name in rules.BUILTIN_METHODS.get(self._language, ()):
                 return ()
             return self._only(name, methods=True, free=self._language in rules.MODULE_OBJECTS)
-        asked = (values, name)
-        targets = self._known.get(asked)
-        if targets is None:
-            targets = self._known[asked] = self._of_members(values, name)
-        return targets
-
-    def _of_members(self, values: Values, name: str) -> Targets:
-        """What a call of a member of some values means."""
         found: list[Value] = []
         for value in values:
             if value.kind == FUNCTION:  # a property, or what a function has as an attribute

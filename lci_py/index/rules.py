@@ -44,6 +44,8 @@ OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
 VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript", "cpp", "rust"})
 #: A name with a capital is that of the module around, or of one further out, in whichever file it is declared.
 SPELLED = frozenset({"ruby", "elixir", "php"})
+#: Variables begin with a sign that is no part of their name.
+PREFIXED = frozenset({"php", "ruby", "bash"})
 #: A class's method that makes an object of it.
 MAKERS = {"ruby": "new"}
 #: What a file's module is as a value, by the name it has in `Extract.types`.
