@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source.captures import COLON
+from lci_py.source.flow import EACH_OF, LOCAL, MEMBER_OF, TYPE_OF, Given
 from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Typed
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _FIRST = re.compile(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
 _WORDS = re.compile(
     r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])"
 )
+#: Names and dots alone have nothing that could be taken out.
+_PLAIN = re.compile(r"[\w.$@]+")
 _CASTS = re.compile(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = re.compile(r"\s+")
 _ASSIGNMENTS = frozenset(
@@ -35,6 +38,8 @@ _ASSIGNMENTS = frozenset(
 _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
 #: What an assignment gives: it counts if the name is declared in the same scope.
 _ASSIGNED = "^"
+#: Per role of `Given`, what a name belongs to.
+_SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
 _VALUES = (
     ("typed.value", "", ""),
     ("typed.result", "", ""),
@@ -50,6 +55,8 @@ def outline(captured: Captured, node: Node) -> str:
     """
     start = node.start_byte
     text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
+    if _PLAIN.fullmatch(text):
+        return text[:_KEPT]
     text = _WORDS.sub(r"\1" "\0", _CASTS.sub("\0" r"\1" "\0", text))
     text = _SPACE.sub("", text).replace("\0", " ")
     if _GROUPS.search(text):
@@ -97,16 +104,27 @@ def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -
 
 
 def types_of(
-    captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call]
+    captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
+    given: Sequence[Given] | None = None,
 ) -> list[Typed]:  # fmt: skip
-    """What is known of types. Of locals, only those that a call depends on."""
+    """What is known of types. Of locals, only those that a call depends on.
+
+    Args:
+        captured: What the query has found.
+        finder: Over its entities.
+        symbols: The file's.
+        calls: The file's.
+        given: What the lowering has found, for a language where that says it all.
+    """
+    asked = {call.name for call in calls if not call.receiver}
+    asked.update(first_name(call.receiver) for call in calls if call.receiver)
+    if given is not None:
+        return _types_given(captured, symbols, asked, given)
     found: dict[Typed, None] = {}
     for captures in captured.typed:
         for item in _typed(captured, finder, symbols, captures):
             found.setdefault(item)
     declared = {(item.scope, item.name) for item in found if not item.text.startswith(_ASSIGNED)}
-    asked = {call.name for call in calls if not call.receiver}
-    asked.update(first_name(call.receiver) for call in calls if call.receiver)
     # In reverse, since a value usually comes from a name bound before.
     kept = []
     for item in reversed(found):
@@ -124,6 +142,27 @@ def types_of(
         kept.append(item)
     kept.reverse()
     return kept
+
+
+def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str], given: Sequence[Given]) -> list[Typed]:
+    kept: list[Typed] = []
+    for around, role, name, what, node in reversed(given):
+        scope = around
+        kinds = _SCOPES[role]
+        while scope >= 0 and symbols[scope].kind not in kinds:
+            scope = symbols[scope].parent
+        local = name and scope >= 0 and symbols[scope].kind in FUNCTION_KINDS
+        if (local and name not in asked) or (scope < 0 and role != LOCAL) or (not local and node is None):
+            continue
+        text = ""
+        if node is not None and what == TYPE_OF:
+            text = _type(captured.text(node))
+        elif node is not None:
+            text = f"={outline(captured, node)}{EACH_OF if what == EACH_OF else ''}"
+            asked.add(first_name(text[1:]))
+        if local or text:
+            kept.append(Typed(scope, name, text, around if role == MEMBER_OF else scope))
+    return list(dict.fromkeys(reversed(kept)))
 
 
 def _typed(
@@ -174,7 +213,8 @@ def _given(node: Node) -> Node:
 
 
 def _type(text: str) -> str:
-    text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text)).replace("\0", " ")
+    if not _PLAIN.fullmatch(text):
+        text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text)).replace("\0", " ")
     return text.lstrip(":").removeprefix("->")[:_KEPT]
 
 

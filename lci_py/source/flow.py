@@ -17,9 +17,12 @@ import struct
 import zlib
 from array import array
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.types import Lambda
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 #: Constraints, as rows of four numbers: what, and its operands. Names are places among the strings.
 COPY = 0  # node, from
@@ -156,6 +159,30 @@ def _inflated(data: bytes) -> bytes:
     return plain
 
 
+#: What is known of what: a local or a parameter, a member of the class around, the result of the function around.
+LOCAL, MEMBER_OF, RESULT = range(3)
+#: How: its type is declared, it is given a value, it is each of what is in one.
+TYPE_OF, VALUE_OF, EACH_OF = ":", "=", "[]"
+
+
+class Given(NamedTuple):
+    """What a text says of a name, as nodes of the syntax tree: its text matters only if a call depends on the name.
+
+    Attributes:
+        around: Place of the innermost function or class around it, or -1.
+        role: `LOCAL`, `MEMBER_OF` or `RESULT`.
+        name: The name; "" for a result.
+        what: `TYPE_OF` and so on; "" if the name is bound and that is all.
+        node: The type or the value.
+    """
+
+    around: int
+    role: int
+    name: str
+    what: str
+    node: Node | None
+
+
 @dataclass
 class Scope:
     """What holds variables: the module, a function or a class."""
@@ -177,6 +204,7 @@ class FlowBuilder:
         self.lambdas: list[Lambda] = []
         self.spans: list[tuple[int, int]] = []  # per anonymous function, its bytes
         self.classes: list[int] = []
+        self.given: list[Given] | None = None  # for a language whose types come from here, not from a query
         self.module = Scope(None, -1)
         self._scopes = [self.module]
         self._strings: dict[str, int] = {"": 0}
