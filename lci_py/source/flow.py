@@ -209,7 +209,7 @@ class FlowBuilder:
         self._scopes = [self.module]
         self._strings: dict[str, int] = {"": 0}
         self._nodes = 1
-        self._rows = array("i")
+        self._rows: list[int] = []
         self._callers = array("i")
         self._calls = 0
 
@@ -248,7 +248,7 @@ class FlowBuilder:
 
     def row(self, kind: int, a: int = 0, b: int = 0, c: int = 0) -> None:
         """Add a constraint."""
-        self._rows.extend((kind, a, b, c))
+        self._rows += (kind, a, b, c)
 
     def copy(self, node: int, source: int) -> None:
         """What `source` may be `node` may be."""
@@ -339,7 +339,7 @@ class FlowBuilder:
         for at in range(0, len(rows), 4):
             for operand in _NODES[rows[at]]:
                 rows[at + operand] = same[rows[at + operand]]
-        return Flow(list(self._strings), self._nodes, self.functions, self.classes, rows, self._callers)
+        return Flow(list(self._strings), self._nodes, self.functions, self.classes, array("i", rows), self._callers)
 
 
 #: Per constraint, which of its operands are nodes.

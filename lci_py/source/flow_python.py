@@ -20,6 +20,7 @@ from lci_py.source.flow import (
     VALUE_OF,
     FlowBuilder,
 )
+from lci_py.source.flow_python_base import first, named
 from lci_py.source.flow_python_values import Expressions
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class PythonFlow(Expressions):
         super().__init__(source, places, imports)
         self._expressions["as_pattern"] = self._alias
         self._visits |= self._expressions
+        self._visits["identifier"] = lambda node: None  # to read a variable does nothing
         self._visits |= {
             "function_definition": lambda node: self._define(node, []),
             "class_definition": lambda node: self._define(node, []),
@@ -63,7 +65,7 @@ class PythonFlow(Expressions):
         return self.flow
 
     def _decorated(self, node: Node) -> None:
-        decorators = [child for child in node.named_children if child.type == "decorator"]
+        decorators = [child for child in named(node) if child.type == "decorator"]
         definition = node.child_by_field_name("definition")
         if definition is not None:
             self._define(definition, decorators)
@@ -77,7 +79,7 @@ class PythonFlow(Expressions):
         flags = 0
         wraps = []
         for decorator in decorators:
-            inner = decorator.named_children[0] if decorator.named_children else None
+            inner = first(decorator)
             known = _DECORATORS.get(self._text(inner).rpartition(".")[2], 0) if inner is not None else 0
             flags |= known
             if not known and inner is not None:
@@ -98,7 +100,7 @@ class PythonFlow(Expressions):
         before = self._scope, self._symbol, self._class, self._around
         self._around = symbol if symbol >= 0 else self._around
         bases = node.child_by_field_name("superclasses")
-        for base in bases.named_children if bases is not None else ():
+        for base in named(bases) if bases is not None else ():
             if base.type != "keyword_argument":
                 flow.row(BASE, place, self._value(base))
         # At the top level what the body calls is called by the class.
@@ -129,7 +131,7 @@ class PythonFlow(Expressions):
         return flow.value(FUNC, function)
 
     def _return(self, node: Node) -> None:
-        value = self._value(node.named_children[0]) if node.named_children else 0
+        value = self._value(first(node))
         if self._function >= 0:
             self.flow.copy(self.flow.functions[self._function].result, value)
 
@@ -137,7 +139,7 @@ class PythonFlow(Expressions):
         line = node.start_point[0] + 1
         module_node = node.child_by_field_name("module_name")
         module = self._text(module_node) if module_node is not None else ""
-        for child in node.named_children:
+        for child in named(node):
             if module_node is not None and child.start_byte == module_node.start_byte:
                 continue
             if child.type == "wildcard_import":
@@ -178,12 +180,12 @@ class PythonFlow(Expressions):
             self._value(value)
             return
         self._know_alias(value)
-        source = self._value(value.named_children[0])
+        source = self._value(first(value))
         line = node.start_point[0] + 1
         found = self.flow.call(self._scope, self.flow.load(source, "__enter__"), line, []) if source else 0
         alias = value.child_by_field_name("alias")
-        if alias is not None and alias.named_children:
-            self._assign(alias.named_children[0], found, None)
+        if alias is not None and alias.named_child_count:
+            self._assign(first(alias), found, None)
 
     def _alias(self, node: Node) -> int:
         """An alias elsewhere, as in `except*`."""
@@ -193,24 +195,24 @@ class PythonFlow(Expressions):
 
     def _know_alias(self, node: Node) -> None:
         alias = node.child_by_field_name("alias")
-        name = alias.named_children[0] if alias is not None and alias.named_children else None
+        name = first(alias) if alias is not None else None
         if name is not None and name.type == "identifier":
-            self._know(LOCAL, self._text(name), VALUE_OF, node.named_children[0])
+            self._know(LOCAL, self._text(name), VALUE_OF, first(node))
 
     def _except(self, node: Node) -> None:
-        for child in node.named_children:
+        for child in named(node):
             if child.type == "as_pattern":
                 self._know_alias(child)
-                source = self._value(child.named_children[0])
+                source = self._value(first(child))
                 alias = child.child_by_field_name("alias")
                 made = self.flow.call(self._scope, 0, node.start_point[0] + 1, [])
-                if alias is not None and alias.named_children and source:
-                    self._assign(alias.named_children[0], made, None)
+                if alias is not None and alias.named_child_count and source:
+                    self._assign(first(alias), made, None)
             else:
                 self._visit(child)
 
     def _global(self, node: Node) -> None:
-        for child in node.named_children:
+        for child in named(node):
             name = self._text(child)
             if node.type == "global_statement":
                 self._scope.outer[name] = self.flow.module
@@ -222,7 +224,7 @@ class PythonFlow(Expressions):
                 self._scope.outer[name] = around
 
     def _raise(self, node: Node) -> None:
-        for number, child in enumerate(node.named_children):
+        for number, child in enumerate(named(node)):
             value = self._value(child)
             if not number and child.type != "call":
                 self.flow.call(self._scope, value, child.start_point[0] + 1, [], CONSTRUCT)

@@ -26,7 +26,7 @@ from lci_py.source.flow import (
     VALUE_OF,
     Scope,
 )
-from lci_py.source.flow_python_base import GIVEN, Lowering
+from lci_py.source.flow_python_base import GIVEN, Lowering, first, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,9 +67,11 @@ class Expressions(Lowering):
         }
 
     def _attribute(self, node: Node) -> int:
-        name = node.child_by_field_name("attribute")
+        return self._member(node, node.child_by_field_name("attribute"))
+
+    def _member(self, node: Node, name: Node | None) -> int:
         obj = self._value(node.child_by_field_name("object"))
-        return self.flow.load(obj, self._text(name)) if name is not None else 0
+        return self.flow.load(obj, self._text(name)) if obj and name is not None else 0
 
     def _call(self, node: Node) -> int:
         callee_node = node.child_by_field_name("function")
@@ -77,33 +79,37 @@ class Expressions(Lowering):
             return 0
         if callee_node.type == "identifier" and self._text(callee_node) == "super" and self._class >= 0 and self._self:
             return self.flow.value(SUPER, self._class, self._self)
-        callee = self._value(callee_node)
-        arguments = self._arguments(node.child_by_field_name("arguments"))
-        name_node = callee_node.child_by_field_name("attribute") if callee_node.type == "attribute" else callee_node
+        name_node: Node | None = callee_node
+        if callee_node.type == "attribute":
+            name_node = callee_node.child_by_field_name("attribute")
+            callee = self._member(callee_node, name_node)
+        else:
+            callee = self._value(callee_node)
+        listed = node.child_by_field_name("arguments")
+        arguments = self._arguments(listed) if listed is not None else []
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
 
-    def _arguments(self, listed: Node | None) -> list[tuple[int, int]]:
+    def _arguments(self, listed: Node) -> list[tuple[int, int]]:
         """Position, as in `FlowBuilder.call`, and node of each argument."""
+        if listed.type == "generator_expression":
+            return [(0, self._value(listed))]
         arguments: list[tuple[int, int]] = []
         position = 0
-        if listed is not None and listed.type == "generator_expression":
-            arguments.append((0, self._value(listed)))
-        elif listed is not None:
-            for child in listed.named_children:
-                if child.type == "keyword_argument":
-                    name = child.child_by_field_name("name")
-                    value = self._value(child.child_by_field_name("value"))
-                    if name is not None:
-                        arguments.append((~self.flow.string(self._text(name)), value))
-                elif child.type == "list_splat":
-                    arguments.append((SPREAD, self._value(child.named_children[0]) if child.named_children else 0))
-                elif child.type == "dictionary_splat":
-                    value = self._value(child.named_children[0]) if child.named_children else 0
-                    arguments.append((SPREAD_NAMED, value))
-                elif child.type != "comment":
-                    arguments.append((position, self._value(child)))
-                    position += 1
+        for child in named(listed):
+            kind = child.type
+            if kind == "keyword_argument":
+                name = child.child_by_field_name("name")
+                value = self._value(child.child_by_field_name("value"))
+                if name is not None:
+                    arguments.append((~self.flow.string(self._text(name)), value))
+            elif kind == "list_splat":
+                arguments.append((SPREAD, self._value(first(child))))
+            elif kind == "dictionary_splat":
+                arguments.append((SPREAD_NAMED, self._value(first(child))))
+            elif kind != "comment":
+                arguments.append((position, self._value(child)))
+                position += 1
         return arguments
 
     def _subscript(self, node: Node) -> int:
@@ -118,24 +124,24 @@ class Expressions(Lowering):
 
     def _dictionary(self, node: Node) -> int:
         made = 0
-        for child in node.named_children:
+        for child in named(node):
             if child.type == "pair":
                 key = child.child_by_field_name("key")
                 self._value(key)
                 value = self._value(child.child_by_field_name("value"))
                 made = made or self.flow.value(NEW)
                 self._put(made, self._key(key), value)
-            elif child.type == "dictionary_splat" and child.named_children:
-                value = self._value(child.named_children[0])
+            elif child.type == "dictionary_splat" and child.named_child_count:
+                value = self._value(first(child))
                 made = made or self.flow.value(NEW)
                 self.flow.copy(made, value)
         return made or self.flow.value(NEW)
 
     def _list(self, node: Node) -> int:
         made = self.flow.value(NEW)
-        for number, child in enumerate(node.named_children):
-            if child.type == "list_splat" and child.named_children:
-                source = self._value(child.named_children[0])
+        for number, child in enumerate(named(node)):
+            if child.type == "list_splat" and child.named_child_count:
+                source = self._value(first(child))
                 self._put(made, "", self.flow.each(self._scope, source, child.start_point[0] + 1))
             else:
                 self._put(made, str(number), self._value(child))
@@ -144,7 +150,7 @@ class Expressions(Lowering):
     def _comprehension(self, node: Node) -> int:
         before = self._scope
         self._scope = self.flow.scope(before, self._function)
-        for child in node.named_children:
+        for child in named(node):
             if child.type == "for_in_clause":
                 left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
                 self._each_of(left, right)
@@ -163,7 +169,7 @@ class Expressions(Lowering):
         return made
 
     def _either(self, node: Node) -> int:
-        found = [self._value(child) for child in node.named_children]
+        found = [self._value(child) for child in named(node)]
         if node.type == "conditional_expression" and len(found) == 3:
             found.pop(1)
         found = [value for value in found if value]
@@ -192,12 +198,12 @@ class Expressions(Lowering):
 
     def _inner(self, node: Node) -> int:
         found = 0
-        for child in node.named_children:
+        for child in named(node):
             found = self._value(child)
         return found
 
     def _yield(self, node: Node) -> int:
-        value = self._value(node.named_children[0]) if node.named_children else 0
+        value = self._value(first(node))
         if self._function >= 0:
             self.flow.flag(self._function, GENERATOR)
             target = self.flow.functions[self._function].item
@@ -218,7 +224,7 @@ class Expressions(Lowering):
         before = self._scope, self._function, self._symbol, self._class, self._self
         inner = flow.scope(self._scope, function)
         parameters = node.child_by_field_name("parameters")
-        for number, parameter in enumerate(parameters.named_children if parameters is not None else ()):
+        for number, parameter in enumerate(named(parameters) if parameters is not None else ()):
             target = self._parameter(inner, function, parameter)
             if number == 0 and target and method >= 0 and not flags & STATIC:
                 kind = CLASS if flags & CLASSMETHOD or self._text_of_name(node) == "__new__" else SELF
@@ -240,9 +246,10 @@ class Expressions(Lowering):
             self._know(RESULT, "", TYPE_OF, declared)
             self._block(body)
             return
-        for child in body.named_children:
-            if child.type == "return_statement" and child.named_children and child.named_children[0].type in GIVEN:
-                self._know(RESULT, "", VALUE_OF, child.named_children[0])
+        for child in named(body):
+            given = first(child) if child.type == "return_statement" else None
+            if given is not None and given.type in GIVEN:
+                self._know(RESULT, "", VALUE_OF, given)
             self._visit(child)
 
     def _text_of_name(self, node: Node) -> str:
@@ -262,7 +269,7 @@ class Expressions(Lowering):
                 declared = node.child_by_field_name("type")
             while name is not None and name.type != "identifier":
                 kind = {"list_splat_pattern": REST, "dictionary_splat_pattern": NAMED_REST}.get(name.type, kind)
-                name = name.named_children[0] if name.named_children else None
+                name = first(name)
         if name is None:
             return 0
         text = self._text(name)
