@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lci_py.index import rules
+from lci_py.index import overloads, rules
 from lci_py.index.evaluate import BASES, CLASS, FUNCTION, INSTANCE, Evaluator, Value, Values
+from lci_py.index.expansions import expanded
+from lci_py.index.facts import EXPANDING
 from lci_py.index.imports import ImportResolver
 from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, OVERRIDE, PACKAGE, TYPE, Edge, lambda_node
 from lci_py.index.lookups import LookUps
+from lci_py.index.overloads import Targets
 from lci_py.index.receivers import steps_of
 from lci_py.index.tables import Definition
+from lci_py.source.arity import NAMED, UNKNOWN
 from lci_py.source.languages import load_languages
 from lci_py.types import TYPE_KINDS
 
@@ -23,8 +27,6 @@ from lci_py.types import TYPE_KINDS
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
 #: Derived types that are looked at for methods in the place of the one that is declared.
 _MOST_HEIRS = 12
-#: (symbol, step) pairs.
-Targets = tuple[tuple[int, int], ...]
 
 
 class FileLinker:
@@ -52,9 +54,9 @@ class FileLinker:
                 if target != file:
                     edges.setdefault((~file, ~target, IMPORTS, item.line), 0)
         facts = calls.facts
-        known: dict[tuple[str, str, int], Targets] = {}
+        known: dict[tuple[str, str, int, int], Targets] = {}
         for call in self._look.tables.calls(file):
-            asked = (call.name, call.receiver, call.caller)
+            asked = (call.name, call.receiver, call.caller, call.arguments)
             around, source = call.caller, facts.first + call.caller
             if call.caller < -1:
                 around = facts.lambdas[-2 - call.caller].symbol
@@ -62,7 +64,7 @@ class FileLinker:
             elif call.caller < 0:
                 source = ~file
             if asked not in known:
-                known[asked] = calls.resolve(call.name, call.receiver, around)
+                known[asked] = calls.resolve(call.name, call.receiver, around, call.arguments)
             for target, step in known[asked]:
                 edges.setdefault((source, target, CALLS, call.line), step)
         for base in facts.bases:
@@ -79,7 +81,8 @@ class _CallResolver:
     def __init__(self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, file: int) -> None:
         self._look = look_ups
         self._evaluate = evaluator
-        self._file = file
+        self.file = self._file = file
+        self.known: dict[int, Definition] = {}  # symbol to definition, of targets
         self.facts = look_ups.tables.facts(file)
         self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
         self._imported_files = {target for _, targets in self.imports for target in targets}
@@ -89,8 +92,36 @@ class _CallResolver:
         self._folder = head.folder
         self._test = head.test
 
-    def resolve(self, name: str, receiver: str, caller: int) -> Targets:
-        """The definitions that a call means with the step that says so; none if it is external or not certain."""
+    def resolve(self, name: str, receiver: str, caller: int, arguments: int = UNKNOWN) -> Targets:
+        """The definitions that a call means with the step that says so; none if it is external or not certain.
+
+        Args:
+            name: What is called.
+            receiver: The text before it.
+            caller: The symbol around it, or -1.
+            arguments: How many it has, as in `Call`.
+        """
+        of_macro = caller >= 0 and self.facts.kinds[caller] == "macro"
+        targets = self.meant(name, receiver, caller, arguments, of_macro=of_macro)
+        if self._language in EXPANDING and not of_macro:
+            return (*targets, *expanded(self._look, self, caller, targets))
+        return targets
+
+    def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
+        """The same without what macros call; `of_macro`: the call stands in a macro's text."""
+        return self._allowed(self._named(name, receiver, caller), arguments, of_macro=of_macro)
+
+    def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
+        """What a name in a macro's text means that can be seen from a place of any file."""
+        found = self._targets(self._evaluate.name(file, place, name, callee=True))
+        return self._allowed(found, arguments, of_macro=True)
+
+    def _allowed(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
+        if arguments == NAMED:
+            return overloads.named(targets, self.known, of_macro=of_macro)
+        return overloads.fitting(targets, arguments, self.known, self._look.arity)
+
+    def _named(self, name: str, receiver: str, caller: int) -> Targets:
         if not receiver:
             return self._bare(name, caller)
         if receiver in rules.CONSTRUCTED:
@@ -185,23 +216,24 @@ class _CallResolver:
         found: dict[int, int] = {}
         for value in values:
             for target, step in self._of_value(value):
-                found.setdefault(target, step)
+                found.setdefault(target.symbol, step)
+                self.known[target.symbol] = target
         if len(found) > 1:
             return tuple((target, step | AMBIGUOUS) for target, step in found.items())
         return tuple(found.items())
 
-    def _of_value(self, value: Value) -> Iterator[tuple[int, int]]:
+    def _of_value(self, value: Value) -> Iterator[tuple[Definition, int]]:
         if value.kind == FUNCTION and value.at is not None:
             for found in self._overloads(value.at):
-                yield found.symbol, value.step
+                yield found, value.step
         elif value.kind == CLASS and value.at is not None and value.at.kind != "type":
             for found in self._constructors(value.at, new=value.text == "new"):
-                yield found.symbol, value.step
+                yield found, value.step
         elif value.kind == INSTANCE and value.at is not None:
             for name in _CALLED:
                 for member in self._evaluate.attribute(value, name, 6):
                     if member.kind == FUNCTION and member.at is not None:
-                        yield member.at.symbol, TYPE
+                        yield member.at, TYPE
                         return
 
     def _overloads(self, at: Definition) -> list[Definition]:
@@ -257,9 +289,10 @@ class _CallResolver:
                 continue
             heirs = self._heirs(value.at)
             for heir in heirs if len(heirs) <= _MOST_HEIRS else ():
-                member = self._look.member(heir, name)
-                if member is not None and member.symbol not in found:
-                    more.append(member.symbol)
+                for member in self._look.members(heir, name):
+                    self.known[member.symbol] = member
+                    if member.symbol not in found:
+                        more.append(member.symbol)
         mark = AMBIGUOUS if len(more) > 1 else 0
         return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
 
@@ -282,6 +315,7 @@ class _CallResolver:
         found = self._look.only(self._family, name)
         if found is None:
             return self._several(name) if anywhere else ()
+        self.known[found.symbol] = found
         is_method = found.kind in ("method", "constructor")
         if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and self._language in rules.NESTED_HIDDEN:
             return ()
@@ -302,6 +336,7 @@ class _CallResolver:
             item for item in self._look.all_named(self._family, name)
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
         ]  # fmt: skip
+        self.known |= {item.symbol: item for item in found}
         mark = AMBIGUOUS if len(found) > 1 else 0
         return tuple((item.symbol, PACKAGE | mark) for item in found)
 

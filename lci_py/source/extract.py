@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
+from lci_py.source.arity import arguments_of, arity_of
 from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder
 from lci_py.source.chunk import chunk_symbols, chunk_text
 from lci_py.source.describe import clean_doc, exported, prefix, signature
@@ -61,7 +62,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
         limit = graver("too_many_chunks", limit)
     if spec.tables:
         symbols = _with_tables(symbols)
-    calls = _calls(captured, finder, symbols, flow)
+    calls = _calls(language, captured, finder, symbols, flow)
     return Extract(
         language=language,
         package=captured.package,
@@ -269,11 +270,12 @@ def _symbol(
         end_line=line + last,
         first_line=first + 1,
         build_tag=tags.of(entity.name_node.start_byte, attribute_text),
+        arity=arity_of(spec.name, kind, node, entity.name_node),
     )
 
 
 def _calls(
-    captured: Captured, finder: Finder, symbols: list[Symbol], flow: FlowBuilder | None
+    language: str, captured: Captured, finder: Finder, symbols: list[Symbol], flow: FlowBuilder | None
 ) -> list[Call]:  # fmt: skip
     around = Anonymous(flow.spans) if flow is not None and flow.spans else None
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if around else {}
@@ -300,7 +302,8 @@ def _calls(
             place, start = around.at(at)
             if place >= 0 and start > starts.get(caller, -1):
                 caller = -2 - place
-        calls[at] = Call(COLON.sub("", captured.text(node)), owner, node.start_point[0] + 1, caller)
+        count = arguments_of(language, captures["call"][0], node)
+        calls[at] = Call(COLON.sub("", captured.text(node)), owner, node.start_point[0] + 1, caller, count)
     bound = bound_names(captured, finder, symbols) if bare else set()
     for node in bare:
         at, name = node.start_byte, captured.text(node)
