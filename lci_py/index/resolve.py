@@ -19,7 +19,7 @@ from lci_py.index.lookups import LookUps
 from lci_py.index.overloads import Targets
 from lci_py.index.receivers import steps_of
 from lci_py.index.tables import Definition
-from lci_py.source.arity import NAMED, UNKNOWN
+from lci_py.source.arity import NAMED, UNKNOWN, takes
 from lci_py.source.languages import load_languages
 from lci_py.types import TYPE_KINDS
 
@@ -83,6 +83,7 @@ class _CallResolver:
         self._evaluate = evaluator
         self.file = self._file = file
         self.known: dict[int, Definition] = {}  # symbol to definition, of targets
+        self._arguments = UNKNOWN  # of the call that is looked at
         self.facts = look_ups.tables.facts(file)
         self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
         self._imported_files = {target for _, targets in self.imports for target in targets}
@@ -109,11 +110,13 @@ class _CallResolver:
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
         """The same without what macros call; `of_macro`: the call stands in a macro's text."""
+        self._arguments = arguments
         return self._allowed(self._named(name, receiver, caller), arguments, of_macro=of_macro)
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
         """What a name in a macro's text means that can be seen from a place of any file."""
-        found = self._targets(self._evaluate.name(file, place, name, callee=True))
+        self._arguments = arguments
+        found = self._targets(self._called(file, place, name))
         return self._allowed(found, arguments, of_macro=True)
 
     def _allowed(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
@@ -164,7 +167,7 @@ class _CallResolver:
             return self._of_super(caller)
         if name in rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
-        values = self._evaluate.name(self._file, caller, name, callee=True)
+        values = self._called(self._file, caller, name)
         if self._language in rules.DELEGATING and (name == "this" or name in rules.SUPERS):
             return self._targets(self._evaluate.constructed(value) for value in values)
         if values:
@@ -183,6 +186,13 @@ class _CallResolver:
             return ()
         implicit = self._language in rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in rules.PROGRAM_SCOPE)
+
+    def _called(self, file: int, place: int, name: str) -> Values:
+        """What a bare name that is called stands for."""
+        values = self._evaluate.name(file, place, name, callee=True)
+        if self._language in rules.TAGGED_TYPES:
+            return tuple(value for value in values if value.kind != CLASS)
+        return values
 
     def _of_super(self, caller: int) -> Targets:
         """Ruby's `super`: the method of the same name in what the class is derived from."""
@@ -246,6 +256,8 @@ class _CallResolver:
         found = self._look.all_inside(at.file, parent, facts.names[place])
         if len(found) < 2 or facts.head.language in rules.OVERLOADS:
             return found or [at]
+        if facts.head.language in rules.BY_ARITY:
+            found = [item for item in found if takes(self._look.arity(item), self._arguments)] or found
         return found[-1:]
 
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
@@ -257,8 +269,12 @@ class _CallResolver:
         names = rules.CONSTRUCTORS.get(language)
         if names is None:
             place = owner.symbol - facts.first
-            found = self._look.all_inside(owner.file, place, facts.names[place])
-            return [item for item in found if item.kind == "constructor"] or [owner]
+            name = rules.SECONDARY_CONSTRUCTORS.get(language, facts.names[place])
+            found = self._look.all_inside(owner.file, place, name)
+            found = [item for item in found if item.kind == "constructor"]
+            if found and language in rules.PRIMARY_CONSTRUCTORS and self._look.arity(owner) >= 0:
+                return [owner, *found]
+            return found or [owner]
         for current in self._evaluate.lineage(owner):
             for name in names:
                 own = current.symbol - self._look.tables.facts(current.file).first

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lci_py.source.expansions import text_of
 from lci_py.types import CALLABLE, FUNCTION_KINDS
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 SPACE = re.compile(r"\s+")
 COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
 HASHES = re.compile(r"\s+#+$")
+
+
+_ROLES = ("scope", "local", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion")
 
 
 @dataclass(slots=True)
@@ -52,6 +56,7 @@ class Captured:
         self.prefixes: dict[int, tuple[int, Node, Node | None]] = {}
         self.uncalled: list[tuple[int, int]] = []  # ranges in which nothing is called, such as type signatures
         self.conditions: list[Node] = []
+        self.expansions: list[tuple[Node, int, int]] = []  # a macro, and where its text starts and ends
         self.typed: list[dict[str, list[Node]]] = []
         self.package = ""
         best: dict[int, tuple[int, Entity]] = {}
@@ -143,6 +148,10 @@ class Captured:
             self._prefixes(captures)
         elif role == "uncalled":
             self.uncalled.extend((node.start_byte, node.end_byte) for node in captures["uncalled"])
+        elif role == "expansion":
+            for node in captures["expansion"]:
+                self.expansions.append((node, *(span := text_of(self.source, node))))
+                self.uncalled.append(span)  # what is read as code after a comment in it is in the text
         elif role == "condition":
             self.conditions.extend(captures["condition"])
         elif role == "package" and not self.package:
@@ -170,7 +179,18 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str]:
             return "definition", name
     if "comment" in names or "attribute" in names:
         return "prefix", ""
-    for role in ("scope", "local", "import", "base", "docstring", "condition", "package", "uncalled", "typed"):
+    for role in (
+        "scope",
+        "local",
+        "import",
+        "base",
+        "docstring",
+        "condition",
+        "package",
+        "uncalled",
+        "typed",
+        "expansion",
+    ):
         if role in names:
             return role, role
     return "call", "call"

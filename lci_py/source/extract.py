@@ -15,6 +15,7 @@ from lci_py.source.arity import arguments_of, arity_of
 from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder
 from lci_py.source.chunk import chunk_symbols, chunk_text
 from lci_py.source.describe import clean_doc, exported, prefix, signature
+from lci_py.source.expansions import called_in
 from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
@@ -22,6 +23,8 @@ from lci_py.source.lower import Anonymous, lower
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
     from lci_py.source.flow import FlowBuilder
@@ -311,7 +314,16 @@ def _calls(
             continue
         if not _is_bound(finder.symbol(at), name, symbols, bound):
             calls[at] = Call(name, "", node.start_point[0] + 1, finder.caller(at, symbols, of_variables=flow is None))
-    return list(calls.values())
+    return [*calls.values(), *_expansions(captured, finder)]
+
+
+def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
+    """What is called in the texts of macros."""
+    for node, start, end in captured.expansions:
+        macro = finder.symbol(start - 1)
+        row = node.start_point[0] + 1
+        for name, receiver, at, arguments in called_in(captured.source, start, end) if macro >= 0 else ():
+            yield Call(name, receiver, row + captured.source.count(b"\n", node.start_byte, at), macro, arguments)
 
 
 def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
