@@ -257,19 +257,17 @@ def _scala_parameters(node: Node, name: Node) -> int:
     return found
 
 
-def _c_parameters(node: Node, name: Node) -> int:
+def _c_parameters(node: Node, name: Node, *, may_be_empty: bool = True) -> int:
     if node.type == "preproc_function_def":
         return _counted(node.child_by_field_name("parameters"), frozenset({"identifier"}), frozenset({"..."}))
     current: Node | None = node.named_children[-1] if node.type == "template_declaration" else node
     group = None
     for _ in range(8):  # pointers and references before the name
-        if current is None:
-            return UNKNOWN
-        group = current.child_by_field_name("parameters")
-        if group is not None:
+        if current is None or group is not None:
             break
+        group = current.child_by_field_name("parameters")
         current = current.child_by_field_name("declarator") or _child(current, "function_declarator")
-    if group is None:
+    if group is None or not (may_be_empty or group.named_child_count):
         return UNKNOWN
     if group.named_child_count == 1 and group.text is not None and group.text[1:-1].strip() == b"void":
         return packed(0, 0)
@@ -277,9 +275,8 @@ def _c_parameters(node: Node, name: Node) -> int:
 
 
 def _only_c_parameters(node: Node, name: Node) -> int:
-    found = _c_parameters(node, name)
     # Before C23, `int f()` says nothing about what f takes.
-    return UNKNOWN if found == 0 and node.type != "preproc_function_def" else found
+    return _c_parameters(node, name, may_be_empty=False)
 
 
 def _elixir_parameters(node: Node, name: Node) -> int:
