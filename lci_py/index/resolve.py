@@ -234,7 +234,7 @@ class _CallResolver:
 
     def _of_value(self, value: Value) -> Iterator[tuple[Definition, int]]:
         if value.kind == FUNCTION and value.at is not None:
-            for found in self._overloads(value.at):
+            for found in self._as_constructor(value.at) or self._overloads(value.at):
                 yield found, value.step
         elif value.kind == CLASS and value.at is not None and value.at.kind != "type":
             for found in self._constructors(value.at, new=value.text == "new"):
@@ -282,6 +282,14 @@ class _CallResolver:
                 if found:
                     return found if language in rules.OVERLOADS else found[-1:]
         return [owner]
+
+    def _as_constructor(self, at: Definition) -> list[Definition]:
+        """The constructors of a class, if one of them is found under its name (C#) and the class itself is another."""
+        facts = self._look.tables.facts(at.file)
+        around = facts.parents[at.symbol - facts.first]
+        if at.kind != "constructor" or around < 0 or facts.head.language not in rules.PRIMARY_CONSTRUCTORS:
+            return []
+        return self._constructors(self._look.definition(at.file, around))
 
     def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
         """Scala's `new C(x)`: the class, or a further constructor; `C(x)`: that of a case class, or an `apply`."""

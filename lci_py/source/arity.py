@@ -230,11 +230,7 @@ def _csharp_parameters(node: Node, name: Node) -> int:
 
 def _swift_parameters(node: Node, name: Node) -> int:
     known = ("function_declaration", "protocol_function_declaration", "init_declaration", "subscript_declaration")
-    if node.type not in known:
-        return UNKNOWN
-    found = _counted(node, _SWIFT, _SWIFT_MANY)
-    # The dots stand beside the parameter, which counts as one itself.
-    return found - _WIDTH if found >= _WIDTH and found % _WIDTH == _MANY else found
+    return _counted(node, _SWIFT, _SWIFT_MANY) if node.type in known else UNKNOWN
 
 
 def _kotlin_parameters(node: Node, name: Node) -> int:

@@ -34,9 +34,9 @@ CASES: dict[str, tuple[str, str, dict[str, tuple[int, int] | None], list[int]]] 
     ),
     "swift": (
         "A.swift",
-        "class A {\n init(a: Int, b: Int = 1) {}\n func f(_ c: Int..., d: Int = 3) {}\n func h() {}\n func k() {\n  g()\n"
+        "class A {\n init(a: Int, b: Int = 1) {}\n func f(b: Int, _ c: Int..., d: Int = 3) {}\n func h() {}\n func k() {\n  g()\n"
         "  x.g(1, b: 2)\n  g(1) { }\n  g { }\n  g(1) { } other: { }\n }\n}\n",
-        {"init": (1, 2), "f": (0, MANY), "h": (0, 0)},
+        {"init": (1, 2), "f": (1, MANY), "h": (0, 0)},
         [0, 2, 2, 1, 3],
     ),
     "scala": (
