@@ -21,7 +21,7 @@ from lci_py.index.receivers import steps_of
 from lci_py.index.tables import Definition
 from lci_py.source.arity import NAMED, UNKNOWN, takes
 from lci_py.source.languages import load_languages
-from lci_py.types import TYPE_KINDS
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
 
 #: How a call of an object is spelled as a method of it.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
@@ -102,9 +102,10 @@ class _CallResolver:
             caller: The symbol around it, or -1.
             arguments: How many it has, as in `Call`.
         """
-        of_macro = caller >= 0 and self.facts.kinds[caller] == "macro"
-        targets = self.meant(name, receiver, caller, arguments, of_macro=of_macro)
-        if self._language in EXPANDING and not of_macro:
+        kind = self.facts.kinds[caller] if caller >= 0 else ""
+        targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
+        # Outside of functions a macro mostly defines some, which call what is in its text.
+        if self._language in EXPANDING and kind in FUNCTION_KINDS and kind != "macro":
             return (*targets, *expanded(self._look, self, caller, targets))
         return targets
 

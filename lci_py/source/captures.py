@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lci_py.source.expansions import text_of
+from lci_py.source.expansions import Called, templates, text_of, uses
 from lci_py.types import CALLABLE, FUNCTION_KINDS
 
 if TYPE_CHECKING:
@@ -74,9 +74,18 @@ class Captured:
             else:
                 self._other(role, captures)
         self.entities.extend(entity for _, entity in best.values())
+        self.generated = self._generated()
+        self.entities.extend(entity for entity, _ in self.generated)
         self._trim()
         self.uncalled.sort()
         self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
+
+    def _generated(self) -> list[tuple[Entity, list[Called]]]:
+        """The functions that macros of the file define, with what they call."""
+        return [
+            (Entity(use.start_byte, use.end_byte, "definition", "function", name, use, callee), called)
+            for use, callee, name, called in uses(templates(self.source, self.expansions), self.calls)
+        ]
 
     def _trim(self) -> None:
         """Take blanks and comments off the ends: a block made by indentation reaches to what follows it."""

@@ -318,12 +318,21 @@ def _calls(
 
 
 def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
-    """What is called in the texts of macros."""
+    """What is called in the texts of macros, and in the functions that they define."""
+    used: set[int] = set()
+    for entity, called in captured.generated:
+        line = entity.node.start_point[0] + 1
+        if entity.name_node is not None and entity.start not in used:
+            used.add(entity.start)
+            yield Call(captured.text(entity.name_node), "", line, -1)
+        if entity.symbol >= 0:
+            yield from (Call(one.name, one.receiver, line, entity.symbol, one.arguments) for one in called)
     for node, start, end in captured.expansions:
         macro = finder.symbol(start - 1)
         row = node.start_point[0] + 1
-        for name, receiver, at, arguments in called_in(captured.source, start, end) if macro >= 0 else ():
-            yield Call(name, receiver, row + captured.source.count(b"\n", node.start_byte, at), macro, arguments)
+        for one in called_in(captured.source, start, end) if macro >= 0 else ():
+            line = row + captured.source.count(b"\n", node.start_byte, one.start)
+            yield Call(one.name, one.receiver, line, macro, one.arguments)
 
 
 def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
