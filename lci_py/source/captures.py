@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -203,6 +203,16 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str]:
         if role in names:
             return role, role
     return "call", "call"
+
+
+def finish(entities: list[Entity], source: bytes) -> None:
+    """Let functions whose body does not parse, such as one that an #if cuts in half, end at a brace that starts a line;
+    of the body the tree has pieces only."""
+    unfinished = [one for one in entities if one.role == "definition" and one.node.type == "function_declarator"]
+    braces = [match.end() for match in re.finditer(rb"\n}", source)] if unfinished else []
+    for entity in unfinished:
+        place = bisect_left(braces, entity.end)
+        entity.end = braces[place] if place < len(braces) else entity.end
 
 
 class Finder:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Functions that one use of a macro defines at most, and uses of such macros in a file.
-_MOST_DEFINED, _MOST_USES = 32, 500
+_MOST_DEFINED, _MOST_USES = 32, 200
 #: Nodes whose children stand outside of functions.
 _OUTSIDE = frozenset(
     {"translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "ERROR"}

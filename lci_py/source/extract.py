@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.arity import arguments_of, arity_of
-from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder
+from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder, finish
 from lci_py.source.chunk import chunk_symbols, chunk_text
 from lci_py.source.describe import clean_doc, exported, prefix, signature
 from lci_py.source.expansions import called_in
@@ -149,6 +149,8 @@ def _symbols(
 ) -> tuple[list[Symbol], list[Node], str]:  # fmt: skip
     """The first `most` symbols, the node of each, and "too_many_symbols" if there are more."""
     entities = captured.entities
+    if spec.flat:
+        finish(entities, captured.source)
     _nest(entities, flat=spec.flat)
     if spec.clauses:
         entities[:] = _join_clauses(entities, captured.source, spec.blank)
@@ -329,9 +331,9 @@ def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
             yield from (Call(one.name, one.receiver, line, entity.symbol, one.arguments) for one in called)
     for node, start, end in captured.expansions:
         macro = finder.symbol(start - 1)
-        row = node.start_point[0] + 1
+        line, at = node.start_point[0] + 1, node.start_byte
         for one in called_in(captured.source, start, end) if macro >= 0 else ():
-            line = row + captured.source.count(b"\n", node.start_byte, one.start)
+            line, at = line + captured.source.count(b"\n", at, one.start), one.start
             yield Call(one.name, one.receiver, line, macro, one.arguments)
 
 

@@ -56,3 +56,59 @@ def test_a_text_goes_on_after_a_backslash_and_a_comment() -> None:
 def test_a_name_as_a_statement_is_a_macros() -> None:
     found = extract("a.c", b"void f(void) {\n  POST;\n  x = POST;\n}\n", "c")
     assert [(call.name, call.arguments, call.line) for call in found.calls] == [("POST", NAMED, 2)]
+
+
+GENERATING = """#define DEFINE(name, type) \\
+  static int get_##name(type *x) { \\
+    if (ready(x)) { return read_ ## name(x); } \\
+    return 0; \\
+  } \\
+  void name##_put(void) { get_ ## name(0); }
+DEFINE(size, struct box)
+int f(void) { DEFINE(inner, int) return 1; }
+#ifdef MORE
+DEFINE(depth, int);
+#endif
+"""
+
+
+def test_functions_that_a_macro_defines_are_definitions() -> None:
+    found = extract("a.c", GENERATING.encode(), "c")
+    functions = [(s.name, s.line, s.build_tag) for s in found.symbols if s.kind == "function"]
+    assert functions == [
+        ("get_size", 7, None), ("size_put", 7, None), ("f", 8, None), ("get_depth", 10, "defined(MORE)"), ("depth_put", 10, "defined(MORE)"),
+    ]  # fmt: skip
+    names = ["-", *(symbol.name for symbol in found.symbols)]
+    calls = {(names[call.caller + 1], call.name, call.line) for call in found.calls}
+    assert calls == {
+        ("DEFINE", "ready", 3), ("f", "DEFINE", 8),
+        ("-", "DEFINE", 7), ("get_size", "ready", 7), ("get_size", "read_size", 7), ("size_put", "get_size", 7),
+        ("-", "DEFINE", 10), ("get_depth", "ready", 10), ("get_depth", "read_depth", 10), ("depth_put", "get_depth", 10),
+    }  # fmt: skip
+
+
+def test_a_macro_that_only_pastes_defines_nothing() -> None:
+    found = extract("a.c", b"#define GET(x) get_##x()\n#define T(x) struct x##_s { int y; }\nGET(a);\nT(b);\n", "c")
+    assert {symbol.name for symbol in found.symbols} == {"GET", "T"}
+
+
+def test_a_function_that_a_condition_cuts_in_half_has_its_calls() -> None:
+    source = b"""int f(int x) {
+#ifdef A
+  for (;;) {
+#else
+  while (x) {
+#endif
+    g();
+  }
+  return h();
+}
+
+int k(void) {
+  return m();
+}
+"""
+    found = extract("a.c", source, "c")
+    names = ["-", *(symbol.name for symbol in found.symbols)]
+    assert {(names[call.caller + 1], call.name) for call in found.calls} == {("f", "g"), ("f", "h"), ("k", "m")}
+    assert [(symbol.name, symbol.line, symbol.end_line) for symbol in found.symbols] == [("f", 1, 10), ("k", 12, 14)]
