@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.links import lambda_node
-from lci_py.index.points import (
+from lci_py.index.constraints import (
+    CALL,
     CLASS,
+    COPY,
+    EACH,
     FUNC,
     INSTANCE,
+    LOAD,
     MODULE,
-    Points,
-    use_call,
-    use_copy,
-    use_each,
-    use_load,
-    use_store,
-    use_super,
+    STORE,
+    SUPER_OF,
+    Constraints,
     value_of,
 )
+from lci_py.index.links import lambda_node
 from lci_py.source import flow as ir
 from lci_py.source.flow import Flow, Function
 
@@ -53,46 +53,150 @@ class FlowFile:
     python: bool
 
 
-def gather(points: Points, item: FlowFile) -> None:
-    """Add a file's constraints.
-
-    Raises:
-        DamagedIndexError: They name what there is not.
-    """
-    rows = np.array(item.flow.rows, np.int64).reshape(-1, 4)
-    _check(item, rows)
-    _Gathering(points, item, rows).run()
-
-
 #: Per constraint and operand, what its numbers count: nodes, strings, functions, classes, imports, or nothing.
 _KINDS = {
     ir.COPY: "nn ", ir.FUNC: "nf ", ir.CLASS: "nc ", ir.IMPORT: "ni ", ir.LOAD: "nns", ir.STORE: "nsn", ir.ITEM: "nns",
-    ir.PUT: "nsn", ir.NEW: "n  ", ir.CALL: "nn+", ir.ARG: "+ n", ir.SELF: "nc ", ir.SUPER: "ncn", ir.EACH: "nn+",
+    ir.PUT: "nsn", ir.NEW: "n  ", ir.CALL: "nn+", ir.ARG: "a n", ir.SELF: "nc ", ir.SUPER: "ncn", ir.EACH: "nn+",
     ir.FREE: "ns ", ir.MEMBER: "csn", ir.BASE: "cn ", ir.EXPORT: "sn ", ir.STAR: "i  ",
 }  # fmt: skip
+_OPERANDS = np.array([[ord(what) for what in _KINDS[kind]] for kind in range(len(_KINDS))], np.uint8)
+_USES = {ir.COPY: COPY, ir.LOAD: LOAD, ir.ITEM: LOAD, ir.STORE: STORE, ir.PUT: STORE, ir.SUPER: SUPER_OF}
+#: Where a use has the node that it looks at, and its two operands.
+_PLACES = {
+    ir.COPY: (2, 1, 3), ir.LOAD: (2, 1, 3), ir.ITEM: (2, 1, 3), ir.STORE: (1, 2, 3), ir.PUT: (1, 2, 3),
+    ir.SUPER: (3, 1, 2),
+}  # fmt: skip
+
+
+class Gatherer:
+    """Takes files one by one; `settle` gives their constraints to the program."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        self._to = constraints
+        self._rows: list[NDArray[Any]] = []
+        self._sites: list[NDArray[Any]] = []
+        self._uses: list[NDArray[Any]] = []
+        self._passed: list[NDArray[Any]] = []
+        self._n_sites = 0
+        self._n_arguments = 0
+
+    def add(self, item: FlowFile) -> None:
+        """Take a file.
+
+        Raises:
+            DamagedIndexError: Its constraints name what there is not.
+        """
+        rows = np.array(item.flow.rows, np.int64).reshape(-1, 4)
+        _check(item, rows)
+        to, flow = self._to, item.flow
+        names = [to.name(text) for text in flow.strings]
+        base = to.take_nodes(flow.nodes - 1) - 1
+        first_class = len(to.class_node)
+        first_function = len(to.functions)
+        to.functions.extend(_function(function, names, base, first_class) for function in flow.functions)
+        to.function_node.extend(
+            item.first_symbol + f.symbol if f.symbol >= 0 else lambda_node(item.first_lambda - 2 - f.symbol)
+            for f in flow.functions
+        )
+        to.function_python.extend(item.python for _ in flow.functions)
+        to.class_node.extend(item.first_symbol + symbol if symbol >= 0 else -1 for symbol in flow.classes)
+        to.class_python.extend(item.python for _ in flow.classes)
+        _renumber(rows, np.array(names, np.int64), base, first_function, first_class)
+        to.exports[item.file] = dict(rows[rows[:, 0] == ir.EXPORT, 1:3].tolist())
+        for place in rows[rows[:, 0] == ir.STAR, 1].tolist():
+            to.stars.setdefault(item.file, []).extend(item.imports[place][0])
+        to.free.extend((node, name, item.file) for node, name in rows[rows[:, 0] == ir.FREE, 1:3].tolist())
+        for node, place, head in rows[rows[:, 0] == ir.IMPORT, 1:].tolist():
+            _import(to, item, node, place, bool(head))
+        self._calls(item, rows, first_function)
+        self._rows.append(rows[~np.isin(rows[:, 0], _TAKEN)].astype(np.int32))
+
+    def _calls(self, item: FlowFile, rows: NDArray[Any], first_function: int) -> None:
+        chosen = rows[np.isin(rows[:, 0], (ir.CALL, ir.EACH))]
+        is_call = chosen[:, 0] == ir.CALL
+        arguments = rows[rows[:, 0] == ir.ARG]
+        self._to.arguments.extend(zip(arguments[:, 2].tolist(), arguments[:, 3].tolist(), strict=True))
+        numbers = np.cumsum(is_call) - 1
+        starts = self._n_arguments + np.searchsorted(arguments[:, 1], numbers, side="left")
+        stops = self._n_arguments + np.searchsorted(arguments[:, 1], numbers, side="right")
+        nodes = np.array([~item.file, *self._to.function_node[first_function:]], np.int64)
+        callers = nodes[np.array(item.flow.callers, np.int64) + 1]
+        stops = np.where(is_call, stops, starts)
+        self._sites.append(np.stack([chosen[:, 1], chosen[:, 2], callers, chosen[:, 3], starts, stops]))
+        sites = np.arange(self._n_sites, self._n_sites + len(chosen))
+        called = np.flatnonzero(chosen[:, 2] > 0)
+        kinds = np.where(is_call, CALL, EACH)
+        uses = np.stack([kinds, chosen[:, 2], sites, np.zeros_like(sites)])
+        self._uses.append(uses[:, called])
+        self._passed.append(arguments[:, 3])
+        self._n_sites += len(chosen)
+        self._n_arguments += len(arguments)
+
+    def settle(self) -> None:
+        """Hand everything over. Call it once, after the last file."""
+        to = self._to
+        rows = np.concatenate(self._rows) if self._rows else np.zeros((0, 4), np.int32)
+        self._rows.clear()
+        kinds = rows[:, 0]
+        for kind, value in ((ir.FUNC, FUNC), (ir.CLASS, CLASS), (ir.SELF, INSTANCE)):
+            for node, number in rows[kinds == kind, 1:3].tolist():
+                to.give(node, value_of(value, number))
+        for node, plain in rows[kinds == ir.NEW, 1:3].tolist():
+            to.give(node, to.new_object(plain == ir.PLAIN))
+        for owner, name, source in rows[kinds == ir.MEMBER, 1:].tolist():
+            if (owner, name) not in to.members:
+                to.members[owner, name] = to.node()
+            to.copy(source, to.members[owner, name])
+        for owner, source in rows[kinds == ir.BASE, 1:3].tolist():
+            if source:
+                to.bases.setdefault(owner, []).append(source)
+        to.sites.extend(map(tuple, np.concatenate(self._sites, axis=1).T.tolist()) if self._sites else ())
+        for kind, use in _USES.items():
+            chosen = rows[kinds == kind].astype(np.int64)
+            columns = [chosen[:, place] for place in _PLACES[kind]]
+            self._uses.append(np.stack([np.full(len(chosen), use), *columns]))
+            if use == STORE:
+                self._passed.append(chosen[:, 3])
+        none = np.zeros(0, np.int64)
+        to.settle(np.concatenate(self._uses, axis=1), np.concatenate([none, *self._passed]))
+
+
+_TAKEN = (ir.EXPORT, ir.STAR, ir.FREE, ir.IMPORT, ir.CALL, ir.EACH, ir.ARG)
+
+
+def _renumber(rows: NDArray[Any], names: NDArray[Any], base: int, first_function: int, first_class: int) -> None:
+    """Make a file's numbers the program's, in place."""
+    operands = _OPERANDS[rows[:, 0]]
+    numbers = rows[:, 1:]
+    nodes = (operands == ord("n")) & (numbers > 0)
+    numbers[nodes] += base
+    strings = operands == ord("s")
+    numbers[strings] = names[numbers[strings]]
+    numbers[operands == ord("f")] += first_function
+    numbers[operands == ord("c")] += first_class
+    named = (rows[:, 0] == ir.ARG) & (rows[:, 2] < 0)
+    rows[named, 2] = ~names[~rows[named, 2]]
 
 
 def _check(item: FlowFile, rows: NDArray[Any]) -> None:
     flow = item.flow
-    limits = {
-        "n": flow.nodes, "s": len(flow.strings), "f": len(flow.functions), "c": len(flow.classes),
-        "i": len(item.imports), "+": 1 << 31,
-    }  # fmt: skip
     kinds = rows[:, 0]
-    good = not len(kinds) or (int(kinds.min()) >= 0 and int(kinds.max()) <= ir.STAR)
-    for kind, operands in _KINDS.items():
-        chosen = rows[kinds == kind]
-        for place, what in enumerate(operands, 1):
-            if what != " " and len(chosen):
-                column = chosen[:, place]
-                good = good and int(column.min()) >= 0 and int(column.max()) < limits[what]
-    calls = int((kinds == ir.CALL).sum())
+    if len(rows) and not (int(kinds.min()) >= 0 and int(kinds.max()) <= ir.STAR):
+        raise _damaged()
+    limits = np.zeros(128, np.int64)
+    limits[ord(" ")] = limits[ord("+")] = 1 << 40
+    limits[ord("n")], limits[ord("s")], limits[ord("i")] = flow.nodes, len(flow.strings), len(item.imports)
+    limits[ord("f")], limits[ord("c")] = len(flow.functions), len(flow.classes)
+    limits[ord("a")] = int((kinds == ir.CALL).sum())
+    operands = _OPERANDS[kinds]
+    numbers = rows[:, 1:]
+    good = bool(((numbers >= 0) | (operands == ord(" "))).all() and (numbers < limits[operands]).all())
     arguments = rows[kinds == ir.ARG]
-    named = arguments[arguments[:, 2] < 0, 2]
-    good = good and not (arguments[:, 1] >= calls).any() and not (~named >= len(flow.strings)).any()
-    good = good and not (np.diff(arguments[:, 1]) < 0).any()
-    good = good and len(flow.callers) == int(np.isin(kinds, (ir.CALL, ir.EACH)).sum())
-    good = good and all(-1 <= caller < len(flow.functions) for caller in flow.callers)
+    named = ~arguments[arguments[:, 2] < 0, 2]
+    good = good and not (named >= len(flow.strings)).any() and not (np.diff(arguments[:, 1]) < 0).any()
+    callers = np.array(flow.callers, np.int64)
+    good = good and len(callers) == int(np.isin(kinds, (ir.CALL, ir.EACH)).sum())
+    good = good and int(callers.min(initial=0)) >= -1 and int(callers.max(initial=-1)) < len(flow.functions)
     good = good and all(-1 <= symbol < item.n_symbols for symbol in flow.classes)
     for function in flow.functions:
         good = good and -2 - item.n_lambdas < function.symbol < item.n_symbols and function.symbol != -1
@@ -100,145 +204,36 @@ def _check(item: FlowFile, rows: NDArray[Any]) -> None:
         good = good and 0 <= min(function.result, function.item) <= max(function.result, function.item) < flow.nodes
         good = good and all(0 <= p.node < flow.nodes and 0 <= p.name < len(flow.strings) for p in function.parameters)
     if not good or flow.nodes < 1:
-        raise DamagedIndexError("the symbolic shard: constraints name what there is not")
+        raise _damaged()
 
 
-class _Gathering:
-    """The work of `gather`."""
+def _damaged() -> DamagedIndexError:
+    return DamagedIndexError("the symbolic shard: constraints name what there is not")
 
-    def __init__(self, points: Points, item: FlowFile, rows: NDArray[Any]) -> None:
-        self._points = points
-        self._item = item
-        self._rows = rows
-        self._names = np.array([points.name(text) for text in item.flow.strings], np.int64)
-        self._base = points.take_nodes(item.flow.nodes - 1) - 1
-        self._first_function = len(points.functions)
-        self._first_class = len(points.class_node)
 
-    def run(self) -> None:
-        points, item, base = self._points, self._item, self._base
-        names = self._names.tolist()
-        points.functions.extend(self._function(function, names) for function in item.flow.functions)
-        for function in item.flow.functions:
-            symbol = function.symbol
-            known = item.first_symbol + symbol if symbol >= 0 else lambda_node(item.first_lambda - 2 - symbol)
-            points.function_node.append(known)
-        points.class_node.extend(item.first_symbol + symbol if symbol >= 0 else -1 for symbol in item.flow.classes)
-        points.class_python.extend(item.python for _ in item.flow.classes)
-        points.function_python.extend(item.python for _ in item.flow.functions)
-        for _, (node, source, _) in self._each(ir.COPY):
-            points.uses.setdefault(source + base, []).append(use_copy(node + base))
-        for kind in (ir.LOAD, ir.ITEM):
-            chosen = self._chosen(kind)
-            keys = self._names[chosen[:, 3]].tolist()
-            for node, obj, key in zip(
-                (chosen[:, 1] + base).tolist(), (chosen[:, 2] + base).tolist(), keys, strict=True
-            ):
-                points.uses.setdefault(obj, []).append(use_load(node, key))
-        for kind in (ir.STORE, ir.PUT):
-            chosen = self._chosen(kind)
-            keys = self._names[chosen[:, 2]].tolist()
-            for obj, key, source in zip(
-                (chosen[:, 1] + base).tolist(), keys, (chosen[:, 3] + base).tolist(), strict=True
-            ):
-                points.uses.setdefault(obj, []).append(use_store(key, source))
-                points.passed.add(source)
-        self._values()
-        self._calls()
-        self._names_of_file(names)
+def _function(function: Function, names: list[int], base: int, first_class: int) -> Function:
+    return Function(
+        function.symbol,
+        first_class + function.owner if function.owner >= 0 else -1,
+        function.flags,
+        function.result + base,
+        function.item + base,
+        tuple(p._replace(node=p.node + base, name=names[p.name]) for p in function.parameters),
+    )
 
-    def _chosen(self, kind: int) -> NDArray[Any]:
-        found: NDArray[Any] = self._rows[self._rows[:, 0] == kind]
-        return found
 
-    def _each(self, kind: int) -> list[tuple[int, tuple[int, int, int]]]:
-        return [(row[0], (row[1], row[2], row[3])) for row in self._chosen(kind).tolist()]
-
-    def _function(self, function: Function, names: list[int]) -> Function:
-        base = self._base
-        return Function(
-            function.symbol,
-            self._first_class + function.owner if function.owner >= 0 else -1,
-            function.flags,
-            function.result + base,
-            function.item + base,
-            tuple(p._replace(node=p.node + base, name=names[p.name]) for p in function.parameters),
-        )
-
-    def _values(self) -> None:
-        points, base = self._points, self._base
-        for what, kind, first in (
-            (ir.FUNC, FUNC, self._first_function),
-            (ir.CLASS, CLASS, self._first_class),
-            (ir.SELF, INSTANCE, self._first_class),
-        ):
-            for _, (node, number, _) in self._each(what):
-                points.give(node + base, value_of(kind, first + number))
-        for _, (node, plain, _) in self._each(ir.NEW):
-            points.give(node + base, points.new_object(plain == ir.PLAIN))
-        for _, (node, owner, obj) in self._each(ir.SUPER):
-            points.uses.setdefault(obj + base, []).append(use_super(node + base, self._first_class + owner))
-
-    def _calls(self) -> None:
-        points, base, rows = self._points, self._base, self._rows
-        chosen = rows[np.isin(rows[:, 0], (ir.CALL, ir.EACH))]
-        is_call = chosen[:, 0] == ir.CALL
-        arguments = self._chosen(ir.ARG)
-        first = len(points.arguments)
-        position = arguments[:, 2]
-        named = position < 0
-        position = position.copy()
-        position[named] = ~self._names[~position[named]]
-        sources = np.where(arguments[:, 3] > 0, arguments[:, 3] + base, 0).tolist()
-        points.arguments.extend(zip(position.tolist(), sources, strict=True))
-        points.passed.update(sources)
-        numbers = np.cumsum(is_call) - 1
-        starts = first + np.searchsorted(arguments[:, 1], numbers, side="left")
-        stops = np.where(is_call, first + np.searchsorted(arguments[:, 1], numbers, side="right"), starts)
-        of_function = points.function_node[self._first_function :]
-        callers = [~self._item.file if n < 0 else of_function[n] for n in self._item.flow.callers]
-        results = (chosen[:, 1] + base).tolist()
-        callees = np.where(chosen[:, 2] > 0, chosen[:, 2] + base, 0).tolist()
-        site = len(points.sites)
-        points.sites.extend(
-            zip(results, callees, callers, chosen[:, 3].tolist(), starts.tolist(), stops.tolist(), strict=True)
-        )
-        for number, (callee, called) in enumerate(zip(callees, is_call.tolist(), strict=True), site):
-            if callee:
-                points.uses.setdefault(callee, []).append(use_call(number) if called else use_each(number))
-
-    def _names_of_file(self, names: list[int]) -> None:
-        points, item, base = self._points, self._item, self._base
-        for _, (owner, name, source) in self._each(ir.MEMBER):
-            key = (self._first_class + owner, names[name])
-            if key not in points.members:
-                points.members[key] = points.take_nodes(1)
-            points.copy(source + base, points.members[key])
-        for _, (owner, source, _) in self._each(ir.BASE):
-            if source:
-                points.bases.setdefault(self._first_class + owner, []).append(source + base)
-        points.exports[item.file] = {names[name]: node + base for _, (name, node, _) in self._each(ir.EXPORT)}
-        for _, (place, _, _) in self._each(ir.STAR):
-            points.stars.setdefault(item.file, []).extend(item.imports[place][0])
-        for _, (node, name, _) in self._each(ir.FREE):
-            points.free.append((node + base, names[name], item.file))
-        for _, (node, place, head) in self._each(ir.IMPORT):
-            self._import(node + base, place, bool(head))
-
-    def _import(self, node: int, place: int, head: bool) -> None:
-        points, item = self._points, self._item
-        targets, name, heads = item.imports[place]
-        if head:
-            targets, name = heads, ""
-        for target in targets:
-            if target == item.file:
+def _import(to: Constraints, item: FlowFile, node: int, place: int, head: bool) -> None:
+    targets, name, heads = item.imports[place]
+    if head:
+        targets, name = heads, ""
+    for target in targets:
+        if target == item.file:
+            continue
+        module = value_of(MODULE, target)
+        if name in ("", "*"):
+            to.give(node, module)
+            if item.python:
                 continue
-            module = value_of(MODULE, target)
-            if name in ("", "*"):
-                points.give(node, module)
-                if item.python:
-                    continue
-                name = "module.exports"
-            source = points.take_nodes(1)
-            points.give(source, module)
-            points.load(source, node, points.name(name))
+        source = to.node()
+        to.give(source, module)
+        to.load(source, node, to.name("module.exports" if name in ("", "*") else name))

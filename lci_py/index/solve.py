@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from lci_py.index.gather import FlowFile, gather
-from lci_py.index.links import AMBIGUOUS, CALLBACK, CALLS, FLOW, Edge
-from lci_py.index.points import (
+from lci_py.index.constraints import (
     BOUND,
     BUILTIN,
     CLASS,
@@ -17,12 +15,14 @@ from lci_py.index.points import (
     MODULE,
     OBJECT,
     SUPER,
-    Points,
     Site,
     kind_of,
     number_of,
     value_of,
 )
+from lci_py.index.gather import FlowFile, Gatherer
+from lci_py.index.links import AMBIGUOUS, CALLBACK, CALLS, FLOW, Edge
+from lci_py.index.points import Points
 from lci_py.source import flow as ir
 
 #: Methods that put what they are given into a container, and those that give what is in it.
@@ -63,6 +63,7 @@ class Solver:
             submodule: File and name -> the files of a module inside the package that the file stands for.
         """
         self.points = Points(submodule, _PUTTERS | _GETTERS | _CALLERS)
+        self._gatherer = Gatherer(self.points)
         self.points.on_call = self._called
         self.points.on_each = self._gone_over
         self._edges: dict[tuple[int, int, int], set[int]] = {}  # (caller, line, site) -> targets
@@ -72,11 +73,12 @@ class Solver:
 
     def add(self, item: FlowFile) -> None:
         """Take a file's constraints."""
-        gather(self.points, item)
+        self._gatherer.add(item)
 
     def solve(self) -> list[Edge]:
         """All edges, distinct."""
         points = self.points
+        self._gatherer.settle()
         init, constructor = points.name("__init__"), points.name("constructor")
         self._constructors = (init, constructor)
         for node, name, file in points.free:
@@ -89,7 +91,7 @@ class Solver:
                 points.load(source, node, name)
         points.start()
         points.run()
-        points.start_calling()
+        points.follow_calls()
         points.run()
         # A decorator that nobody knows gives back what it is given.
         for number in range(len(points.sites)):
@@ -392,9 +394,8 @@ class Solver:
 
     def _merge(self, target: int, value: int) -> None:
         points = self.points
-        for (owner, key), node in list(points._fields.items()):
-            if owner == value:
-                points.store(target, key, node)
+        for key, node in points.keys(value):
+            points.store(target, key, node)
 
     def _gone_over(self, site: int, value: int) -> None:
         """A loop over something."""
@@ -435,7 +436,7 @@ class Solver:
             if any(self._is_of_object(value) for value in points.values(call.callee)):
                 continue
             for _, source in call.arguments:
-                for value in sorted(points.values(source)):
+                for value in tuple(points.values(source)):
                     function = points.parts(value)[0] if kind_of(value) == BOUND else value
                     if kind_of(function) == FUNC:
                         target = points.function_node[number_of(function)]
