@@ -198,6 +198,7 @@ class Constraints:
             rows: int64 [4, n]: kind of use, the node whose values are used, and two operands.
             passed: Nodes that are arguments, or are stored.
         """
+        rows = self._of_use(rows, passed)
         kinds, nodes, first, second = rows[:, np.argsort(rows[1], kind="stable")]
         self._kinds, self._first, self._second = kinds.tolist(), first.tolist(), second.tolist()
         total = len(self._held)
@@ -210,6 +211,22 @@ class Constraints:
         marks[passed] = 1
         self._passed = bytearray((np.frombuffer(self._passed, np.uint8) | marks).tobytes())
 
+    def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
+        """Constraints without those that fill a variable at which nobody looks."""
+        kept = np.frombuffer(self._watched, np.uint8).astype(np.bool_)
+        kept[passed] = True
+        kept[[node for function in self.functions for node in (function.result, function.item)]] = True
+        kept[[node for bases in self.bases.values() for node in bases]] = True
+        kept[[node for exports in self.exports.values() for node in exports.values()]] = True
+        fills = np.isin(rows[0], (COPY, LOAD))
+        while True:
+            used = kept.copy()
+            used[rows[1]] = True
+            stay = ~fills | used[rows[2]]
+            if stay.all():
+                return rows
+            rows, fills = rows[:, stay], fills[stay]
+
     def copy(self, source: int, target: int) -> None:
         """Whatever `source` may be `target` may be, from now on."""
         key = source << 32 | target
@@ -217,8 +234,10 @@ class Constraints:
             return
         self._copied.add(key)
         self._add(source, (COPY, target, 0, 0))
-        for value in tuple(self._held[source] or ()):
-            self.give(target, value)
+        held = self._held[source]
+        if held:
+            for value in tuple(held):
+                self.give(target, value)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
         """A member of whatever `node` may be goes into `target`, bound to `on` if that is another object."""
@@ -291,7 +310,7 @@ class Constraints:
     def run(self) -> None:
         """Pass values on until nothing changes."""
         queue, starts, kinds, first, second = self._queue, self._starts, self._kinds, self._first, self._second
-        give, more, last = self.give, self._more, len(starts) - 1
+        give, on_load, more, last = self.give, self.on_load, self._more, len(starts) - 1
         while (queue or self._later) and self.steps < MOST_STEPS:
             while self._later:
                 self.on_call(*self._later.pop())
@@ -301,10 +320,13 @@ class Constraints:
             self.steps += 1
             if node < last:
                 for at in range(starts[node], starts[node + 1]):
-                    if kinds[at] == COPY:
+                    kind = kinds[at]
+                    if kind == COPY:
                         give(first[at], value)
+                    elif kind == LOAD:
+                        on_load(value, first[at], second[at], 0)
                     else:
-                        self._pass(value, kinds[at], first[at], second[at], 0)
+                        self._pass(value, kind, first[at], second[at], 0)
             if node in more:
                 for kind, a, b, c in tuple(more[node]):
                     if kind == COPY:

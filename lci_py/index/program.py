@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.index.facts import FileFacts
+    from lci_py.index.facts import FileFacts, FileHead
     from lci_py.index.lookups import SiteCounts
     from lci_py.index.tables import Tables
     from lci_py.types import Import
@@ -34,7 +34,7 @@ def solved(tables: Tables, sites: SiteCounts) -> Linked:
     imports = ImportResolver(look_ups)
     solver = Solver(imports.submodule)
     for file, head in enumerate(tables.files.heads):
-        if head.language not in LOWERED:
+        if not _is_followed(head):
             continue
         facts = tables.facts(file)
         if not facts.flow:
@@ -138,7 +138,7 @@ class _Names:
         self._starts: list[int] = []
         self._files: list[int] = []
         for file, head in enumerate(tables.files.heads):
-            if head.language in LOWERED:
+            if _is_followed(head):
                 self._files.append(file)
                 self._starts.append(tables.facts(file).first)
 
@@ -177,7 +177,12 @@ def _meaning(
 def concerns(tables: Tables, files: Iterable[int]) -> bool:
     """Whether the propagation goes through any of some files."""
     heads = tables.files.heads
-    return any(heads[file].language in LOWERED for file in files)
+    return any(_is_followed(heads[file]) for file in files)
+
+
+def _is_followed(head: FileHead) -> bool:
+    """Whether the propagation goes through a file: not through tests, whose stand-ins no program ever calls."""
+    return head.language in LOWERED and not head.test
 
 
 def anonymous(tables: Tables, first_symbol: NDArray[Any], files: Sequence[int]) -> NDArray[Any]:

@@ -94,10 +94,9 @@ class Solver:
         points.follow_calls()
         points.run()
         # A decorator that nobody knows gives back what it is given.
-        for number in range(len(points.sites)):
-            site = points.site(number)
-            if site.line & ir.DECORATOR and site.arguments and not self._is_known(site.callee):
-                points.copy(site.arguments[0][1], site.result)
+        for result, callee, _, line, start, stop in tuple(points.sites):
+            if line & ir.DECORATOR and start < stop and not self._is_known(callee):
+                points.copy(points.arguments[start][1], result)
         points.run()
         self._callbacks()
         return self._found()
@@ -110,9 +109,9 @@ class Solver:
     def _called(self, site: int, value: int) -> None:
         points = self.points
         kind = kind_of(value)
-        call = points.site(site)
+        line = points.sites[site][3]
         if kind == FUNC:
-            if call.line & ir.CONSTRUCT:
+            if line & ir.CONSTRUCT:
                 self._construct_function(site, value)
             else:
                 self._link(site, number_of(value), 0)
@@ -122,7 +121,7 @@ class Solver:
         elif kind == CLASS:
             self._construct(site, value)
         elif kind == INSTANCE:
-            if call.line & ir.CONSTRUCT:
+            if line & ir.CONSTRUCT:
                 return
             node = points.made("called", value)
             target = points.field(node, 0)
@@ -156,18 +155,17 @@ class Solver:
         if (site, function, shift) in self._linked:
             return
         self._linked.add((site, function, shift))
-        call = points.site(site)
+        result, _, _, _, start, stop = points.sites[site]
         if edge:
             self._edge(site, points.function_node[function])
-        if call.arguments:
-            self._pass(call, function, shift)
+        if start < stop:
+            self._pass(points.site(site), function, shift)
         if known.flags & ir.GENERATOR:
             made = points.made("generator", function)
             points.copy(known.item, points.field(made, 0))
-            points.give(call.result, made)
-        else:
-            if points.is_used(call.result):
-                points.copy(known.result, call.result)
+            points.give(result, made)
+        elif points.is_used(result):
+            points.copy(known.result, result)
 
     def _receiver(self, function: int) -> tuple[int, bool]:
         """The node for the object that a function is called on, 0 if there is none, and whether it is a parameter."""
@@ -220,7 +218,7 @@ class Solver:
         points = self.points
         number = number_of(value)
         made = value_of(INSTANCE, number)
-        points.give(points.site(site).result, made)
+        points.give(points.sites[site][0], made)
         if not self._constructor(site, points.lineage(number), made) and points.class_node[number] >= 0:
             self._edge(site, points.class_node[number])
 
@@ -423,24 +421,24 @@ class Solver:
     # --- edges ----------------------------------------------------------------------------------------------------
 
     def _edge(self, site: int, target: int) -> None:
-        call = self.points.site(site)
-        self._edges.setdefault((call.caller, call.line & ir.LINE, call.callee), set()).add(target)
+        _, callee, caller, line, _, _ = self.points.sites[site]
+        self._edges.setdefault((caller, line & ir.LINE, callee), set()).add(target)
 
     def _callbacks(self) -> None:
         """A function that is passed to what nobody knows is called by it, as far as the caller can tell."""
         points = self.points
-        for number in range(len(points.sites)):
-            call = points.site(number)
-            if not call.arguments or self._is_known(call.callee) or call.line & ir.DECORATOR:
+        for _, callee, caller, line, start, stop in points.sites:
+            if start == stop or line & ir.DECORATOR:
                 continue
-            if any(self._is_of_object(value) for value in points.values(call.callee)):
+            passed = [value for _, source in points.arguments[start:stop] for value in points.values(source)]
+            functions = [points.parts(v)[0] if kind_of(v) == BOUND else v for v in passed]
+            functions = [value for value in functions if kind_of(value) == FUNC]
+            if not functions or self._is_known(callee):
                 continue
-            for _, source in call.arguments:
-                for value in tuple(points.values(source)):
-                    function = points.parts(value)[0] if kind_of(value) == BOUND else value
-                    if kind_of(function) == FUNC:
-                        target = points.function_node[number_of(function)]
-                        self._passed[call.caller, call.line & ir.LINE, target] = None
+            if any(self._is_of_object(value) for value in points.values(callee)):
+                continue
+            for value in functions:
+                self._passed[caller, line & ir.LINE, points.function_node[number_of(value)]] = None
 
     def _is_of_object(self, value: int) -> bool:
         """Whether what is called is a method of a container or a function: it is known what that calls."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import struct
+import zlib
 from array import array
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -52,6 +53,8 @@ SINGLE, REST, NAMED_REST, THIS = 0, 1, 2, 3
 DECORATOR, CONSTRUCT = 1 << 28, 1 << 29
 LINE = (1 << 28) - 1
 _HEADER = struct.Struct("<I")
+#: A file's constraints are not larger than some times the file, whose size is bounded.
+_MOST_BYTES = 1 << 30
 
 
 class Parameter(NamedTuple):
@@ -109,7 +112,7 @@ class Flow:
             [self.strings, self.nodes, self.functions, self.classes, len(self.rows), len(self.callers)],
             separators=(",", ":"),
         ).encode("ascii")
-        return _HEADER.pack(len(header)) + header + self.rows.tobytes() + self.callers.tobytes()
+        return zlib.compress(_HEADER.pack(len(header)) + header + self.rows.tobytes() + self.callers.tobytes(), 1)
 
 
 def decode(data: bytes) -> Flow:
@@ -119,6 +122,7 @@ def decode(data: bytes) -> Flow:
         ValueError: The bytes are not what `encode` made.
     """
     try:
+        data = _inflated(data)
         (length,) = _HEADER.unpack_from(data)
         strings, nodes, functions, classes, n_rows, n_callers = json.loads(data[_HEADER.size : _HEADER.size + length])
         body = data[_HEADER.size + length :]
@@ -137,11 +141,19 @@ def decode(data: bytes) -> Flow:
         good = good and all(type(text) is str for text in strings)
         good = good and all(type(number) is int for item in found.functions for number in item[:5])
         good = good and all(type(number) is int for item in found.functions for p in item.parameters for number in p)
-    except (struct.error, TypeError, KeyError, IndexError, RecursionError) as error:
+    except (zlib.error, struct.error, TypeError, KeyError, IndexError, RecursionError) as error:
         raise ValueError(f"not constraints: {error}") from error
     if not good:
         raise ValueError("not constraints: the parts do not fit together")
     return found
+
+
+def _inflated(data: bytes) -> bytes:
+    inflate = zlib.decompressobj()
+    plain = inflate.decompress(data, _MOST_BYTES)
+    if not inflate.eof:
+        raise ValueError("not constraints: cut off")
+    return plain
 
 
 @dataclass
