@@ -212,6 +212,8 @@ def test_the_steps_of_the_call_graph_page() -> None:
     for place, cells in enumerate(table.values()):
         expected = [links.confidence(place), links.confidence(place | links.AMBIGUOUS)]
         assert [float(cell) for cell in cells] == pytest.approx(expected), links.STEPS[place]
+    described = text(DOCS / "json-output.md").partition("## callers")[2].partition("\n## ")[0]
+    assert all(f"`{step}`" in described for step in links.STEPS)
 
 
 def test_the_limits_of_the_call_graph_page() -> None:
