@@ -44,7 +44,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.~])/(?:home|root|tmp|Users|mnt|opt|var|priva
 
 
 # "at most 8 (`MOST_VALUES`)": a bound, and the constant that it is.
-LIMIT = re.compile(r"(\d[\d,]*) \(`(\w+)`\)")
+LIMIT = re.compile(r"(\d[\d,]*)\s+\(`(\w+)`\)")
 
 
 def text(page: Path) -> str:
