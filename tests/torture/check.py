@@ -36,7 +36,7 @@ def file_record(root: Path, name: str, limits: Limits = DEFAULTS) -> FileRecord:
         assert -1 <= chunk.symbol < len(extract.symbols), (name, chunk)
         assert 1 <= chunk.line <= chunk.end_line <= last, (name, chunk)
     for call in extract.calls:
-        assert -1 <= call.caller < len(extract.symbols) and 1 <= call.line <= last, (name, call)
+        assert -2 - len(extract.lambdas) < call.caller < len(extract.symbols) and 1 <= call.line <= last, (name, call)
     for base in extract.bases:
         assert 0 <= base.symbol < len(extract.symbols), (name, base)
     return found
