@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from lci_py.index.constraints import (
     BOUND,
@@ -21,37 +20,10 @@ from lci_py.index.constraints import (
     value_of,
 )
 from lci_py.index.gather import FlowFile, Gatherer
+from lci_py.index.library import BUILTINS, METHODS, Library
 from lci_py.index.links import AMBIGUOUS, CALLBACK, CALLS, FLOW, Edge
 from lci_py.index.points import Points
 from lci_py.source import flow as ir
-
-#: Methods that put what they are given into a container, and those that give what is in it.
-_PUTTERS = frozenset("append add insert appendleft push unshift set extend update".split())
-_GETTERS = frozenset(
-    """get pop popleft popitem setdefault values items copy shift at find findLast slice concat reverse sort flat
-    filter next keys entries""".split()
-)
-_WHOLE = frozenset("values items copy slice concat reverse sort flat filter keys entries".split())
-#: Methods that give a container of what is in it, in other places.
-_MOVED = frozenset("slice concat reverse flat filter".split())
-#: Methods that call a function with what is in the container.
-_CALLERS = frozenset(
-    """forEach map filter find findIndex findLast some every flatMap sort then catch finally reduce
-    reduceRight""".split()
-)
-#: Functions that give what they are given, or a container of it.
-_SAME = frozenset("list tuple set frozenset sorted reversed iter dict copy deepcopy".split())
-_CONTAINERS = frozenset("Map Set WeakMap WeakSet Array".split())
-_BUILTINS = (
-    _SAME | _CONTAINERS | {"map", "filter", "next", "enumerate", "zip", "partial", "Object", "Promise", "Reflect"}
-)
-_GIVES_FIRST = frozenset({"partial", "Promise.resolve", "Promise.all", "Object.freeze", "Object.seal"})
-
-
-class Solved(NamedTuple):
-    """Edges that the propagation found."""
-
-    edges: list[Edge]
 
 
 class Solver:
@@ -62,8 +34,9 @@ class Solver:
         Args:
             submodule: File and name -> the files of a module inside the package that the file stands for.
         """
-        self.points = Points(submodule, _PUTTERS | _GETTERS | _CALLERS)
+        self.points = Points(submodule, METHODS)
         self._gatherer = Gatherer(self.points)
+        self._library = Library(self)
         self.points.on_call = self._called
         self.points.on_each = self._gone_over
         self._edges: dict[tuple[int, int, int], set[int]] = {}  # (caller, line, site) -> targets
@@ -83,7 +56,7 @@ class Solver:
         self._constructors = (init, constructor)
         for node, name, file in points.free:
             text = points.text(name)
-            if text in _BUILTINS:
+            if text in BUILTINS:
                 points.give(node, value_of(BUILTIN, name))
             for star in points.stars.get(file, ()):
                 source = points.node()
@@ -114,10 +87,10 @@ class Solver:
             if line & ir.CONSTRUCT:
                 self._construct_function(site, value)
             else:
-                self._link(site, number_of(value), 0)
+                self.link(site, number_of(value), 0)
         elif kind == BOUND:
             function, obj = points.parts(value)
-            self._link(site, number_of(function), obj)
+            self.link(site, number_of(function), obj)
         elif kind == CLASS:
             self._construct(site, value)
         elif kind == INSTANCE:
@@ -131,9 +104,9 @@ class Solver:
             owner, obj = points.parts(value)
             self._constructor(site, points.lineage_of(obj, owner), obj)
         elif kind == METHOD:
-            self._method(site, *points.parts(value))
+            self._library.method(site, *points.parts(value))
         elif kind == BUILTIN:
-            self._builtin(site, points.text(number_of(value)))
+            self._library.function(site, points.text(number_of(value)))
 
     def _holding(self, value: int) -> int:
         """A node that holds one value."""
@@ -142,7 +115,7 @@ class Solver:
         points.give(node, value)
         return node
 
-    def _link(self, site: int, function: int, obj: int, *, edge: bool = True) -> None:
+    def link(self, site: int, function: int, obj: int) -> None:
         """A call of a function, on an object or on none."""
         points = self.points
         known = points.functions[function]
@@ -156,8 +129,7 @@ class Solver:
             return
         self._linked.add((site, function, shift))
         result, _, _, _, start, stop = points.sites[site]
-        if edge:
-            self._edge(site, points.function_node[function])
+        self._edge(site, points.function_node[function])
         if start < stop:
             self._pass(points.site(site), function, shift)
         if known.flags & ir.GENERATOR:
@@ -229,7 +201,7 @@ class Solver:
                 node = points.members.get((owner, name))
                 for value in tuple(points.values(node)) if node is not None else ():
                     if kind_of(value) == FUNC:
-                        self._link(site, number_of(value), obj)
+                        self.link(site, number_of(value), obj)
                         return True
         return False
 
@@ -238,162 +210,13 @@ class Solver:
         made = points.made("instance", number_of(value))
         points.load(self._holding(value), points.prototype(made), points.name("prototype"))
         points.give(points.site(site).result, made)
-        self._link(site, number_of(value), made)
+        self.link(site, number_of(value), made)
 
-    # --- what the language brings -----------------------------------------------------------------------------------
-
-    def _method(self, site: int, value: int, key: int) -> None:
-        """A method of a container or a function that no file defines."""
-        points = self.points
-        name = points.text(key)
-        call = points.site(site)
-        if kind_of(value) == BUILTIN:
-            self._builtin(site, f"{points.text(number_of(value))}.{name}")
-            return
-        if kind_of(value) in (FUNC, BOUND):
-            self._of_function(site, value, name)
-            return
-        if kind_of(value) != OBJECT:
-            return
-        arguments = [source for position, source in call.arguments if position >= 0]
-        if name in _PUTTERS:
-            key_node = points.field(value, 0)
-            for source in arguments:
-                if name in ("update", "extend"):
-                    points.load(source, key_node, 0)
-                else:
-                    points.copy(source, key_node)
-        if name in _CALLERS and arguments:
-            self._call_each(site, arguments[0], points.everything(value), name)
-        if name in _MOVED:
-            made = points.made("moved", site)
-            points.copy(points.everything(value), points.field(made, 0))
-            points.give(call.result, made)
-            for source in arguments if name == "concat" else ():
-                points.load(source, points.field(made, 0), 0)
-        elif name in _WHOLE:
-            points.give(call.result, value)
-        if name in _GETTERS:
-            points.copy(points.everything(value), call.result)
-
-    def _of_function(self, site: int, value: int, name: str) -> None:
-        """`f.call(this, ...)`, `f.apply(this, [...])`, `f.bind(this)`."""
-        points = self.points
-        call = points.site(site)
-        arguments = [source for position, source in call.arguments if position >= 0]
-        if name == "bind":
-            points.give(call.result, value)
-            if arguments:
-                node = self._this_of(value)
-                if node:
-                    points.copy(arguments[0], node)
-        elif name in ("call", "apply"):
-            number = number_of(value) if kind_of(value) == FUNC else number_of(points.parts(value)[0])
-            passed = (
-                tuple((p - 1, source) for p, source in call.arguments if p > 0 and p < ir.SPREAD)
-                if name == "call"
-                else tuple((ir.SPREAD, source) for p, source in call.arguments if p == 1)
-            )
-            inner = self._synthetic(("call", site, value), call._replace(arguments=passed))
-            self._link(inner, number, 0)
-            node = self._this_of(value)
-            if node and arguments:
-                points.copy(arguments[0], node)
-
-    def _this_of(self, value: int) -> int:
-        number = number_of(value) if kind_of(value) == FUNC else number_of(self.points.parts(value)[0])
-        return next((p.node for p in self.points.functions[number].parameters if p.kind == ir.THIS), 0)
-
-    def _synthetic(self, key: tuple[object, ...], site: Site) -> int:
+    def synthetic(self, key: tuple[object, ...], site: Site) -> int:
         """A call that is not in the text, made once."""
         if key not in self._extra:
             self._extra[key] = self.points.add_site(site)
         return self._extra[key]
-
-    def _call_each(self, site: int, callee: int, items: int, name: str) -> None:
-        """A function is called with what a container holds."""
-        points = self.points
-        call = points.site(site)
-        position = 1 if name.startswith("reduce") else 0
-        result = points.node()
-        inner = self._synthetic(
-            ("each", site, callee, items),
-            call._replace(callee=callee, result=result, arguments=((position, items),)),
-        )
-        points.call(callee, inner)
-        made = points.made("results", site)
-        points.copy(result, points.field(made, 0))
-        if name in ("map", "flatMap", "then"):
-            points.give(call.result, made)
-        if name in ("then", "reduce", "reduceRight", "catch"):
-            points.copy(result, call.result)
-
-    def _builtin(self, site: int, name: str) -> None:
-        points = self.points
-        call = points.site(site)
-        arguments = [source for position, source in call.arguments if position >= 0]
-        if name in ("map", "filter") and arguments:
-            made = points.made("results", site)
-            points.give(call.result, made)
-            items = points.node()
-            for source in arguments[1:]:
-                points.load(source, items, 0)
-            for source in arguments:  # some have them the other way round
-                self._call_each(site, source, items, "map" if name == "map" else "filter")
-            if name == "filter":
-                points.copy(items, points.field(made, 0))
-        elif name in _SAME or name in _GIVES_FIRST or (name == "Array.from" and len(arguments) == 1):
-            for source in arguments[:1]:
-                points.copy(source, call.result)
-        elif name == "next":
-            for source in arguments[:1]:
-                points.load(source, call.result, 0)
-        elif name in ("enumerate", "zip"):
-            outer, inner = points.made("pairs", site), points.made("pair", site)
-            points.give(points.field(outer, 0), inner)
-            points.give(call.result, outer)
-            for at, source in enumerate(arguments):
-                key = points.name("1" if name == "enumerate" else str(at))
-                points.load(source, points.field(inner, key), 0)
-        elif name in _CONTAINERS or name == "Array.of":
-            made = points.made("container", site)
-            points.give(call.result, made)
-            for source in arguments:
-                points.load(source, points.field(made, 0), 0)
-                if name == "Array.of":
-                    points.copy(source, points.field(made, 0))
-        elif name == "Array.from" and len(arguments) > 1:
-            items = points.field(points.made("items", site), 0)
-            points.load(arguments[0], items, 0)
-            self._call_each(site, arguments[1], items, "map")
-        elif name in ("Object.values", "Object.entries"):
-            made, pair = points.made("values", site), points.made("pair", site)
-            target = points.field(made, 0) if name == "Object.values" else points.field(pair, points.name("1"))
-            if name == "Object.entries":
-                points.give(points.field(made, 0), pair)
-            points.give(call.result, made)
-            for source in arguments[:1]:
-                points.load(source, target, 0)
-        elif name == "Object.create" and arguments:
-            made = points.made("created", site)
-            points.copy(arguments[0], points.prototype(made))
-            points.give(call.result, made)
-        elif name == "Object.setPrototypeOf" and len(arguments) > 1:
-            points.copy(arguments[0], call.result)
-            for value in tuple(points.values(arguments[0])):
-                if kind_of(value) == OBJECT:
-                    points.copy(arguments[1], points.prototype(value))
-        elif name == "Object.assign" and arguments:
-            points.copy(arguments[0], call.result)
-            for source in arguments[1:]:
-                for value in tuple(points.values(source)):
-                    if kind_of(value) == OBJECT:
-                        self._merge(arguments[0], value)
-
-    def _merge(self, target: int, value: int) -> None:
-        points = self.points
-        for key, node in points.keys(value):
-            points.store(target, key, node)
 
     def _gone_over(self, site: int, value: int) -> None:
         """A loop over something."""
@@ -407,12 +230,12 @@ class Solver:
             points.load(self._holding(value), iterate, points.name("__iter__"))
             points.load(self._holding(value), iterate, points.name("[Symbol.iterator]"))
             made = points.node()
-            first = self._synthetic(("iter", site), each._replace(callee=iterate, result=made, arguments=()))
+            first = self.synthetic(("iter", site), each._replace(callee=iterate, result=made, arguments=()))
             points.call(iterate, first)
             points.load(made, step, points.name("__next__"))
             points.load(made, step, points.name("next"))
             result = points.field(holder, points.name("result"))
-            second = self._synthetic(("next", site), each._replace(callee=step, result=result, arguments=()))
+            second = self.synthetic(("next", site), each._replace(callee=step, result=result, arguments=()))
             points.call(step, second)
             points.copy(result, each.result)
             points.load(result, each.result, points.name("value"))
