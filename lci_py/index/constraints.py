@@ -83,6 +83,9 @@ class Constraints:
         self.members: dict[tuple[int, int], int] = {}
         self.bases: dict[int, list[int]] = {}
         self.free: list[tuple[int, int, int]] = []  # node, name, file
+        self.last_names: NDArray[Any] = np.zeros(
+            0, np.int64
+        )  # per node the last name of what it stands for in the text
         self.steps = 0
         self.calling = False
         self.on_load: Callable[[int, int, int, int], None]

@@ -77,6 +77,7 @@ class Gatherer:
         self._sites: list[NDArray[Any]] = []
         self._uses: list[NDArray[Any]] = []
         self._passed: list[NDArray[Any]] = []
+        self._named: list[tuple[int, int]] = []  # nodes of imports from outside, and their names
         self._n_sites = 0
         self._n_arguments = 0
 
@@ -108,6 +109,8 @@ class Gatherer:
         to.free.extend((node, name, item.file) for node, name in rows[rows[:, 0] == ir.FREE, 1:3].tolist())
         for node, place, head in rows[rows[:, 0] == ir.IMPORT, 1:].tolist():
             _import(to, item, node, place, bool(head))
+            if not item.imports[place][0]:
+                self._named.append((node, to.name(item.imports[place][1])))
         self._calls(item, rows, first_function)
         self._rows.append(rows[~np.isin(rows[:, 0], _TAKEN)].astype(np.int32))
 
@@ -157,6 +160,12 @@ class Gatherer:
             self._uses.append(np.stack([np.full(len(chosen), use), *columns]))
             if use == STORE:
                 self._passed.append(chosen[:, 3])
+        loads = self._uses[-len(_USES) :][1][[3, 2]]
+        self._named.extend((node, name) for node, name, _ in to.free)
+        named = np.array(self._named, np.int64).reshape(-1, 2).T
+        to.last_names = np.zeros(to.take_nodes(0), np.int64)
+        to.last_names[loads[1]] = loads[0]
+        to.last_names[named[0]] = named[1]
         none = np.zeros(0, np.int64)
         to.settle(np.concatenate(self._uses, axis=1), np.concatenate([none, *self._passed]))
 

@@ -20,7 +20,7 @@ from lci_py.index.constraints import (
     value_of,
 )
 from lci_py.index.gather import FlowFile, Gatherer
-from lci_py.index.library import BUILTINS, METHODS, Library
+from lci_py.index.library import BUILTINS, KEEPERS, METHODS, Library
 from lci_py.index.links import AMBIGUOUS, CALLBACK, CALLS, FLOW, Edge
 from lci_py.index.points import Points
 from lci_py.source import flow as ir
@@ -259,6 +259,8 @@ class Solver:
             if not functions or self._is_known(callee):
                 continue
             if any(self._is_of_object(value) for value in points.values(callee)):
+                continue
+            if callee < len(points.last_names) and points.text(int(points.last_names[callee])) in KEEPERS:
                 continue
             for value in functions:
                 self._passed[caller, line & ir.LINE, points.function_node[number_of(value)]] = None

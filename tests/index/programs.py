@@ -17,6 +17,10 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "class {T}({U}):\n    def {f}(self):\n        self.{g}()\n        x.{f}()\n        {g}()\n",
             "class {T}:\n    def {f}(self):\n        def {g}(): pass\n        {g}()\n        {U}.{g}()\n",
             "class {T}(a.{U}, {T}):\n    pass\n", "{f}({T}().{g}())\n", "x.{f}()\n" * 7,
+            "def {f}(x, y={g}):\n    x({T})\n    return y.{g}\n", "{f}({g}, lambda: {f}())\n", "v = [{f}, {T}()]\n",
+            "def {g}(x: {T}) -> {U}:\n    x.{f}(v)\n    return x.v()\n", "for x in v:\n    x()\n    x.{f}({g})\n",
+            "class {T}({U}):\n    def __init__(self, x):\n        super().__init__(x)\n        self.v = x\n        self.v()\n",
+            "@{f}\ndef {g}():\n    yield {f}\n",
         ),
     ),
     "bash": (

@@ -45,7 +45,10 @@ def render(found: Extract) -> str:
         if symbol.doc:
             out.append(f"      doc {symbol.doc!r}")
     out += ["", "calls: line receiver . name in caller"]
-    out += [f"  {c.line} {c.receiver or '-'} . {c.name} in {names[c.caller + 1] if c.caller >= -1 else f'<lambda {-1 - c.caller}>'}" for c in found.calls]
+    out += [
+        f"  {c.line} {c.receiver or '-'} . {c.name} in {names[c.caller + 1] if c.caller >= -1 else f'<lambda {-1 - c.caller}>'}"
+        for c in found.calls
+    ]
     out += ["", "imports: line module, name as alias"]
     out += [f"  {i.line} {i.module or '-'}, {i.name or '-'} as {i.alias or '-'}" for i in found.imports]
     out += ["", "bases: type < base"]
