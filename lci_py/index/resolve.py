@@ -105,9 +105,12 @@ class _CallResolver:
         kind = self.facts.kinds[caller] if caller >= 0 else ""
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
         # Outside of functions a macro mostly defines some, which call what is in its text.
-        if self._language in EXPANDING and kind in FUNCTION_KINDS and kind != "macro":
+        if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
             return (*targets, *expanded(self._look, self, caller, targets))
         return targets
+
+    def _has_macro(self, targets: Targets) -> bool:
+        return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
         """The same without what macros call; `of_macro`: the call stands in a macro's text."""
