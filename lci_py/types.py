@@ -72,17 +72,19 @@ class Symbol:
     end_line: int
     first_line: int  # with the doc comment, attributes and decorators before it
     build_tag: str | None
+    arity: int = -1  # how many arguments it takes (source.arity), -1 if that is not known
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call in the text. `caller` is the innermost enclosing function (or type), -1 at module level; in an anonymous
-    function -2 less its place among the file's `lambdas`."""
+    function -2 less its place among the file's `lambdas`. What a macro's text calls has the macro as its caller."""
 
     name: str
     receiver: str  # source text before the name: "self", "os.path"; "" for a bare call
     line: int
     caller: int
+    arguments: int = -1  # -1 if that is not known, -2 (`arity.NAMED`) for a name that stands for itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """The docs are true: commands, links, tables and examples are held to the program.
 
-LCI_UPDATE_GOLDEN=1 writes docs/commands.md anew; read the diff before committing.
+LCI_UPDATE_GOLDEN=1 writes docs/commands.md and the table of fixtures in docs/call-graph.md anew; read the diff before committing.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ import pytest
 
 from lci_py import app, config
 from lci_py.cli_options import COMMANDS, Command
-from lci_py.index import symbolic
+from lci_py.index import constraints, evaluate, links, lookups, resolve, symbolic
 from lci_py.index.arrays import Arrays
 from lci_py.index.bm25 import FIELDS
 from lci_py.index.manifest import FORMAT, Manifest
@@ -27,16 +28,23 @@ from lci_py.search.multiview import POOL
 from lci_py.search.plan import FACTORS, SATURATION, WEIGHTS
 from lci_py.types import MODES
 from tests.conftest import copy_corpus
+from tests.index.test_callgraph_fixtures import NONE, PROGRAMS, read_edges
 from tests.test_layers import ALLOWED
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
 DOCS = PROJECT / "docs"
+PACKAGE = PROJECT / "lci_py"
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
 COMMANDS_PAGE = DOCS / "commands.md"
+CALL_GRAPH_PAGE = DOCS / "call-graph.md"
 UPDATE = os.environ.get("LCI_UPDATE_GOLDEN") == "1"
 # Folders of somebody's machine; a document names none.
 MACHINE_PATH = re.compile(r"(?<![\w.~])/(?:home|root|tmp|Users|mnt|opt|var|private)/")
+
+
+# "at most 8 (`MOST_VALUES`)": a bound, and the constant that it is.
+LIMIT = re.compile(r"(\d[\d,]*)\s+\(`(\w+)`\)")
 
 
 def text(page: Path) -> str:
@@ -113,7 +121,9 @@ def test_no_document_names_a_flag_that_does_not_exist() -> None:
     known = {spelling for command in COMMANDS.values() for flag in command.flags for spelling in flag.spellings}
     for page in (README, COMMANDS_PAGE, DOCS / "json-output.md"):
         for line in text(page).splitlines():
-            for words in re.findall(r"(?<![\w/.-])lci (?:search|index|def|status)\b([^|#`]*)", line):
+            for words in re.findall(
+                r"(?<![\w/.-])lci (?:search|index|def|status|callers|callees|tree|refs)\b([^|#`]*)", line
+            ):
                 unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", words)
                 assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", unquoted)) <= known, line
 
@@ -193,6 +203,58 @@ def test_the_weights_of_the_ranking_page() -> None:
     assert lexical == FIELDS
     assert f"The first {POOL} (`POOL`)" in text(page)
     assert f"multiplied by {SATURATION} to the power k" in text(page)
+
+
+def test_the_steps_of_the_call_graph_page() -> None:
+    """All of them, in their order, with their confidences."""
+    table = {row[0].strip("`"): row[3:] for row in rows(CALL_GRAPH_PAGE, "## Steps", "What each step") if "`" in row[0]}
+    assert tuple(table) == links.STEPS
+    for place, cells in enumerate(table.values()):
+        expected = [links.confidence(place), links.confidence(place | links.AMBIGUOUS)]
+        assert [float(cell) for cell in cells] == pytest.approx(expected), links.STEPS[place]
+    described = text(DOCS / "json-output.md").partition("## callers")[2].partition("\n## ")[0]
+    assert all(f"`{step}`" in described for step in links.STEPS)
+
+
+def test_the_limits_of_the_call_graph_page() -> None:
+    found = {name: int(number.replace(",", "")) for number, name in LIMIT.findall(text(CALL_GRAPH_PAGE))}
+    modules = (constraints, evaluate, lookups, resolve)
+    assert found
+    for name, number in found.items():
+        assert number in [getattr(module, name) for module in modules if hasattr(module, name)], name
+
+
+def fixtures_table() -> str:
+    """What the programs in fixtures/callgraph ask for, and what is not done."""
+    out = ["| language | edges | traps | missing | fallen for |", "|---|---|---|---|---|"]
+    total = [0, 0, 0, 0]
+    for program in PROGRAMS:
+        wanted = read_edges(text(program / "edges.txt"))
+        counts = [
+            sum(edge.missed is missed and (edge.sign == NONE) is trap for edge in wanted)
+            for missed, trap in ((False, False), (False, True), (True, False), (True, True))
+        ]
+        total = [old + new for old, new in zip(total, counts, strict=True)]
+        out.append(f"| {program.name} | " + " | ".join(map(str, counts)) + " |")
+    return "\n".join([*out, "| all | " + " | ".join(map(str, total)) + " |"]) + "\n"
+
+
+def test_the_table_of_fixtures_is_golden() -> None:
+    before, start, rest = text(CALL_GRAPH_PAGE).partition("by tests/test_docs.py -->\n")
+    _, end, after = rest.partition("<!-- end of fixtures -->")
+    assert start and end
+    if UPDATE:
+        CALL_GRAPH_PAGE.write_text(f"{before}{start}{fixtures_table()}{end}{after}", "utf-8", newline="\n")
+    assert fixtures_table() in text(CALL_GRAPH_PAGE), "LCI_UPDATE_GOLDEN=1 python -m pytest tests/test_docs.py"
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "call-graph.md", "languages.md"])
+def test_no_document_names_a_module_that_does_not_exist(page: str) -> None:
+    """`index/link.py`, or its last part alone; `*` stands for anything."""
+    paths = {path.relative_to(PROJECT).as_posix() for top in (PACKAGE, PROJECT / "tests") for path in top.rglob("*.py")}
+    known = paths | {path.removeprefix("lci_py/") for path in paths} | {path.rpartition("/")[2] for path in paths}
+    for name in re.findall(r"`([\w/]+\*?\.py)`", text(DOCS / page)):
+        assert fnmatch.filter(known, name), name
 
 
 def test_the_layers_of_the_architecture_page() -> None:

@@ -4,3 +4,6 @@
 (call_expression function: (parenthesized_expression [
   (identifier) @callee
   (pointer_expression argument: (identifier) @callee)])) @call
+; A macro's text is not parsed; source.expansions reads it. A name as a whole statement is a macro.
+[(preproc_function_def) (preproc_def value: (_))] @expansion
+(expression_statement . (identifier) @callee .) @call

@@ -45,3 +45,6 @@
   (#any-of? @_make "make_unique" "make_shared")) @call
 
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base)
+; A macro's text is not parsed; source.expansions reads it. A name as a whole statement is a macro.
+[(preproc_function_def) (preproc_def value: (_))] @expansion
+(expression_statement . (identifier) @callee .) @call

@@ -214,7 +214,8 @@ def _publish(
     report: Progress,
 ) -> tuple[Manifest, Made]:
     from lci_py.index import store
-    from lci_py.index.generation import Linking, Maker, Setting
+    from lci_py.index.generation import Maker, Setting
+    from lci_py.index.linking import Linking
     from lci_py.index.work import Workplace
 
     encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
@@ -238,12 +239,11 @@ def _publish(
         segment_chunks=options.segment_chunks,
     )
     generation = latest.generation + 1 if latest else 1
-    linking = Linking()
-    with Maker(setting, generation, linking.add if before is None else None) as maker:
+    with Linking(options.jobs) as linking, Maker(setting, generation, None if before else linking) as maker:
         made = maker.anew() if before is None else maker.after(before.manifest, before.table, _change(before))
         from lci_py.index.shared import write_shared
 
-        shared, edges = write_shared(setting, made, (before.manifest, before.table) if before else None, linking.linker)
+        shared, edges = write_shared(setting, made, (before.manifest, before.table) if before else None, linking)
         commit, branch = head(tree.root)
         manifest = Manifest(
             format=FORMAT,

@@ -8,57 +8,69 @@ from lci_py.index import rules
 from lci_py.index.evaluate import Evaluator
 from lci_py.index.links import AMBIGUOUS, OVERRIDE, TYPE
 from lci_py.index.lookups import LookUps
+from lci_py.index.overloads import Targets
 from lci_py.index.tables import Definition
 from lci_py.index.values import CLASS, FUNCTION, INSTANCE, Value, Values
+from lci_py.source.arity import UNKNOWN, takes
 
 #: How a call of an object is spelled as a method of it.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
 #: Derived types that are looked at for methods in the place of the one that is declared.
 _MOST_HEIRS = 12
-#: (symbol, step) pairs.
-Targets = tuple[tuple[int, int], ...]
 
 
 class Callees:
-    """What calls of values run, for one file after another."""
+    """What calls of values run, for one file after another.
+
+    Attributes:
+        known: Symbol to definition, of all targets of the file's calls.
+    """
 
     def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
         self._look = look_ups
         self._members = evaluator.members
-        self._memo: dict[Value, Targets] = {}
+        self.known: dict[int, Definition] = {}
+        self._memo: dict[tuple[Value, int], tuple[tuple[Definition, int], ...]] = {}
 
     def start(self) -> None:
         """Begin with a file."""
+        self.known.clear()
         self._memo.clear()
 
-    def of(self, values: Iterable[Value]) -> Targets:
-        """What runs if any of some values is called."""
+    def of(self, values: Iterable[Value], arguments: int = UNKNOWN) -> Targets:
+        """What runs if any of some values is called.
+
+        Args:
+            values: The values.
+            arguments: How many there are, where that is a part of a function's name; as in `Call`.
+        """
         found: dict[int, int] = {}
         for value in values:
-            known = self._memo.get(value)
+            known = self._memo.get((value, arguments))
             if known is None:
-                known = self._memo[value] = tuple(self._of_value(value))
+                known = self._memo[value, arguments] = tuple(self._of_value(value, arguments))
+                self.known.update((target.symbol, target) for target, _ in known)
             for target, step in known:
-                found.setdefault(target, step)
+                found.setdefault(target.symbol, step)
         if len(found) > 1:
             return tuple((target, step | AMBIGUOUS) for target, step in found.items())
         return tuple(found.items())
 
-    def _of_value(self, value: Value) -> Iterator[tuple[int, int]]:
+    def _of_value(self, value: Value, arguments: int) -> Iterator[tuple[Definition, int]]:
         if value.kind == FUNCTION and value.at is not None:
-            for found in self._overloads(value.at):
-                yield found.symbol, value.step
+            for found in self._as_constructor(value.at) or self._overloads(value.at, arguments):
+                yield found, value.step
         elif value.kind == CLASS and value.at is not None and value.at.kind != "type":
             for found in self._constructors(value.at, new=value.text == "new"):
-                yield found.symbol, value.step
+                yield found, value.step
         elif value.kind == INSTANCE and value.at is not None:
             for name in _CALLED:
                 for member in self._members.attribute(value, name, 6):
                     if member.kind == FUNCTION and member.at is not None:
-                        yield member.at.symbol, TYPE
+                        yield member.at, TYPE
                         return
 
-    def _overloads(self, at: Definition) -> list[Definition]:
+    def _overloads(self, at: Definition, arguments: int) -> list[Definition]:
         """Definitions of one name in one place. Where there are no overloads the last one counts, as at run time."""
         facts = self._look.tables.facts(at.file)
         place = at.symbol - facts.first
@@ -68,6 +80,8 @@ class Callees:
         found = self._look.all_inside(at.file, parent, facts.names[place])
         if len(found) < 2 or facts.head.language in rules.OVERLOADS:
             return found or [at]
+        if facts.head.language in rules.BY_ARITY:
+            found = [item for item in found if takes(self._look.arity(item), arguments)] or found
         return found[-1:]
 
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
@@ -79,8 +93,12 @@ class Callees:
         names = rules.CONSTRUCTORS.get(language)
         if names is None:
             place = owner.symbol - facts.first
-            found = self._look.all_inside(owner.file, place, facts.names[place])
-            return [item for item in found if item.kind == "constructor"] or [owner]
+            name = rules.SECONDARY_CONSTRUCTORS.get(language, facts.names[place])
+            found = self._look.all_inside(owner.file, place, name)
+            found = [item for item in found if item.kind == "constructor"]
+            if found and language in rules.PRIMARY_CONSTRUCTORS and self._look.arity(owner) >= 0:
+                return [owner, *found]
+            return found or [owner]
         for current in self._members.lineage(owner):
             for name in names:
                 own = current.symbol - self._look.tables.facts(current.file).first
@@ -88,6 +106,14 @@ class Callees:
                 if found:
                     return found if language in rules.OVERLOADS else found[-1:]
         return [owner]
+
+    def _as_constructor(self, at: Definition) -> list[Definition]:
+        """The constructors of a class, if one of them is found under its name (C#) and the class itself is another."""
+        facts = self._look.tables.facts(at.file)
+        around = facts.parents[at.symbol - facts.first]
+        if at.kind != "constructor" or around < 0 or facts.head.language not in rules.PRIMARY_CONSTRUCTORS:
+            return []
+        return self._constructors(self._look.definition(at.file, around))
 
     def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
         """Scala's `new C(x)`: the class, or a further constructor; `C(x)`: that of a case class, or an `apply`."""
@@ -111,9 +137,10 @@ class Callees:
                 continue
             heirs = self._heirs(value.at)
             for heir in heirs if len(heirs) <= _MOST_HEIRS else ():
-                member = self._look.member(heir, name)
-                if member is not None and member.symbol not in found:
-                    more.append(member.symbol)
+                for member in self._look.members(heir, name):
+                    self.known[member.symbol] = member
+                    if member.symbol not in found:
+                        more.append(member.symbol)
         mark = AMBIGUOUS if len(more) > 1 else 0
         return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from lci_py.index.facts import DECLARED, is_shared, is_top, is_type
+from lci_py.index.facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
 from lci_py.index.lookups import COMMON_CALLS, LookUp, LookUps, key_of
 from lci_py.index.tables import QUALIFIED, Definition, in_go_package, module_names
 
@@ -50,9 +50,13 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
+    if language in EXPANDING:
+        for name, texts in macro_texts(facts, tables.calls(file)).items():
+            yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
     for place in facts.callables:
         # What is found is also asked about its file: a language that is another one counts as another definition.
         token = (ids[place], language)
+        yield ("takes", path, facts.names[place]), (ids[place], facts.arities[place])
         name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
         if around:
             parent = facts.parents[place]

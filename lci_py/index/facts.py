@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,6 +14,8 @@ from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, 
 
 #: One name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
+#: Languages whose macros are texts.
+EXPANDING = frozenset({"c", "cpp"})
 #: What a declaration that is imported by its qualified name can be.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SEPARATOR = re.compile(r"::|[./\\]")
@@ -42,13 +44,18 @@ class FileHead(NamedTuple):
         return posixpath.dirname(self.path)
 
 
+#: A macro's place in its file; name, receiver and number of arguments of what is called in its text.
+MacroText = tuple[int, tuple[tuple[str, str, int], ...]]
+
+
 class CallSite(NamedTuple):
-    """A call in the text; `caller` as in `lci_py.types.Call`."""
+    """A call in the text, as in `lci_py.types.Call`."""
 
     name: str
     receiver: str
     line: int
     caller: int
+    arguments: int
 
 
 class BaseName(NamedTuple):
@@ -69,6 +76,7 @@ class FileFacts:
         parents: Per symbol, the place of what is around it, smaller than its own, or -1.
         types, lambdas, flow: As in `Extract`.
         owners: Per symbol, the type that a method without a parent says it belongs to, or "".
+        arities: Per symbol, as in `source.arity`.
     """
 
     head: FileHead
@@ -77,6 +85,7 @@ class FileFacts:
     kinds: Sequence[str]
     parents: Sequence[int]
     owners: Sequence[str]
+    arities: Sequence[int]
     imports: Sequence[Import]
     bases: Sequence[BaseName]
     types: Sequence[Typed]
@@ -164,6 +173,20 @@ class FileFacts:
         return found
 
 
+def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[MacroText]]:
+    """Name to the macros of a file that are texts, in their order, with what is called in each."""
+    found: dict[int, list[tuple[str, str, int]]] = {
+        place: [] for place, kind in enumerate(facts.kinds) if kind == "macro"
+    }  # fmt: skip
+    for call in calls:
+        if call.caller in found:
+            found[call.caller].append((call.name, call.receiver, call.arguments))
+    texts: dict[str, list[MacroText]] = {}
+    for place, inside in found.items():
+        texts.setdefault(facts.names[place], []).append((place, tuple(dict.fromkeys(inside))))
+    return texts
+
+
 def is_top(kind: str, around: str, language: str = "") -> bool:
     """Whether a definition is one of its file's own names; `around` is the kind of its parent, or ""."""
     if language == "haskell" and around == "class":
@@ -207,6 +230,7 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         kinds=[s.kind for s in symbols],
         parents=[s.parent for s in symbols],
         owners=[owner(s.kind, symbols[s.parent].kind if s.parent >= 0 else "", s.scope) for s in symbols],
+        arities=[s.arity for s in symbols],
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
         types=extract.types,

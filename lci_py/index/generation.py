@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from lci_py.index.parts import MOST_SEGMENTS, Part, locate, parts_of, to_merge
 from lci_py.index.segment import Embedding, SegmentWriter
 from lci_py.index.tally import Tally, stored_files
 from lci_py.index.work import Done, Task, Workplace
-from lci_py.source.languages import is_test
 from lci_py.source.record import Place, decode
 from lci_py.source.walk import UNPARSED
 from lci_py.types import FileEntry
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.files import FileTable
-    from lci_py.index.link import Linker
+    from lci_py.index.linking import Linking
     from lci_py.index.manifest import Manifest
     from lci_py.index.segment import Source
     from lci_py.source.walk import WalkResult
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int, int], None]
 
 
+#: What the graph shard is called before it has a name of its own.
+GRAPH_FILE = "graph.arrays"
 #: What the cache may take; the records of a repository take a third of its bytes.
 CACHE_BYTES = 256 << 20
 
@@ -55,20 +55,6 @@ class Setting:
     segment_chunks: int
 
 
-class Linking:
-    """Collects the facts of a full link. Its modules need numpy, which is for after the workers are forked."""
-
-    @cached_property
-    def linker(self) -> Linker:
-        from lci_py.index.link import Linker
-
-        return Linker()
-
-    def add(self, record: FileRecord) -> None:
-        """Take the next file, by path."""
-        self.linker.add(record.path, is_test(record.path), record.extract)
-
-
 @dataclass(slots=True)
 class Made:
     """The generation, and what went into it."""
@@ -86,16 +72,16 @@ class Made:
 class Maker:
     """One run. Use it as a context manager."""
 
-    def __init__(self, setting: Setting, generation: int, each: Callable[[FileRecord], None] | None = None) -> None:
+    def __init__(self, setting: Setting, generation: int, linking: Linking | None = None) -> None:
         """
         Args:
             setting: What to make it with.
             generation: Its number.
-            each: Gets every record that is written, by path.
+            linking: Gets every record that is written, by path, and begins once it has all.
         """
         self._setting = setting
         self._generation = generation
-        self._each = each
+        self._linking = linking
         self._cache = Cache(setting.place.index_dir, setting.place.secret, write=True)
         self._made = Made()
         self._most = setting.segment_chunks
@@ -167,6 +153,8 @@ class Maker:
                     self._take(item, writer)
                 done += len(batch)
                 setting.report("parse", done, len(tasks))
+        if self._linking is not None:
+            self._linking.start(setting.folder / GRAPH_FILE)
         writer.flush()
         made.embedded_chunks = writer.embedded_chunks
         made.parts = [*self._kept, *writer.parts]
@@ -206,8 +194,8 @@ class Maker:
     def _add(self, done: Done, known: Known, writer: SegmentWriter, source: Source | None = None) -> FileRecord:
         record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
         writer.add(record, replace(known, reason=record.limit), source)
-        if self._each is not None:
-            self._each(record)
+        if self._linking is not None:
+            self._linking.add(record)
         return record
 
     def _placed(self) -> Iterator[Known]:

@@ -32,8 +32,9 @@ BUILTINS = (
 _GIVES_FIRST = frozenset({"partial", "Promise.resolve", "Promise.all", "Object.freeze", "Object.seal"})
 #: Functions that are given others and do not call them.
 KEEPERS = frozenset(
-    """wraps update_wrapper isinstance issubclass print id hash type repr str len getattr hasattr setattr callable cast
-    log warn error debug info removeListener removeEventListener off clearTimeout signature getsource append add""".split()
+    """wraps update_wrapper isinstance issubclass print id hash type repr str len getattr hasattr setattr callable
+    log warn error debug info removeListener removeEventListener off clearTimeout signature getsource append add
+    cast""".split()
 )
 METHODS = _PUTTERS | _GETTERS | _CALLERS
 

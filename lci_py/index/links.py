@@ -17,7 +17,8 @@ CALLS, IMPORTS, INHERITS = 0, 1, 2
 EDGE_KINDS = ("calls", "imports", "inherits")
 #: What an edge rests on, with the share of such edges that were right where the truth is known (docs/call-graph.md).
 STEPS = ("scope", "import", "self", "type", "package", "value", "flow", "name", "override", "callback")
-_CONFIDENCE = (0.99, 0.98, 0.97, 0.95, 0.95, 0.93, 0.9, 0.7, 0.6, 0.6)
+_ALONE = (0.99, 0.99, 0.99, 0.99, 0.99, 0.93, 0.97, 0.94, 0.8, 0.6)
+_OF_SEVERAL = (0.8, 0.5, 0.5, 0.8, 0.95, 0.5, 0.7, 0.5, 0.5, 0.3)
 SCOPE, IMPORT, SELF, TYPE, PACKAGE, VALUE, FLOW, NAME, OVERRIDE, CALLBACK = range(len(STEPS))
 #: The steps of edges that follow from the whole program, and are made anew when any file of it changes.
 SOLVED = (FLOW, CALLBACK)
@@ -51,9 +52,9 @@ class Edge(NamedTuple):
 
 
 def confidence(step: int) -> float:
-    """How sure an edge is: (0, 1]; one of several is half as sure as it would be alone."""
-    found = _CONFIDENCE[min(step & ~AMBIGUOUS, len(STEPS) - 1)]
-    return found / 2 if step & AMBIGUOUS else found
+    """How sure an edge is: (0, 1], from what was measured for its step, alone or as one of several."""
+    known = min(step & ~AMBIGUOUS, len(STEPS) - 1)
+    return _OF_SEVERAL[known] if step & AMBIGUOUS else _ALONE[known]
 
 
 @dataclass(frozen=True, eq=False)

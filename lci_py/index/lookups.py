@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from zlib import crc32
 
 from lci_py.index import rules
-from lci_py.index.facts import is_shared, is_top, is_type
+from lci_py.index.facts import MacroText, is_shared, is_top, is_type, macro_texts
 from lci_py.index.tables import Definition, Tables
 from lci_py.types import Import, Typed
 
@@ -55,6 +55,7 @@ class LookUps:
         self._memo: dict[LookUp, tuple[int, Any]] = {}
         self._by_name: dict[tuple[str, str], list[Definition]] = {}
         self._definitions: dict[int, Definition] = {}
+        self._macros: tuple[int, dict[str, list[MacroText]]] = (-1, {})  # of the file that was asked about last
         self._finders: dict[str, Callable[..., Any]] = {
             "path": lambda path: self.files.by_path.get(path, -1),
             "ending": lambda segment: self.files.by_ending.get(segment, ()),
@@ -65,6 +66,8 @@ class LookUps:
             "member": self._members,
             "bases": self._bases,
             "typed": self._typed,
+            "takes": self._takes,
+            "expansion": self._expansion,
             "stars": lambda path: self._facts(path).stars,
             "heirs": self._heirs,
             "all": self._all,
@@ -185,6 +188,12 @@ class LookUps:
         found = self.inside(owner.file, owner.symbol - self.tables.facts(owner.file).first, name)
         return found if found is not None else self.adopted(owner, name)
 
+    def members(self, owner: Definition, name: str) -> list[Definition]:
+        """All that a type has under a name, where it has it first."""
+        place = owner.symbol - self.tables.facts(owner.file).first
+        adopted = self.adopted
+        return self.all_inside(owner.file, place, name) or [item for item in (adopted(owner, name),) if item]
+
     def adopted(self, owner: Definition, name: str) -> Definition | None:
         """A method of a type that stands outside it, if the type is the only one of its name in the folder, or, in the
         languages where that may be anywhere, in the program."""
@@ -235,6 +244,22 @@ class LookUps:
         found: list[Definition] = self._ask(("orphan", *place))
         return found
 
+    def arity(self, definition: Definition) -> int:
+        """How many arguments a definition takes, as in `source.arity`."""
+        facts = self.tables.facts(definition.file)
+        place = definition.symbol - facts.first
+        if definition.file == self.own:
+            return facts.arities[place]
+        asked: list[tuple[int, int]] = self._ask(("takes", facts.head.path, facts.names[place]))
+        return next((arity for other, arity in asked if other == place), -1)
+
+    def expansion(self, macro: Definition) -> list[MacroText]:
+        """The texts of the macros that a file defines under the name of one of them."""
+        facts = self.tables.facts(macro.file)
+        asked = ("expansion", facts.head.path, facts.names[macro.symbol - facts.first])
+        found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
+        return found
+
     def is_common(self, family: str, name: str) -> bool:
         """Whether a name is called on so many receivers that it must be the standard library's."""
         found: bool = self._ask(("common", family, name))
@@ -281,6 +306,16 @@ class LookUps:
             for item in facts.by_name.get(name, ())
             if (facts.names[item.scope] if item.scope >= 0 else "") == scope
         ]
+
+    def _takes(self, path: str, name: str) -> list[tuple[int, int]]:
+        facts = self._facts(path)
+        return [(place, facts.arities[place]) for place in facts.callables if facts.names[place] == name]
+
+    def _expansion(self, path: str, name: str) -> list[MacroText]:
+        file = self.files.by_path[path]
+        if self._macros[0] != file:
+            self._macros = file, macro_texts(self.tables.facts(file), self.tables.calls(file))
+        return self._macros[1].get(name, [])
 
     def _heirs(self, family: str, name: str) -> list[Definition]:
         return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]

@@ -7,16 +7,22 @@ the same package; a name that only one definition in the repository has. docs/ca
 
 from __future__ import annotations
 
-from lci_py.index import rules
-from lci_py.index.callees import Callees, Targets
+from collections.abc import Iterable
+
+from lci_py.index import overloads, rules
+from lci_py.index.callees import Callees
 from lci_py.index.evaluate import Evaluator
+from lci_py.index.expansions import expanded
+from lci_py.index.facts import EXPANDING
 from lci_py.index.imports import ImportResolver
 from lci_py.index.links import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, Edge, lambda_node
 from lci_py.index.lookups import LookUps
+from lci_py.index.overloads import Targets
 from lci_py.index.receivers import steps_of
-from lci_py.index.values import BASES, CLASS, FUNCTION, INSTANCE, Value
+from lci_py.index.values import BASES, CLASS, FUNCTION, INSTANCE, Value, Values
+from lci_py.source.arity import NAMED, UNKNOWN
 from lci_py.source.languages import load_languages
-from lci_py.types import TYPE_KINDS
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
 
 
 class FileLinker:
@@ -56,13 +62,13 @@ class FileLinker:
 
     def _add_calls(self, file: int, calls: _CallResolver, edges: dict[tuple[int, int, int, int], int]) -> None:
         facts = calls.facts
-        known: dict[tuple[str, str, int], Targets] = {}
-        for name, receiver, line, caller in self._look.tables.calls(file):
-            asked = (name, receiver, caller)
+        known: dict[tuple[str, str, int, int], Targets] = {}
+        for name, receiver, line, caller, arguments in self._look.tables.calls(file):
+            asked = (name, receiver, caller, arguments)
             targets = known.get(asked)
             if targets is None:
                 around = caller if caller >= -1 else facts.lambdas[-2 - caller].symbol
-                targets = known[asked] = calls.resolve(name, receiver, around)
+                targets = known[asked] = calls.resolve(name, receiver, around, arguments)
             if not targets:
                 continue
             source = facts.first + caller
@@ -83,8 +89,10 @@ class _CallResolver:
         self._look = look_ups
         self._evaluate = evaluator
         self._callees = callees
-        self._file = file
-        self._meant: dict[tuple[str, str, int], Targets] = {}
+        self.file = self._file = file
+        self.known = callees.known  # symbol to definition, of targets
+        self._arguments = UNKNOWN  # of the call that is looked at
+        self._meant: dict[tuple[str, str, int, int], Targets] = {}
         self.facts = look_ups.tables.facts(file)
         self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
         self._imported_files = {target for _, targets in self.imports for target in targets}
@@ -94,15 +102,47 @@ class _CallResolver:
         self._folder = head.folder
         self._test = head.test
 
-    def resolve(self, name: str, receiver: str, caller: int) -> Targets:
-        """The definitions that a call means with the step that says so; none if it is external or not certain."""
+    def resolve(self, name: str, receiver: str, caller: int, arguments: int = UNKNOWN) -> Targets:
+        """The definitions that a call means with the step that says so; none if it is external or not certain.
+
+        Args:
+            name: What is called.
+            receiver: The text before it.
+            caller: The symbol around it, or -1.
+            arguments: How many it has, as in `Call`.
+        """
+        kind = self.facts.kinds[caller] if caller >= 0 else ""
+        targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
+        # Outside of functions a macro mostly defines some, which call what is in its text.
+        if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
+            return (*targets, *expanded(self._look, self, caller, targets))
+        return targets
+
+    def _has_macro(self, targets: Targets) -> bool:
+        return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
+
+    def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
+        """The same without what macros call; `of_macro`: the call stands in a macro's text."""
+        self._arguments = arguments if self._language in rules.BY_ARITY else UNKNOWN
+        return self._allowed(self._named(name, receiver, caller), arguments, of_macro=of_macro)
+
+    def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
+        """What a name in a macro's text means that can be seen from a place of any file."""
+        return self._allowed(self._run(self._called(file, place, name)), arguments, of_macro=True)
+
+    def _allowed(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
+        if arguments == NAMED:
+            return overloads.named(targets, self.known, of_macro=of_macro)
+        return overloads.fitting(targets, arguments, self.known, self._look.arity)
+
+    def _named(self, name: str, receiver: str, caller: int) -> Targets:
         if receiver in rules.CONSTRUCTED:
             made = self._evaluate.types.named(self._file, caller, name)
-            return self._callees.of(value._replace(text="new") for value in made)
+            return self._run(value._replace(text="new") for value in made)
         steps = steps_of(receiver) if receiver else ()
         if not receiver or (steps and steps[0].kind == "name"):
             caller = self._evaluate.names.scope(self._file, caller, steps[0].name if steps else name)
-        asked = (name, receiver, caller)
+        asked = (name, receiver, caller, self._arguments)
         targets = self._meant.get(asked)
         if targets is None:
             targets = self._on(name, receiver, caller) if receiver else self._bare(name, caller)
@@ -115,7 +155,7 @@ class _CallResolver:
         if not values and self._language in rules.QUALIFIED:
             named, rest = self._evaluate.qualified(self._file, steps_of(f"{receiver}.{name}"))
             if named and not rest:
-                return self._callees.of(named)
+                return self._run(named)
         if not values:
             if self._is_bound(receiver, caller) or name in rules.BUILTIN_METHODS.get(self._language, ()):
                 return ()
@@ -127,7 +167,7 @@ class _CallResolver:
                     found.extend(self._evaluate.members.attribute(result, name, 8))
             else:
                 found.extend(self._evaluate.members.attribute(value, name, 8))
-        targets = self._callees.of(found)
+        targets = self._run(found)
         if not targets and self._language in rules.EXTENSIONS and all(value.kind == INSTANCE for value in values):
             return self._only(name, methods=True, free=True)
         if self._language in rules.VIRTUAL:
@@ -148,15 +188,15 @@ class _CallResolver:
             return self._of_super(caller)
         if name in rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
-        values = self._evaluate.names.name(self._file, caller, name, callee=True)
+        values = self._called(self._file, caller, name)
         if self._language in rules.DELEGATING and (name == "this" or name in rules.SUPERS):
-            return self._callees.of(self._evaluate.members.constructed(value) for value in values)
+            return self._run(self._evaluate.members.constructed(value) for value in values)
         if values:
-            targets = self._callees.of(values)
+            targets = self._run(values)
             if targets or not any(value.kind == INSTANCE for value in values):
                 return targets
             # `new Clock()`, where a property of that name and type hides the type from all but `new`
-            return self._callees.of(self._evaluate.members.named_like_its_type(value, name) for value in values)
+            return self._run(self._evaluate.members.named_like_its_type(value, name) for value in values)
         if self._is_local(name, caller):
             return ()
         if self._language in rules.MACROS_ANYWHERE:
@@ -168,12 +208,22 @@ class _CallResolver:
         implicit = self._language in rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in rules.PROGRAM_SCOPE)
 
+    def _run(self, values: Iterable[Value]) -> Targets:
+        return self._callees.of(values, self._arguments)
+
+    def _called(self, file: int, place: int, name: str) -> Values:
+        """What a bare name that is called stands for."""
+        values = self._evaluate.names.name(file, place, name, callee=True)
+        if self._language in rules.TAGGED_TYPES:
+            return tuple(value for value in values if value.kind != CLASS)
+        return values
+
     def _of_super(self, caller: int) -> Targets:
         """Ruby's `super`: the method of the same name in what the class is derived from."""
         if caller < 0:
             return ()
         bases = self._evaluate.names.name(self._file, caller, "super")
-        return self._callees.of(
+        return self._run(
             f for value in bases for f in self._evaluate.members.attribute(value, self.facts.names[caller], 8)
         )
 
@@ -185,7 +235,7 @@ class _CallResolver:
                 found.append(value._replace(kind=CLASS))
             elif value.kind == BASES and value.at is not None:
                 found.extend(Value(CLASS, base, value.step) for base in self._evaluate.members.bases(value.at)[:1])
-        return self._callees.of(found)
+        return self._run(found)
 
     def _is_local(self, name: str, caller: int) -> bool:
         if self._language in rules.SEPARATE_NAMES:
@@ -202,6 +252,7 @@ class _CallResolver:
         found = self._look.only(self._family, name)
         if found is None:
             return self._several(name) if anywhere else ()
+        self.known[found.symbol] = found
         is_method = found.kind in ("method", "constructor")
         if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and self._language in rules.NESTED_HIDDEN:
             return ()
@@ -222,5 +273,6 @@ class _CallResolver:
             item for item in self._look.all_named(self._family, name)
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
         ]  # fmt: skip
+        self.known |= {item.symbol: item for item in found}
         mark = AMBIGUOUS if len(found) > 1 else 0
         return tuple((item.symbol, PACKAGE | mark) for item in found)

@@ -40,6 +40,14 @@ MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
 INSIDE_METHODS = frozenset({"python", "java", "php"})
 #: Several functions of one type may have one name, and differ in their parameters.
 OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
+#: A function's name has its number of arguments in it; what there is several times then is one function's clauses.
+BY_ARITY = frozenset({"elixir"})
+#: A class that says what it is made of is its own constructor, beside others.
+PRIMARY_CONSTRUCTORS = frozenset({"kotlin", "csharp"})
+#: What further constructors are called where they are defined, if not like the class.
+SECONDARY_CONSTRUCTORS = {"kotlin": "constructor"}
+#: Types have names of their own: what is called is none.
+TAGGED_TYPES = frozenset({"c"})
 #: A call on a declared type may run what a type derived from it has put in the place of the method.
 VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript", "cpp", "rust"})
 #: A name with a capital is that of the module around, or of one further out, in whichever file it is declared.

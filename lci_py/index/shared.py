@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.files import FileTable, write_files
+from lci_py.index.generation import GRAPH_FILE
 from lci_py.index.graph import read_links, write_graph
-from lci_py.index.link import Linker
 from lci_py.index.numbering import Numbering
 from lci_py.index.parts import table_arrays
 from lci_py.index.relink import relink
@@ -19,12 +19,13 @@ from lci_py.index.sqltables import SqlTables
 
 if TYPE_CHECKING:
     from lci_py.index.generation import Made, Setting
+    from lci_py.index.linking import Linking
     from lci_py.index.links import Links
     from lci_py.index.manifest import Manifest
 
 
 def write_shared(
-    setting: Setting, made: Made, before: tuple[Manifest, FileTable] | None, linker: Linker
+    setting: Setting, made: Made, before: tuple[Manifest, FileTable] | None, linking: Linking
 ) -> tuple[dict[str, Path], dict[str, int]]:
     """Write them into the staging folder.
 
@@ -32,14 +33,16 @@ def write_shared(
         setting: What the generation is made with.
         made: The generation.
         before: The one before, if this one was made of it.
-        linker: Has been given all records, if it was not.
+        linking: Has been given all records, if it was not.
     Returns:
         Role -> path, and how many edges there are of each kind.
     """
-    shards = {"files": setting.folder / "files.arrays", "graph": setting.folder / "graph.arrays"}
+    shards = {"files": setting.folder / "files.arrays", "graph": setting.folder / GRAPH_FILE}
     write_files(shards["files"], made.known, setting.walked.skipped, setting.watched, table_arrays(made.parts))
     setting.report("graph", 0, 0)
-    links = linker.finish() if before is None else _relinked(setting, made, *before, FileTable(shards["files"]))
+    if before is None:
+        return shards, linking.finish(shards["graph"])
+    links = _relinked(setting, made, *before, FileTable(shards["files"]))
     write_graph(shards["graph"], links)
     return shards, links.edges_by_kind()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.errors import DamagedIndexError
 from lci_py.index.facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
 from lci_py.index.tables import QUALIFIED, Definition, Files
+from lci_py.source.arity import LARGEST
 from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
 
 if TYPE_CHECKING:
@@ -120,21 +121,23 @@ class SqlTables:
 
     def _read_facts(self, file: int) -> FileFacts:
         segment, number, _, _ = self._places[file]
-        sql = "SELECT id, name, kind, parent, scope, line FROM symbols WHERE file = ? ORDER BY id"
+        sql = "SELECT id, name, kind, parent, scope, line, arity FROM symbols WHERE file = ? ORDER BY id"
         rows = self._select(segment, sql, (number,))
         start = rows[0][0] if rows else 0
         first = self._public(self._public_symbols[segment], start, self.n_symbols) if rows else 0
         _check(0 <= first <= self.n_symbols - len(rows))
-        kinds, parents, owners, lines = [], [], [], []
-        for place, (symbol, name, kind, parent, scope, line) in enumerate(rows):
+        kinds, parents, owners, lines, arities = [], [], [], [], []
+        for place, (symbol, name, kind, parent, scope, line, arity) in enumerate(rows):
             _check(parent is None or type(parent) is int)
             above = -1 if parent is None else parent - start
             _check(symbol == start + place and kind in _KIND and -1 <= above < place)
             _check(type(name) is type(scope) is str and _is_line(line))
+            _check(type(arity) is int and -1 <= arity <= LARGEST)
             kinds.append(_KIND[kind])
             parents.append(above)
             owners.append(owner(_KIND[kind], kinds[above] if above >= 0 else "", scope))
             lines.append(line)
+            arities.append(arity)
         sql = "SELECT symbol, name FROM bases WHERE symbol BETWEEN ? AND ? ORDER BY symbol, place"
         bases = self._select(segment, sql, (start, start + len(rows) - 1))
         sql = "SELECT module, name, alias, line FROM imports WHERE file = ? ORDER BY rowid"
@@ -149,6 +152,7 @@ class SqlTables:
             kinds=kinds,
             parents=parents,
             owners=owners,
+            arities=arities,
             imports=[Import(*row) for row in imports],
             bases=[BaseName(symbol - start, name, lines[symbol - start]) for symbol, name in bases],
             types=types,
@@ -177,14 +181,15 @@ class SqlTables:
     def calls(self, file: int) -> Sequence[CallSite]:
         segment, number, first, count = self._places[file]
         sql = (
-            "SELECT n.text, r.text, c.line, c.caller FROM calls c JOIN texts n ON n.id = c.name "
+            "SELECT n.text, r.text, c.line, c.caller, c.arguments FROM calls c JOIN texts n ON n.id = c.name "
             "JOIN texts r ON r.id = c.receiver WHERE c.id BETWEEN ? AND ? AND c.file = ? ORDER BY c.id"
         )
         rows = self._select(segment, sql, (first, first + count - 1, number))
         known, anonymous = len(self.facts(file).kinds), len(self.facts(file).lambdas)
         _check(len(rows) == count)
-        for name, receiver, line, caller in rows:
+        for name, receiver, line, caller, arguments in rows:
             _check(type(name) is type(receiver) is str and _is_line(line))
+            _check(type(arguments) is int and -2 <= arguments < 1 << 31)
             _check(type(caller) is int and -1 - anonymous <= caller < known)
         return [CallSite(*row) for row in rows]
 

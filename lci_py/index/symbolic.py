@@ -23,13 +23,13 @@ CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NO
 CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
   joined TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
   doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
-  unit INTEGER);
+  unit INTEGER, arity INTEGER NOT NULL);
 CREATE TABLE units (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGER, sid TEXT NOT NULL,
   line INTEGER NOT NULL, end_line INTEGER NOT NULL);
 CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER, end_line INTEGER, digest BLOB);
 CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT, line INTEGER);
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
-  receiver INTEGER NOT NULL, line INTEGER NOT NULL);
+  receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
   last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
@@ -56,11 +56,11 @@ def write_symbolic(path: Path, rows: Rows) -> None:
         _write_calls(db, rows)
         db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
         db.executemany(
-            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 (i, rows.symbol_id[i], rows.symbol_file[i], s.name, joined(s.name), s.qualified_name, s.kind,
                  _none(rows.symbol_parent[i]), s.scope, s.signature, s.doc, s.exported, s.line, s.end_line,
-                 s.first_line, s.build_tag, _none(rows.symbol_unit[i]))
+                 s.first_line, s.build_tag, _none(rows.symbol_unit[i]), s.arity)
                 for i, s in enumerate(rows.symbols)
             ),
         )  # fmt: skip
@@ -115,9 +115,9 @@ def _write_calls(db: sqlite3.Connection, rows: Rows) -> None:
         for file, record in enumerate(rows.records):
             for call in record.extract.calls:
                 name = texts.setdefault(call.name, len(texts))
-                yield file, call.caller, name, texts.setdefault(call.receiver, len(texts)), call.line
+                yield file, call.caller, name, texts.setdefault(call.receiver, len(texts)), call.line, call.arguments
 
-    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?)", ((i, *row) for i, row in enumerate(numbered())))
+    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?)", ((i, *row) for i, row in enumerate(numbered())))
     db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
 
 

@@ -132,8 +132,9 @@ class MemoryTables:
         self._heads: list[FileHead] = []
         self._texts: dict[str, int] = {"": 0}
         self._names, self._parents, self._owners = array("i"), array("i"), array("i")
+        self._arities = array("i")
         self._kinds = array("B")
-        self._calls = array("i")  # four numbers each: name, receiver, line, caller
+        self._calls = array("i")  # five numbers each: name, receiver, line, caller, arguments
         self._imports = array("i")  # four numbers each: module, name, alias, line
         self._bases = array("i")  # three numbers each: symbol, name, line
         self._types = array("i")  # four numbers each: scope, name, text, within
@@ -154,12 +155,12 @@ class MemoryTables:
 
     def add_extract(self, path: str, test: bool, extract: Extract) -> None:
         head = FileHead(path, extract.language, test, extract.package)
-        calls = [(c.name, c.receiver, c.line, c.caller) for c in extract.calls]
+        calls = [(c.name, c.receiver, c.line, c.caller, c.arguments) for c in extract.calls]
         declared = {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if head.family in QUALIFIED else ()
         self.add(facts_of(head, self.first_symbol[-1], extract), calls, declared)
 
     def add(
-        self, facts: FileFacts, calls: Iterable[tuple[str, str, int, int]], declared: set[str] | tuple[str, ...]
+        self, facts: FileFacts, calls: Iterable[tuple[str, str, int, int, int]], declared: set[str] | tuple[str, ...]
     ) -> None:
         """Take the next file.
 
@@ -176,8 +177,9 @@ class MemoryTables:
         self._kinds.extend(_KIND[kind] for kind in facts.kinds)
         self._parents.extend(facts.parents)
         self._owners.extend(map(text, facts.owners))
-        for name, receiver, line, caller in calls:
-            self._calls.extend((text(name), text(receiver), line, caller))
+        self._arities.extend(facts.arities)
+        for name, receiver, line, caller, arguments in calls:
+            self._calls.extend((text(name), text(receiver), line, caller, arguments))
             if receiver:
                 self.sites[own, name] += 1
         for item in facts.imports:
@@ -195,7 +197,7 @@ class MemoryTables:
         for qualified in declared:
             self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
         for part, column, width in (
-            ("symbols", self._names, 1), ("calls", self._calls, 4), ("imports", self._imports, 4),
+            ("symbols", self._names, 1), ("calls", self._calls, 5), ("imports", self._imports, 4),
             ("bases", self._bases, 3), ("types", self._types, 4),
             ("lambdas", self._lambdas, 3),
         ):  # fmt: skip
@@ -247,6 +249,7 @@ class MemoryTables:
             kinds=[KINDS[n] for n in self._kinds[start:stop]],
             parents=self._parents[start:stop],
             owners=[text[n] for n in self._owners[start:stop]],
+            arities=self._arities[start:stop],
             imports=[
                 Import(text[m], text[n], text[a], line) for m, n, a, line in zip(*[iter(imports)] * 4, strict=True)
             ],
@@ -264,12 +267,13 @@ class MemoryTables:
 
     def calls(self, file: int) -> Sequence[CallSite]:
         text = self._text
-        numbers = self._rows("calls", self._calls, file, 4)
+        numbers = self._rows("calls", self._calls, file, 5)
         columns = (
-            map(text.__getitem__, numbers[0::4]),
-            map(text.__getitem__, numbers[1::4]),
-            numbers[2::4],
-            numbers[3::4],
+            map(text.__getitem__, numbers[0::5]),
+            map(text.__getitem__, numbers[1::5]),
+            numbers[2::5],
+            numbers[3::5],
+            numbers[4::5],
         )
         return list(map(CallSite._make, zip(*columns, strict=True)))
 

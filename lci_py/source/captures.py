@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lci_py.source.expansions import Called, templates, text_of, uses
 from lci_py.types import CALLABLE, FUNCTION_KINDS
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 SPACE = re.compile(r"\s+")
 COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
 HASHES = re.compile(r"\s+#+$")
+
+
+_ROLES = ("scope", "local", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion")
 
 
 @dataclass(slots=True)
@@ -52,6 +56,7 @@ class Captured:
         self.prefixes: dict[int, tuple[int, Node, Node | None]] = {}
         self.uncalled: list[tuple[int, int]] = []  # ranges in which nothing is called, such as type signatures
         self.conditions: list[Node] = []
+        self.expansions: list[tuple[Node, int, int]] = []  # a macro, and where its text starts and ends
         self.typed: list[dict[str, list[Node]]] = []
         self.package = ""
         best: dict[int, tuple[int, Entity]] = {}
@@ -69,9 +74,18 @@ class Captured:
             else:
                 self._other(role, captures)
         self.entities.extend(entity for _, entity in best.values())
+        self.generated = self._generated()
+        self.entities.extend(entity for entity, _ in self.generated)
         self._trim()
         self.uncalled.sort()
         self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
+
+    def _generated(self) -> list[tuple[Entity, list[Called]]]:
+        """The functions that macros of the file define, with what they call."""
+        return [
+            (Entity(use.start_byte, use.end_byte, "definition", "function", name, use, callee), called)
+            for use, callee, name, called in uses(templates(self.source, self.expansions), self.calls)
+        ]
 
     def _trim(self) -> None:
         """Take blanks and comments off the ends: a block made by indentation reaches to what follows it."""
@@ -143,6 +157,10 @@ class Captured:
             self._prefixes(captures)
         elif role == "uncalled":
             self.uncalled.extend((node.start_byte, node.end_byte) for node in captures["uncalled"])
+        elif role == "expansion":
+            for node in captures["expansion"]:
+                self.expansions.append((node, *(span := text_of(self.source, node))))
+                self.uncalled.append(span)  # what is read as code after a comment in it is in the text
         elif role == "condition":
             self.conditions.extend(captures["condition"])
         elif role == "package" and not self.package:
@@ -170,10 +188,31 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str]:
             return "definition", name
     if "comment" in names or "attribute" in names:
         return "prefix", ""
-    for role in ("scope", "local", "import", "base", "docstring", "condition", "package", "uncalled", "typed"):
+    for role in (
+        "scope",
+        "local",
+        "import",
+        "base",
+        "docstring",
+        "condition",
+        "package",
+        "uncalled",
+        "typed",
+        "expansion",
+    ):
         if role in names:
             return role, role
     return "call", "call"
+
+
+def finish(entities: list[Entity], source: bytes) -> None:
+    """Let functions whose body does not parse, such as one that an #if cuts in half, end at a brace that starts a line;
+    of the body the tree has pieces only."""
+    unfinished = [one for one in entities if one.role == "definition" and one.node.type == "function_declarator"]
+    braces = [match.end() for match in re.finditer(rb"\n}", source)] if unfinished else []
+    for entity in unfinished:
+        place = bisect_left(braces, entity.end)
+        entity.end = braces[place] if place < len(braces) else entity.end
 
 
 class Finder:

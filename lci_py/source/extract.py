@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
-from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder
+from lci_py.source.arity import arguments_of, arity_of
+from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder, finish
 from lci_py.source.chunk import chunk_symbols, chunk_text
 from lci_py.source.describe import clean_doc, exported, prefix, signature
+from lci_py.source.expansions import called_in
 from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
@@ -21,6 +23,8 @@ from lci_py.source.lower import Anonymous, lower
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
     from lci_py.source.flow import FlowBuilder
@@ -61,7 +65,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
         limit = graver("too_many_chunks", limit)
     if spec.tables:
         symbols = _with_tables(symbols)
-    calls = _calls(captured, finder, symbols, flow)
+    calls = _calls(language, captured, finder, symbols, flow)
     return Extract(
         language=language,
         package=captured.package,
@@ -145,6 +149,8 @@ def _symbols(
 ) -> tuple[list[Symbol], list[Node], str]:  # fmt: skip
     """The first `most` symbols, the node of each, and "too_many_symbols" if there are more."""
     entities = captured.entities
+    if spec.flat:
+        finish(entities, captured.source)
     _nest(entities, flat=spec.flat)
     if spec.clauses:
         entities[:] = _join_clauses(entities, captured.source, spec.blank)
@@ -269,11 +275,12 @@ def _symbol(
         end_line=line + last,
         first_line=first + 1,
         build_tag=tags.of(entity.name_node.start_byte, attribute_text),
+        arity=arity_of(spec.name, kind, node, entity.name_node),
     )
 
 
 def _calls(
-    captured: Captured, finder: Finder, symbols: list[Symbol], flow: FlowBuilder | None
+    language: str, captured: Captured, finder: Finder, symbols: list[Symbol], flow: FlowBuilder | None
 ) -> list[Call]:  # fmt: skip
     around = Anonymous(flow.spans) if flow is not None and flow.spans else None
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if around else {}
@@ -300,7 +307,8 @@ def _calls(
             place, start = around.at(at)
             if place >= 0 and start > starts.get(caller, -1):
                 caller = -2 - place
-        calls[at] = Call(COLON.sub("", captured.text(node)), owner, node.start_point[0] + 1, caller)
+        count = arguments_of(language, captures["call"][0], node)
+        calls[at] = Call(COLON.sub("", captured.text(node)), owner, node.start_point[0] + 1, caller, count)
     bound = bound_names(captured, finder, symbols) if bare else set()
     for node in bare:
         at, name = node.start_byte, captured.text(node)
@@ -308,7 +316,25 @@ def _calls(
             continue
         if not _is_bound(finder.symbol(at), name, symbols, bound):
             calls[at] = Call(name, "", node.start_point[0] + 1, finder.caller(at, symbols, of_variables=flow is None))
-    return list(calls.values())
+    return [*calls.values(), *_expansions(captured, finder)]
+
+
+def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
+    """What is called in the texts of macros, and in the functions that they define."""
+    used: set[int] = set()
+    for entity, called in captured.generated:
+        line = entity.node.start_point[0] + 1
+        if entity.name_node is not None and entity.start not in used:
+            used.add(entity.start)
+            yield Call(captured.text(entity.name_node), "", line, -1)
+        if entity.symbol >= 0:
+            yield from (Call(one.name, one.receiver, line, entity.symbol, one.arguments) for one in called)
+    for node, start, end in captured.expansions:
+        macro = finder.symbol(start - 1)
+        line, at = node.start_point[0] + 1, node.start_byte
+        for one in called_in(captured.source, start, end) if macro >= 0 else ():
+            line, at = line + captured.source.count(b"\n", at, one.start), one.start
+            yield Call(one.name, one.receiver, line, macro, one.arguments)
 
 
 def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:

@@ -18,7 +18,7 @@ from lci_py.source.worker import FileRecord
 from lci_py.types import Base, Call, Chunk, Extract, Import, Lambda, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 2
+VERSION = 3
 #: A record is not larger than some times its file, whose size is bounded.
 _MAX_BYTES = 1 << 30
 # Not `astuple`, which copies what it finds, and takes longer than the rest of this module.

@@ -45,6 +45,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
         (
             "import {m}.{T};\n", "import {m}.*;\n",
             "class {T} extends {U} {{ void {f}() {{ {g}(); this.{f}(); {U}.{g}(); x.{f}(); }} }}\n",
+            "class {T} {{ void {f}() {{ {g}(1); x.{g}(); }} static void {f}(int x) {{}} void {g}(int... x) {{}} }}\n",
             "interface {T} {{ void {f}(); }}\n", "class {T} {{ {T}() {{ {f}(); }} class {U} {{ void {g}() {{}} }} }}\n",
         ),
     ),
@@ -54,6 +55,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
         ("a.h", "p/a.h", "p/b.h", "b.h"),
         (
             '#include "{m}"\n', "int {f}(void) {{ return {g}(); }}\n", "#define {f}(x) {g}(x)\n",
+            "#define {f} {g}\n", "#define {T} {f}({g}(1))\n", "void {f}(void) {{ {T}; {g}(2); }}\n",
             "struct {T} {{ int {f}; }};\n", "int {f}(void) {{ return x->{g}(); }}\n",
         ),
     ),

@@ -228,6 +228,25 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"c.py": "import a\nx.f()\n"},
         {"b.py"},
     ),
+    "what a macro's text calls": (
+        {
+            "a.h": "#define M(x) f(x)\n",
+            "b.c": '#include "a.h"\nint g(void) { return M(1); }\n',
+            "c.c": "int f(int x) { return 1; }\nint h(int x) { return 1; }\n",
+        },
+        {"a.h": "#define M(x) h(x)\n"},
+        {"b.c"},
+    ),
+    "how many parameters an overload has": (
+        {
+            "A.java": JAVA + "class A { static void f(int x) {} static void f(int x, int y) {} }\n",
+            "B.java": JAVA + "class B { void g() { A.f(1); } }\n",
+            "C.java": JAVA + "class C {}\n",
+            "D.java": JAVA + "class D { void g() { A.h(1); } }\n",
+        },
+        {"A.java": JAVA + "class A { static void f(int x, int y) {} static void f(int x) {} }\n"},
+        {"B.java"},
+    ),
     "the language of an import's file": (
         {"bin/tool": "#!/usr/bin/env python3\n", "a.py": "import tool\n", "b.py": "import c\n", "c.py": ""},
         {"bin/tool": "#!/bin/bash\n"},

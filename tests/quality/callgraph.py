@@ -15,8 +15,12 @@ import importlib
 import shutil
 import subprocess
 import sys
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.quality.callgraph_score import show_steps
 
 
 class TruthSet(NamedTuple):
@@ -27,19 +31,21 @@ class TruthSet(NamedTuple):
         folder: Below a folder of checkouts; "" for that of the Go installation.
         truth: Below a folder of checkouts, None for sets that hold their truth; the tool is run if it is not there.
         tools: Programs that have to be on PATH if there is no such file.
+        pooled: Which of its tables counts where steps are judged over all sets; None for sets that know no wrong edges.
     """
 
     module: str
     folder: str
     truth: str | None = None
     tools: tuple[str, ...] = ()
+    pooled: int | None = 0
 
 
 SETS = {
-    "pycg": TruthSet("callgraph_pycg", "PyCG/micro-benchmark/snippets"),
-    "swarm_js": TruthSet("callgraph_swarm", "SWARM-CG/benchmarks/javascript/swarm_js"),
-    "jcg_java": TruthSet("callgraph_java", "JCG/jcg_testcases/src/main/resources/java"),
-    "jcg_js": TruthSet("callgraph_jcgjs", "JCG/jcg_testcases/src/main/resources/js"),
+    "pycg": TruthSet("callgraph_pycg", "PyCG/micro-benchmark/snippets", pooled=1),
+    "swarm_js": TruthSet("callgraph_swarm", "SWARM-CG/benchmarks/javascript/swarm_js", pooled=1),
+    "jcg_java": TruthSet("callgraph_java", "JCG/jcg_testcases/src/main/resources/java", pooled=1),
+    "jcg_js": TruthSet("callgraph_jcgjs", "JCG/jcg_testcases/src/main/resources/js", pooled=None),
     "scip": TruthSet("callgraph_scip", "aiohttp", "aiohttp.scip", ("scip-python",)),
     "go": TruthSet("callgraph_go", "", "callgraph-net.txt", ("go", "callgraph")),
     "clang": TruthSet("callgraph_clang", "libuv", "libuv/build/compile_commands.json"),
@@ -53,17 +59,26 @@ def scores(name: str, folder: Path, truth: Path | None) -> list[Any]:
     return list(compare(folder, truth) if found.truth is not None else compare(folder))
 
 
-def show(name: str, folder: Path, truth: Path | None, *, verbose: bool) -> None:
-    """Run one set and print it."""
+def show(name: str, folder: Path, truth: Path | None, *, verbose: bool) -> Mapping[str, Counter[str]]:
+    """Run one set and print it.
+
+    Returns:
+        Per step, the counts of the table that is pooled.
+    """
     shown: set[str] = set()
-    for score in scores(name, folder, truth):
+    found = scores(name, folder, truth)
+    for score in found:
         score.lines = [line for line in score.lines if line not in shown]  # tables of one set share most of them
         shown.update(score.lines)
         score.show(verbose=verbose)
         print()
+    pooled = SETS[name].pooled
+    steps: Mapping[str, Counter[str]] = found[pooled].steps if pooled is not None else {}
+    return steps
 
 
 def _show_all(checkouts: Path, *, verbose: bool) -> None:
+    pooled: dict[str, Counter[str]] = defaultdict(Counter)
     for name, found in SETS.items():
         folder = checkouts / found.folder if found.folder else _go_package()
         truth = checkouts / found.truth if found.truth is not None else None
@@ -75,7 +90,10 @@ def _show_all(checkouts: Path, *, verbose: bool) -> None:
         elif missing:
             print(f"{name}: left out, {', '.join(missing)} not on PATH\n")
         else:
-            show(name, folder, truth, verbose=verbose)
+            for step, row in show(name, folder, truth, verbose=verbose).items():
+                pooled[step].update(row)
+    print("all sets: our edges by step, inside the repository")
+    show_steps(pooled)
 
 
 def _go_package() -> Path | None:

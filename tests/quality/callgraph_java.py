@@ -83,7 +83,7 @@ def compare(folder: Path) -> list[Score]:
             prohibited: dict[Edge, str] = {}
             for note in (note for path, source in sources.items() for note in annotated(path, source)):
                 truth |= matcher.expected(note)
-                found.update(dict.fromkeys(matcher.found(note), ""))
+                found.update(matcher.found(note))
                 wrong.update(matcher.wrong(note))
                 prohibited.update(matcher.prohibited(note))
             wrong = {edge: how for edge, how in wrong.items() if edge not in truth}
@@ -179,9 +179,13 @@ class _Matcher:
     def expected(self, note: Annotation) -> set[Edge]:
         return {(self._caller(note), f"{owner}.{note.name}") for owner in note.resolved}
 
-    def found(self, note: Annotation) -> set[Edge]:
-        ends = {".".join(self._target(e.callee)) for e in self._edges(note)} if note.direct else self._reached(note)
-        return {edge for edge in self.expected(note) if edge[1] in ends}
+    def found(self, note: Annotation) -> dict[Edge, str]:
+        """What is expected and there; of a path nothing says what it rests on."""
+        if note.direct:
+            ends = {".".join(self._target(edge.callee)): edge.how for edge in self._edges(note)}
+        else:
+            ends = dict.fromkeys(self._reached(note), "")
+        return {edge: ends[edge[1]] for edge in self.expected(note) if edge[1] in ends}
 
     def wrong(self, note: Annotation) -> dict[Edge, str]:
         """Our edges from the call of a direct annotation to targets of its name that are not among the resolved."""

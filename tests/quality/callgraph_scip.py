@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.quality.callgraph_score import ratio
+from tests.quality.callgraph_score import ratio, show_steps
 from tests.quality.edges import CallEdge, Function, Graph, read_graph
 from tests.quality.scip_read import occurrences
 
@@ -70,9 +70,7 @@ class SiteScore:
         right, wrong = counts["edges right"], counts["edges wrong"]
         print(f"  edges: {right} right, {counts['edges overriding']} to overriding methods, {wrong} wrong,", end="")
         print(f" precision of right and wrong {ratio(right, right + wrong)}")
-        for step, row in sorted(self.steps.items()):
-            figures = f"{row['right']:6d} right {row['overriding']:6d} overriding {row['wrong']:6d} wrong"
-            print(f"    {step:22s} {figures}  {ratio(row['right'], row['right'] + row['wrong'])}")
+        show_steps(self.steps)
         for line in self.lines if verbose else ():
             print(line)
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from lci_py.index.links import STEPS
+
 Edge = tuple[str, str]  # caller, callee, in the names of the truth set
+
+
+def step_of(how: str) -> str:
+    """The step that made an edge, with its mark, from where the edge comes from; "" if that does not say."""
+    words = how.split()
+    found = next((word for word in words if word in STEPS), "")
+    return f"{found} ambiguous" if found and "ambiguous" in words else found
+
+
+def show_steps(steps: Mapping[str, Counter[str]]) -> None:
+    """Print how many edges of each step are right and wrong."""
+    for step, row in sorted(steps.items()):
+        figures = "".join(f" {row[label]:6d} {label}" for label in ("right", "overriding", "wrong") if row[label])
+        print(f"    {step:22s}{figures}  {ratio(row['right'], row['right'] + row['wrong'])}")
 
 
 def ratio(part: int, whole: int) -> str:
@@ -20,6 +36,7 @@ class Score:
     Attributes:
         rows: Per category, the counts `truth`, `tp`, `fp`, `fn`.
         exact, sound, complete: Cases with no difference, with nothing missing, with nothing wrong.
+        steps: Per step of our edges, the counts `right` and `wrong`, where the edge says its step.
         lines: Every disagreement, as text.
         notes: Further figures, a line each.
     """
@@ -31,6 +48,7 @@ class Score:
     exact: int = 0
     sound: int = 0
     complete: int = 0
+    steps: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     lines: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -47,6 +65,9 @@ class Score:
         row.update(truth=len(expected), tp=len(expected & ours.keys()), fp=len(extra), fn=len(missing))
         marked = Counter("right" if edge in expected else "wrong" for edge, how in ours.items() if "ambiguous" in how)
         row.update(marked)
+        for edge, how in ours.items():
+            if step := step_of(how):
+                self.steps[step]["right" if edge in expected else "wrong"] += 1
         self.cases += 1
         self.sound += not missing
         self.complete += not extra
@@ -75,6 +96,8 @@ class Score:
             right, wrong_alone = total["tp"] - total["right"], total["fp"] - total["wrong"]
             print(f"  marked ambiguous: {total['right']} right, {total['wrong']} wrong;", end="")
             print(f" the others: {right} right, {wrong_alone} wrong, precision {ratio(right, right + wrong_alone)}")
+        if self.judge_extra:
+            show_steps(self.steps)
         for line in [*self.notes, *(self.lines if verbose else ())]:
             print(line)
 

@@ -23,7 +23,7 @@ INDEX = st.integers(-1, 9)
 PLACE = Place("a/b.py", 12, 34, "0" * 32)
 SYMBOLS = st.builds(
     Symbol, TEXT, TEXT, st.sampled_from(sorted(KINDS)), INDEX, TEXT, TEXT, TEXT, st.booleans(), NUMBER, NUMBER, NUMBER,
-    st.none() | TEXT,
+    st.none() | TEXT, st.integers(-1, 65535),
 )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def records(draw: st.DrawFn) -> FileRecord:
         language=draw(TEXT),
         package=draw(TEXT),
         symbols=draw(few(SYMBOLS)),
-        calls=draw(few(st.builds(Call, TEXT, TEXT, NUMBER, INDEX))),
+        calls=draw(few(st.builds(Call, TEXT, TEXT, NUMBER, INDEX, st.integers(-2, 9)))),
         imports=draw(few(st.builds(Import, TEXT, TEXT, TEXT, NUMBER))),
         bases=draw(few(st.builds(Base, NUMBER, TEXT))),
         chunks=chunks,

@@ -1,0 +1,301 @@
+"""How many arguments a call has, and how many parameters a definition takes, in languages where that tells which of
+several definitions of one name is meant.
+
+A definition's arity is one number, so that tables of symbols stay small: the least number of arguments times 256, plus
+the most. `UNKNOWN` is any number of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+UNKNOWN = -1
+_WIDTH = 256
+#: As the most: any number. No definition counts as having more parameters.
+_MANY = _WIDTH - 1
+#: As a number of arguments: the name stands for itself, without any. It means a macro, or what a macro stands for.
+NAMED = -2
+#: No arity is larger.
+LARGEST = _WIDTH * _WIDTH - 1
+#: Arguments that stand for any number of them.
+_SPREADS = frozenset({"spread_expression", "parameter_pack_expansion", "vararg"})
+
+
+def packed(least: int, most: int) -> int:
+    """The arity of what takes `least` to `most` arguments."""
+    return min(least, _MANY) * _WIDTH + min(most, _MANY)
+
+
+def takes(arity: int, arguments: int) -> bool:
+    """Whether a definition of some arity can be called with so many arguments, as far as both are known."""
+    if arity < 0 or arguments < 0:
+        return True
+    least, most = divmod(arity, _WIDTH)
+    return least <= arguments and (most == _MANY or arguments <= most)
+
+
+def lacks_only_defaults(arity: int, arguments: int) -> bool:
+    """Whether it can be called so if parameters may have defaults elsewhere, such as in a prototype."""
+    most = arity % _WIDTH
+    return arity >= 0 and (most == _MANY or arguments <= most)
+
+
+def arguments_of(language: str, call: Node, callee: Node) -> int:
+    """The number of arguments of a call, `UNKNOWN` if it has none of its own or one that stands for many."""
+    count = _ARGUMENTS.get(language)
+    return count(call, callee) if count is not None else UNKNOWN
+
+
+def arity_of(language: str, kind: str, node: Node, name: Node) -> int:
+    """The arity of a definition, `UNKNOWN` where the language does not tell definitions apart by it."""
+    count = _PARAMETERS.get(language)
+    if count is None or kind not in (FUNCTION_KINDS if language in _FUNCTIONS_ONLY else FUNCTION_KINDS | TYPE_KINDS):
+        return UNKNOWN
+    return count(node, name)
+
+
+# --- arguments --------------------------------------------------------------------------------------------------------
+
+
+def _child(node: Node, *types: str) -> Node | None:
+    return next((child for child in node.named_children if child.type in types), None)
+
+
+def _first(node: Node) -> Node | None:
+    return node.named_children[0] if node.named_child_count else None
+
+
+def _count(group: Node | None) -> int:
+    if group is None:
+        return UNKNOWN
+    found = 0
+    for child in group.named_children:
+        kind = child.type
+        if "comment" in kind:
+            continue
+        first = _first(child) if kind in ("value_argument", "argument") else None
+        if kind in _SPREADS or (first is not None and first.type in _SPREADS):
+            return UNKNOWN
+        found += 1
+    return found
+
+
+def _plain_arguments(call: Node, callee: Node) -> int:
+    group = call.child_by_field_name("arguments") or _child(call, "argument_list")
+    # In `A.class.getMethod("f", B.class)` the callee is itself an argument.
+    return _count(group) if group is not None and callee.start_byte < group.start_byte else UNKNOWN
+
+
+def _c_arguments(call: Node, callee: Node) -> int:
+    kind = call.type
+    if kind == "expression_statement":
+        return NAMED
+    if kind == "new_expression":
+        group = call.child_by_field_name("arguments")
+        return 0 if group is None else _count(group) if group.type == "argument_list" else UNKNOWN
+    if kind in ("call_expression", "field_initializer"):
+        return _count(call.child_by_field_name("arguments") or _child(call, "argument_list"))
+    declarator = call.child_by_field_name("declarator")
+    if declarator is None:
+        return UNKNOWN
+    value = declarator.child_by_field_name("value")
+    if value is None:
+        return 0 if declarator.type == "identifier" else UNKNOWN
+    found = _count(value)
+    return found if value.type == "argument_list" or not found else UNKNOWN
+
+
+def _kotlin_arguments(call: Node, callee: Node) -> int:
+    if call.type == "infix_expression":
+        return 1
+    if call.type == "delegation_specifier":
+        call = _first(call) or call
+    group, found = _child(call, "value_arguments"), _child(call, "annotated_lambda")
+    if group is None:
+        return UNKNOWN if found is None else 1
+    count = _count(group)
+    # In `f(1) { … }` the lambda is beside the call.
+    around = call.parent
+    outer = around is not None and around.type == "call_expression" and around.named_children[0].id == call.id
+    if count >= 0 and (found or (outer and around is not None and _child(around, "annotated_lambda"))):
+        return count + 1
+    return count
+
+
+def _swift_arguments(call: Node, callee: Node) -> int:
+    suffix = _child(call, "call_suffix", "constructor_suffix")
+    if suffix is None:
+        return UNKNOWN
+    group = _child(suffix, "value_arguments")
+    closures = sum(child.type == "lambda_literal" for child in suffix.named_children)
+    return closures if group is None else _count(group) + closures
+
+
+def _scala_arguments(call: Node, callee: Node) -> int:
+    if call.type == "infix_expression":
+        right = call.child_by_field_name("right")
+        return UNKNOWN if right is None or right.type == "tuple_expression" else 1
+    if call.type == "field_expression":
+        around = call.parent
+        while around is not None and around.type == "generic_function":
+            call, around = around, around.parent
+        function = around.child_by_field_name("function") if around is not None else None
+        if around is None or around.type != "call_expression" or function is None or function.id != call.id:
+            return UNKNOWN
+        call = around
+    group = call.child_by_field_name("arguments")
+    return 1 if group is not None and group.type != "arguments" else _count(group)
+
+
+def _elixir_arguments(call: Node, callee: Node) -> int:
+    parent = call.parent
+    if call.type == "unary_operator":  # &f/2
+        operand = call.child_by_field_name("operand")
+        right = operand.child_by_field_name("right") if operand is not None else None
+        text = right.text if right is not None else None
+        return int(text) if text is not None and text.isdigit() and len(text) < 4 else UNKNOWN
+    if call.type == "binary_operator":  # x |> f
+        return 1
+    if call.type == "dot":
+        if parent is None or parent.type != "call":
+            return UNKNOWN
+        call, parent = parent, parent.parent
+    if call.type != "call" or callee.parent is None or callee.parent.id not in (call.id, call.named_children[0].id):
+        return UNKNOWN
+    group = _child(call, "arguments")
+    found = _count(group) if group is not None else 0
+    piped = parent is not None and parent.type == "binary_operator" and _is_piped(parent, call)
+    return found + piped + (_child(call, "do_block") is not None)
+
+
+def _is_piped(around: Node, call: Node) -> bool:
+    operator, right = around.child_by_field_name("operator"), around.child_by_field_name("right")
+    return operator is not None and operator.type == "|>" and right is not None and right.id == call.id
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+
+def _counted(
+    group: Node | None, parameters: frozenset[str], many: frozenset[str] = frozenset(), defaults: str = "="
+) -> int:
+    """The arity of a list whose children are parameters, things that stand for many, and marks of defaults."""
+    if group is None:
+        return UNKNOWN
+    found = optional = 0
+    unbounded = False
+    for child in group.children:
+        kind = child.type
+        if kind in many:
+            unbounded = True
+        elif kind == defaults:
+            optional += 1
+        elif kind in parameters:
+            found += 1
+            inner = {part.type for part in child.children}
+            optional += defaults in inner
+            if inner & many:
+                unbounded, found = True, found - 1
+    return packed(max(found - optional, 0), _MANY if unbounded else found)
+
+
+_JAVA, _JAVA_MANY = frozenset({"formal_parameter"}), frozenset({"spread_parameter"})
+_CSHARP, _CSHARP_MANY = frozenset({"parameter"}), frozenset({"params"})
+_SWIFT, _SWIFT_MANY = frozenset({"parameter"}), frozenset({"..."})
+_KOTLIN = frozenset({"parameter", "class_parameter"})
+_SCALA = frozenset({"parameter", "class_parameter"})
+_CPP = frozenset({"parameter_declaration", "optional_parameter_declaration"})
+_CPP_MANY = frozenset({"...", "variadic_parameter", "variadic_parameter_declaration"})
+
+
+def _java_parameters(node: Node, name: Node) -> int:
+    return _counted(node.child_by_field_name("parameters"), _JAVA, _JAVA_MANY)
+
+
+def _csharp_parameters(node: Node, name: Node) -> int:
+    group = node.child_by_field_name("parameters") or _child(node, "parameter_list")
+    found = _counted(group, _CSHARP, _CSHARP_MANY)
+    first = _first(group) if group is not None else None
+    modifier = _child(first, "modifier") if first is not None else None
+    if modifier is not None and modifier.text == b"this" and found >= _WIDTH:
+        return found - _WIDTH  # what an extension method is called on may stand before the dot
+    return found
+
+
+def _swift_parameters(node: Node, name: Node) -> int:
+    known = ("function_declaration", "protocol_function_declaration", "init_declaration", "subscript_declaration")
+    return _counted(node, _SWIFT, _SWIFT_MANY) if node.type in known else UNKNOWN
+
+
+def _kotlin_parameters(node: Node, name: Node) -> int:
+    primary = _child(node, "primary_constructor")
+    group = _child(primary or node, "class_parameters", "function_value_parameters")
+    found = _counted(group, _KOTLIN)
+    if group is not None and b"vararg" in (group.text or b"") and found >= 0:
+        return packed(max(found // _WIDTH - 1, 0), _MANY)
+    return found
+
+
+def _scala_parameters(node: Node, name: Node) -> int:
+    group = _child(node, "parameters", "class_parameters")
+    if group is None or any(child.type in ("implicit", "using") for child in group.children[:2]):
+        return UNKNOWN
+    found = _counted(group, _SCALA)
+    types = (child.child_by_field_name("type") for child in group.named_children)
+    if any(kind is not None and kind.type == "repeated_parameter_type" for kind in types):
+        return packed(max(found // _WIDTH - 1, 0), _MANY)
+    return found
+
+
+def _c_parameters(node: Node, name: Node, *, may_be_empty: bool = True) -> int:
+    if node.type == "preproc_function_def":
+        return _counted(node.child_by_field_name("parameters"), frozenset({"identifier"}), frozenset({"..."}))
+    current: Node | None = node.named_children[-1] if node.type == "template_declaration" else node
+    group = None
+    for _ in range(8):  # pointers and references before the name
+        if current is None or group is not None:
+            break
+        group = current.child_by_field_name("parameters")
+        current = current.child_by_field_name("declarator") or _child(current, "function_declarator")
+    if group is None or not (may_be_empty or group.named_child_count):
+        return UNKNOWN
+    if group.named_child_count == 1 and group.text is not None and group.text[1:-1].strip() == b"void":
+        return packed(0, 0)
+    return _counted(group, _CPP, _CPP_MANY)
+
+
+def _only_c_parameters(node: Node, name: Node) -> int:
+    # Before C23, `int f()` says nothing about what f takes.
+    return _c_parameters(node, name, may_be_empty=False)
+
+
+def _elixir_parameters(node: Node, name: Node) -> int:
+    head = name.parent
+    if head is None or head.type != "call":
+        return packed(0, 0)
+    if head.child_by_field_name("target") != name:
+        return UNKNOWN
+    group = _child(head, "arguments")
+    parts = [child for child in group.named_children if child.type != "comment"] if group is not None else []
+    optional = sum(
+        operator is not None and operator.type == "\\\\"
+        for operator in (part.child_by_field_name("operator") for part in parts)
+    )
+    return packed(len(parts) - optional, len(parts))
+
+
+_ARGUMENTS: dict[str, Callable[[Node, Node], int]] = {
+    "java": _plain_arguments, "csharp": _plain_arguments, "kotlin": _kotlin_arguments, "swift": _swift_arguments,
+    "scala": _scala_arguments, "cpp": _c_arguments, "c": _c_arguments, "elixir": _elixir_arguments,
+}  # fmt: skip
+_PARAMETERS: dict[str, Callable[[Node, Node], int]] = {
+    "java": _java_parameters, "csharp": _csharp_parameters, "kotlin": _kotlin_parameters, "swift": _swift_parameters,
+    "scala": _scala_parameters, "cpp": _c_parameters, "c": _only_c_parameters, "elixir": _elixir_parameters,
+}  # fmt: skip
+_FUNCTIONS_ONLY = frozenset({"cpp", "c", "swift", "elixir"})

@@ -1,0 +1,76 @@
+"""The graph is the same wherever it is linked, and whatever becomes of the process that links it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lci_py import app
+from lci_py.index import linking
+from lci_py.index.linking import Linking
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for number in range(40):
+        text = f"from m{number // 2} import f\n\n\ndef f(x):\n    f(x)\n    return x(lambda: f)\n"
+        (tmp_path / f"m{number}.py").write_text(text)
+    return tmp_path
+
+
+def _graph(root: Path, jobs: int) -> bytes:
+    app.build_index(str(root), jobs=jobs, full=True)
+    (path,) = (root / ".lci").glob("graph-*")
+    return path.read_bytes()
+
+
+def _started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often a process was started, and its number."""
+    found: list[int] = []
+    start = Linking.start
+
+    def noted(self: Linking, path: Path) -> None:
+        start(self, path)
+        if self._process is not None:
+            found.append(self._process.pid or 0)
+
+    monkeypatch.setattr(Linking, "start", noted)
+    return found
+
+
+def test_a_process_of_its_own_links_the_same(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = _started(monkeypatch)
+    alone = _graph(root, 1)
+    assert not started
+    assert _graph(root, 2) == alone and len(started) == 1
+    with pytest.raises(ProcessLookupError):
+        os.kill(started[0], 0)
+
+
+def _dies(*_args: object) -> None:
+    os._exit(9)
+
+
+def _writes_half(_linker: object, path: Path, _sender: object) -> None:
+    path.write_bytes(b"half")
+    os._exit(9)
+
+
+def _fails(*_args: object) -> None:
+    raise MemoryError
+
+
+@pytest.mark.parametrize("end", [_dies, _writes_half, _fails])
+def test_what_a_process_fails_to_link_is_linked_all_the_same(
+    root: Path, monkeypatch: pytest.MonkeyPatch, end: Callable[..., None]
+) -> None:
+    alone = _graph(root, 1)
+    started = _started(monkeypatch)
+    monkeypatch.setattr(linking, "_link_beside", end)
+    assert _graph(root, 2) == alone and len(started) == 1
