@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.collector import uncollected
 from lci_py.index.gather import FlowFile
 from lci_py.index.imports import ImportResolver
 from lci_py.index.links import AMBIGUOUS, CALLS, FLOW, INHERITS, Linked
@@ -57,14 +57,8 @@ def solved(tables: Tables, sites: SiteCounts) -> Linked:
             )
         )
     found = Linked()
-    # Millions of values that all stay: to look for garbage among them takes as long as all the rest.
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with uncollected():
         found.add(solver.solve(), ())
-    finally:
-        if collects:
-            gc.enable()
     return found
 
 
