@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lci_py.index.collector import uncollected
 from lci_py.index.facts import DECLARED, FileFacts
 from lci_py.index.links import Linked, Links, Sites, assemble
 from lci_py.index.lookups import LookUps
@@ -53,8 +54,9 @@ class Linker:
         linker = FileLinker(LookUps(tables, sites))
         linked = Linked()
         n_files = len(tables.files.heads)
-        for file in range(n_files):
-            linked.add(*linker.link(file))
+        with uncollected():
+            for file in range(n_files):
+                linked.add(*linker.link(file))
         first_symbol = np.array(tables.first_symbol, np.int32)
         n_symbols = int(first_symbol[-1])
         named, followed = linked.edges(n_symbols, n_files), solved(tables, sites).edges(n_symbols, n_files)
