@@ -286,6 +286,8 @@ def _parse_line(line: str) -> _Pattern | None:
     core = core[:-1] if folders_only else core
     by_path = "/" in core
     core = core.removeprefix("/")
+    if by_path and core == "**":
+        core = "**/*"  # everything below, at any depth
     if not core or line.startswith("#"):
         return None
     is_glob = any(char in "*?[\\" for char in core)

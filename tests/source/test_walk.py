@@ -296,6 +296,11 @@ def test_a_glob_of_many_stars_does_not_backtrack_for_ever(tmp_path: Path) -> Non
     assert paths(tmp_path) == ["a" * 200]
 
 
+def test_two_stars_after_the_root_mean_every_depth(tmp_path: Path) -> None:
+    make(tmp_path, {".gitignore": "/**\n!b\n", "b/a": "", "a": ""})
+    assert paths(tmp_path) == []
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     files=st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join), min_size=1, max_size=10),
