@@ -17,6 +17,7 @@ from lci_py.source import record
 from lci_py.source.digest import digest
 from lci_py.source.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
 from lci_py.source.limits import DEFAULTS, Limits
+from lci_py.source.lower import is_followed
 from lci_py.source.read import read_file
 from lci_py.source.walk import content_reason
 from lci_py.source.worker import process_data
@@ -91,7 +92,8 @@ def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str)
 def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     """The name of an extraction: of its content, its language, what the path has to do with it, and of the program."""
     name = path.rpartition("/")[2] if language == "go" else ""  # Go has build constraints in file names
-    parts = (str(record.VERSION), __version__, _extractor(language), sha, name, f"{place.texts} {place.limits}")
+    asked = f"{place.texts} {place.limits} {is_followed(path, language)}"
+    parts = (str(record.VERSION), __version__, _extractor(language), sha, name, asked)
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 

@@ -19,7 +19,7 @@ from lci_py.source.expansions import called_in
 from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
-from lci_py.source.lower import Anonymous, lower
+from lci_py.source.lower import Anonymous, is_followed, lower
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
         bases=tuple(_bases(captured, finder, symbols)),
         types=tuple(types_of(captured, finder, symbols, calls, flow.given if flow is not None else None)),
         lambdas=tuple(flow.lambdas) if flow is not None else (),
-        flow=flow.finish().encode() if flow is not None else b"",
+        flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",
         chunks=chunks[: limits.max_file_chunks],
         has_errors=tree.root_node.has_error,
         limit=limit,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from lci_py.source.languages import is_test
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 
 #: Languages with constraints.
 LOWERED = frozenset({"python", "javascript", "typescript", "tsx"})
+
+
+def is_followed(path: str, language: str) -> bool:
+    """Whether the propagation goes through a file: not through tests, whose stand-ins no program ever calls."""
+    return language in LOWERED and not is_test(path)
 
 
 def lower(language: str, root: Node, captured: Captured, imports: Sequence[Import]) -> FlowBuilder | None:
