@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lci_py.index.beside import Beside
 from lci_py.index.collector import uncollected
 from lci_py.index.facts import DECLARED, FileFacts
 from lci_py.index.links import Linked, Links, Sites, assemble
 from lci_py.index.lookups import LookUps
-from lci_py.index.program import anonymous, reconciled, solved
+from lci_py.index.program import anonymous, concerns, reconciled, solved
 from lci_py.index.resolve import FileLinker
 from lci_py.index.tables import QUALIFIED, MemoryTables
 
@@ -46,20 +47,26 @@ class Linker:
         } if facts.head.family in QUALIFIED else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
-    def finish(self) -> Links:
-        """All edges. Call it once, after the last file."""
+    def finish(self, *, fork: bool = False) -> Links:
+        """All edges. Call it once, after the last file.
+
+        Args:
+            fork: Follow functions as values in a process of its own, meanwhile. For a process without threads.
+        """
         tables = self._tables
         tables.freeze()
         sites = Sites.of(tables.sites)
         linker = FileLinker(LookUps(tables, sites))
         linked = Linked()
         n_files = len(tables.files.heads)
+        n_symbols = int(tables.first_symbol[-1])
+        follow = concerns(tables, range(n_files))
+        beside = Beside(lambda: solved(tables, sites).edges(n_symbols, n_files), fork=fork and follow)
         with uncollected():
             for file in range(n_files):
                 linked.add(*linker.link(file))
         first_symbol = np.array(tables.first_symbol, np.int32)
-        n_symbols = int(first_symbol[-1])
-        named, followed = linked.edges(n_symbols, n_files), solved(tables, sites).edges(n_symbols, n_files)
+        named, followed = linked.edges(n_symbols, n_files), beside.result()
         rows = np.concatenate([named, reconciled(tables, named, followed)], axis=1)
         lambdas = [np.array(tables.first_lambda, np.int32), *anonymous(tables, first_symbol, range(n_files))]
         return assemble(rows, first_symbol, linked.keys(), np.array(linked.key_sizes), sites, range(n_files), lambdas)

@@ -92,10 +92,10 @@ class Linking:
         return _link(self._linker, path)
 
 
-def _link(linker: Linker, path: Path) -> dict[str, int]:
+def _link(linker: Linker, path: Path, *, fork: bool = False) -> dict[str, int]:
     from lci_py.index.graph import write_graph
 
-    links = linker.finish()
+    links = linker.finish(fork=fork)
     write_graph(path, links)
     return links.edges_by_kind()
 
@@ -103,7 +103,7 @@ def _link(linker: Linker, path: Path) -> dict[str, int]:
 def _link_beside(linker: Linker, path: Path, sender: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(BaseException):  # the parent does it again, and is told what is wrong
-        sender.send(_link(linker, path))
+        sender.send(_link(linker, path, fork=True))
 
 
 def _end_with_parent() -> None:

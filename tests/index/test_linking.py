@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.index import linking
+from lci_py.index import beside, linking
 from lci_py.index.linking import Linking
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
@@ -74,3 +74,24 @@ def test_what_a_process_fails_to_link_is_linked_all_the_same(
     started = _started(monkeypatch)
     monkeypatch.setattr(linking, "_link_beside", end)
     assert _graph(root, 2) == alone and len(started) == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"end.", b"1234end.", None])
+def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
+    root: Path, monkeypatch: pytest.MonkeyPatch, data: bytes | None
+) -> None:
+    """A process that ends early, or fails, has given nothing."""
+    alone = _graph(root, 1)
+
+    def broken(self: beside.Beside) -> None:
+        if data is None:
+            raise OSError
+        reader, writer = os.pipe()
+        self._pipe, self._process = reader, os.fork()
+        if not self._process:
+            os.write(writer, data)
+            os._exit(0 if data == b"" else 1)
+        os.close(writer)
+
+    monkeypatch.setattr(beside.Beside, "_start", broken)
+    assert _graph(root, 2) == alone
