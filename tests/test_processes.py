@@ -163,6 +163,20 @@ def test_workers_do_not_outlive_a_killed_program(tmp_path: Path) -> None:
     assert not list((root / ".lci").glob("tmp-*"))
 
 
+@forks
+def test_a_worker_whose_parent_is_gone_before_it_begins_ends(tmp_path: Path) -> None:
+    """Killed between the fork and the worker's first line, the parent's number is another process's by then."""
+    script = (
+        "import multiprocessing, os, signal, sys, time; from lci_py.source import worker\n"
+        "def late():\n"
+        "    os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5); worker.start_worker(); time.sleep(600)\n"
+        "multiprocessing.get_context('fork').Process(target=late).start(); time.sleep(600)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True)
+    process.communicate(timeout=60)  # ends when the last copy of the pipe is closed
+    assert _wait(lambda: not list(_group(process.pid)), 5)
+
+
 # --- another user ---
 
 

@@ -149,7 +149,12 @@ def start_worker() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    # Not os.getppid(): a parent that is gone by now would have been replaced in that.
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    followed = parent.pid if parent is not None and parent.pid is not None else os.getppid()
+    threading.Thread(target=_follow, args=(followed,), daemon=True).start()
 
 
 def _follow(parent: int) -> None:
