@@ -143,7 +143,7 @@ def test_ctrl_c_ends_everything_and_keeps_the_old_index(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of the group
     began = time.monotonic()
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (130, "")
+    assert (process.returncode, err) == (130, ""), out
     assert json.loads(out)["error"]["code"] == "interrupted"
     assert time.monotonic() - began < 1.9  # it does not wait for what is being parsed
     assert not list(_group(process.pid))

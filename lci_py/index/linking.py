@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lci_py.source.languages import is_test
+from lci_py.source.worker import leave_interrupts, starting
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -74,7 +75,8 @@ class Linking:
         # fork is safe here: the workers are gone, and this process has nothing that another thread could hold.
         self._process = context.Process(target=_link_beside, args=(self._linker, path, sender), daemon=True)
         try:
-            self._process.start()
+            with starting():
+                self._process.start()
         except OSError:  # no process is to be had: it is done here, later
             self._process = None
         sender.close()
@@ -101,6 +103,7 @@ def _link(linker: Linker, path: Path, *, fork: bool = False) -> dict[str, int]:
 
 
 def _link_beside(linker: Linker, path: Path, sender: Connection) -> None:
+    leave_interrupts()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(BaseException):  # the parent does it again, and is told what is wrong
         sender.send(_link(linker, path, fork=True))

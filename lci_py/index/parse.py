@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.index.work import Done, Task, Workplace, process_tasks
-from lci_py.source.worker import start_worker
+from lci_py.source.worker import start_worker, starting
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -105,7 +105,8 @@ def _pooled(
     while True:
         while not lost and len(pending) < ahead and (batch := next(batches, None)):
             try:
-                pending[pool.submit(work, batch[1])] = batch
+                with starting():
+                    pending[pool.submit(work, batch[1])] = batch
             except BrokenExecutor:
                 lost.append(batch)
         warm_up()
@@ -127,7 +128,8 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
     from concurrent.futures import BrokenExecutor, TimeoutError
 
     with _pool(1) as pool:
-        future = pool.submit(work, batch)
+        with starting():
+            future = pool.submit(work, batch)
         workers = list((pool._processes or {}).values())
         try:
             yield from future.result(STALL_SECONDS)

@@ -8,8 +8,8 @@ import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from lci_py.source.digest import digest, lines_digest
@@ -140,9 +140,29 @@ def process_batch(
     return [process_file(root, entry, texts=texts, limits=limits, unparsable=unparsable) for entry in entries]
 
 
+@contextmanager
+def starting() -> Iterator[None]:
+    """Around the start of processes: a Ctrl-C waits until they have begun to leave it to this one."""
+    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - not on this platform, which does not fork either
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def leave_interrupts() -> None:
+    """In a process that another one has started: Ctrl-C is for that one, which ends this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def start_worker() -> None:
     """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it, nor fill the memory."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts()
     global _may_die
     _may_die = True
     # What a grammar's C code prints as it dies is not for a terminal.
