@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lci_py.index import rules
 from lci_py.index.imports import ImportResolver
+from lci_py.index.linearize import merged
 from lci_py.index.links import IMPORT, PACKAGE, SELF, TYPE
 from lci_py.index.lookups import LookUps
 from lci_py.index.spelled import spelled, within
@@ -189,7 +189,7 @@ class Members:
             bases = self.bases(owner) if depth > 0 else ()
             if bases:
                 lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
-                known = (owner, *(found for found in _merged(lists) if found != owner))
+                known = (owner, *(found for found in merged(lists) if found != owner))
             self._lineages[key] = known
         return known
 
@@ -220,15 +220,3 @@ class Members:
             bases = [base for base in self.bases(value.at) if base.kind != "interface"]
             return value._replace(kind=CLASS, at=bases[0] if bases else None)
         return value._replace(kind=CLASS) if value.kind == INSTANCE else value
-
-
-def _merged(lists: list[list[Definition]]) -> Iterator[Definition]:
-    """C3: the first head that is in no tail, again and again."""
-    while True:
-        lists = [items for items in lists if items]
-        if not lists:
-            return
-        tails = {item for items in lists for item in items[1:]}
-        chosen = next((items[0] for items in lists if items[0] not in tails), lists[0][0])
-        yield chosen
-        lists = [[item for item in items if item != chosen] for items in lists]

@@ -6,7 +6,7 @@ Graph Generation in Python", ICSE 2021.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from lci_py.index.constraints import (
     BOUND,
@@ -23,6 +23,7 @@ from lci_py.index.constraints import (
     number_of,
     value_of,
 )
+from lci_py.index.linearize import merged
 from lci_py.source import flow as ir
 
 #: What functions have as members in any case.
@@ -247,15 +248,3 @@ class Points(Constraints):
         if after in lineage:
             return lineage[lineage.index(after) + 1 :]
         return self.lineage(after)[1:]
-
-
-def merged(lists: list[list[int]]) -> Iterable[int]:
-    """C3: the first head that is in no tail, again and again."""
-    while True:
-        lists = [items for items in lists if items]
-        if not lists:
-            return
-        tails = {item for items in lists for item in items[1:]}
-        chosen = next((items[0] for items in lists if items[0] not in tails), lists[0][0])
-        yield chosen
-        lists = [[item for item in items if item != chosen] for items in lists]

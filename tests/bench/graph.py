@@ -38,7 +38,8 @@ def make(path: Path, n_edges: int, seed: int = 1) -> None:
     )
     no_keys = Linked()
     sites = Sites.of({})
-    write_graph(path, assemble(rows, first, no_keys.keys(), np.zeros(len(first) - 1, np.int32), sites, ()))
+    no_lambdas = [np.zeros(len(first), np.int32), *np.zeros((3, 0), np.int32)]
+    write_graph(path, assemble(rows, first, no_keys.keys(), np.zeros(len(first) - 1, np.int32), sites, (), no_lambdas))
 
 
 def milliseconds(action: Any) -> float:

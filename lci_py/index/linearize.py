@@ -1,0 +1,24 @@
+"""The order in which a class and its bases are looked through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def merged(lists: list[list[T]]) -> Iterator[T]:
+    """Orders of bases as one: the first head that is in no tail, again and again; where there is none, the first head.
+
+    Source:
+        Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order).
+    """
+    while True:
+        lists = [items for items in lists if items]
+        if not lists:
+            return
+        tails = {item for items in lists for item in items[1:]}
+        chosen = next((items[0] for items in lists if items[0] not in tails), lists[0][0])
+        yield chosen
+        lists = [[item for item in items if item != chosen] for items in lists]
