@@ -134,6 +134,7 @@ def _build_options(settings: Settings) -> BuildOptions:
         model=settings.model,
         segment_chunks=settings.segment_chunks,
         limits=settings.limits(),
+        flags=settings.feature_flags,
         watched=(config.CONFIG_FILE,),
     )
 

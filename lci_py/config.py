@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Mapping
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 CONFIG_FILE = ".lci.toml"
 INDEX_FOLDER = ".lci"
+#: `f` is a call with the flag's name, `settings.*` a value of that name.
+FEATURE_FLAGS = (
+    "is_enabled", "isEnabled", "feature_enabled", "featureEnabled", "is_feature_enabled", "isFeatureEnabled",
+    "feature_is_enabled", "flag_enabled", "flagEnabled", "enabled?", "feature_enabled?",
+)  # fmt: skip
 _MAX_CONFIG_BYTES = 64_000
 _MAX_WARNINGS = 5
 
@@ -39,6 +45,7 @@ class Settings:
     refresh: str = "auto"  # one of types.REFRESH: whether a search refreshes the index first
     trust: bool = False  # read an index that somebody else made
     segment_chunks: int = 50_000  # what a run of `lci index` holds in memory at a time
+    feature_flags: tuple[str, ...] = FEATURE_FLAGS  # predicates that ask for a feature flag
     max_line_bytes: int = 20_000
     max_nesting: int = 500  # depth of a syntax tree
     max_file_symbols: int = 20_000
@@ -233,6 +240,19 @@ def _globs(what: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _predicates(what: str, value: object) -> tuple[str, ...]:
+    fits = isinstance(value, (list, tuple)) and all(
+        isinstance(item, str) and re.fullmatch(r"[\w.$:>*-]+[?!]?", item) for item in value
+    )
+    if not fits:
+        raise ConfigError(
+            f"{what} must be a list of names, not {_clip(repr(value))}",
+            hint='write it as ["is_enabled", "settings.*"]',
+        )
+    assert isinstance(value, (list, tuple))
+    return tuple(value)
+
+
 def _path(what: str, value: object) -> Path:
     if not isinstance(value, (str, Path)) or not str(value):
         raise ConfigError(f"{what} must be a path, not {_clip(repr(value))}", hint="correct it")
@@ -246,6 +266,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "index_dir": _path,
     "include": _globs,
     "exclude": _globs,
+    "feature_flags": _predicates,
     "max_file_bytes": _at_least(1),
     "max_line_bytes": _at_least(1),
     "max_nesting": _between(1, 10_000),

@@ -73,6 +73,8 @@ class Symbol:
     first_line: int  # with the doc comment, attributes and decorators before it
     build_tag: str | None
     arity: int = -1  # how many arguments it takes (source.arity), -1 if that is not known
+    traits: str = ""  # what decides whether another definition contradicts it (source.traits), words by blanks
+    digest: str = ""  # of its text, without the functions and types in it: 16 hex digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,25 @@ class Typed:
     within: int
 
 
+class Claim(NamedTuple):
+    """What a place says the value of a named setting or constant is.
+
+    Attributes:
+        symbol: The constant (an index into the same file's symbols), -1 if it is not a definition: a line of a
+            configuration file or of prose, the default of an environment variable.
+        name: As written, `timeout` or `Config.timeout`; a flag with its dashes.
+        value: A literal in one form per value: `60`, `"text"`, `true`.
+        line: 1-based.
+        how: What kind of place it is, a word of `source.claims.HOW`.
+    """
+
+    symbol: int
+    name: str
+    value: str
+    line: int
+    how: str
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A run of lines to rank. `symbol` is the definition it belongs to (an index), -1 outside definitions."""
@@ -153,6 +174,7 @@ class Extract:
     bases: tuple[Base, ...] = ()
     types: tuple[Typed, ...] = ()
     lambdas: tuple[Lambda, ...] = ()  # of languages whose functions are followed as values
+    claims: tuple[Claim, ...] = ()
     flow: bytes = b""  # constraints of the propagation of functions as values (source.flow), "" if there are none
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
@@ -199,6 +221,13 @@ class BuildSummary:
 
 
 # --- search -----------------------------------------------------------------------------------------------------
+
+#: How several definitions of one symbol relate, gravest first: both can hold at once; the last of one scope wins; one
+#: stands in where the other cannot be had; their conditions exclude each other; another branch has another one.
+RELATIONS = ("overlap", "duplicate", "fallback", "variant", "branch")
+#: What sources can disagree in, and what is recommended then: the contract's words.
+CONFLICT_TYPES = ("direct-contradiction", "numeric-mismatch", "temporal-mismatch", "scope-mismatch")
+RESOLUTIONS = ("prefer-recent", "prefer-authoritative", "escalate-to-user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +303,41 @@ class DefinitionSite:
     line: int
     branch: str | None
     build_tag: str | None
-    relation: str
+    relation: str  # one of RELATIONS
+    active: bool = False  # whether this is the one that counts on this machine, as far as that can be told
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One symbol with several definitions, as `lci conflicts` lists it; of a branch that lacks it, maybe only one."""
+
+    symbol: str
+    qualified_name: str
+    kind: str
+    language: str
+    relation: str  # the gravest of its definitions'
+    definitions: tuple[DefinitionSite, ...]  # by file and line, those of this tree before those of other branches
+    missing_on: tuple[str, ...] = ()  # branches without a definition of it
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsRequest:
+    """One `lci conflicts`, as the flags say it."""
+
+    filters: Filters = Filters()
+    relations: tuple[str, ...] = ()  # of RELATIONS; none: all
+    limit: int | None = None  # None: all
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsAnswer:
+    """All conflicts of a repository that pass the filters."""
+
+    results: tuple[Conflict, ...]  # by file and line of the first definition
+    conflicts: tuple[dict[str, Any], ...]  # disagreements between sources, as in the search's envelope
+    total: int  # of results, before the limit
+    by_relation: dict[str, int]  # the same by relation
+    index: IndexInfo
 
 
 @dataclass(frozen=True, slots=True)

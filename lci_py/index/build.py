@@ -56,6 +56,7 @@ class BuildOptions:
     defer_dense: bool = False  # leave the embedding to a later run
     segment_chunks: int = 50_000
     limits: Limits = DEFAULTS
+    flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
     watched: tuple[str, ...] = ()  # files below the root that these options come from
     only_refresh: bool = False  # raise rather than build anew
 
@@ -227,6 +228,7 @@ def _publish(
             texts=not model.builtin and encoder().reads_text,
             use_cache=not options.full,
             limits=options.limits,
+            flags=options.flags,
         ),
         folder=folder,
         jobs=options.jobs,
@@ -277,7 +279,7 @@ def _program() -> str:
 
 def _lasting(options: BuildOptions) -> dict[str, Any]:
     """The settings that every record was made with: others mean that all are made anew."""
-    return {**asdict(options.limits), "segment_chunks": options.segment_chunks}
+    return {**asdict(options.limits), "segment_chunks": options.segment_chunks, "feature_flags": list(options.flags)}
 
 
 def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from lci_py.index.numbering import COUNTED
 from lci_py.index.trust import is_sealed, seal
 
 #: Version history stands in docs/index-format.md.
-FORMAT = 4
+FORMAT = 5
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 #: The same as an expression, because importing the parser of such a format takes as long as reading the manifest.

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lci_py.source.claims import claimed
 from lci_py.source.words import joined
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NO
 CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
   joined TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
   doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
-  unit INTEGER, arity INTEGER NOT NULL);
+  unit INTEGER, arity INTEGER NOT NULL, traits TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE TABLE units (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGER, sid TEXT NOT NULL,
   line INTEGER NOT NULL, end_line INTEGER NOT NULL);
 CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER, end_line INTEGER, digest BLOB);
@@ -31,6 +32,8 @@ CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT,
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, joined TEXT NOT NULL, name TEXT NOT NULL,
+  value TEXT NOT NULL, line INTEGER NOT NULL, how TEXT NOT NULL);
 CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
   last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
 """
@@ -43,6 +46,7 @@ CREATE INDEX symbols_parent ON symbols (parent);
 CREATE INDEX chunks_unit ON chunks (unit);
 CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
+CREATE INDEX claims_joined ON claims (joined);
 CREATE INDEX bases_last ON bases (last);
 """
 
@@ -56,11 +60,12 @@ def write_symbolic(path: Path, rows: Rows) -> None:
         _write_calls(db, rows)
         db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
         db.executemany(
-            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 (i, rows.symbol_id[i], rows.symbol_file[i], s.name, joined(s.name), s.qualified_name, s.kind,
                  _none(rows.symbol_parent[i]), s.scope, s.signature, s.doc, s.exported, s.line, s.end_line,
-                 s.first_line, s.build_tag, _none(rows.symbol_unit[i]), s.arity)
+                 s.first_line, s.build_tag, _none(rows.symbol_unit[i]), s.arity,
+                 s.traits, s.digest)
                 for i, s in enumerate(rows.symbols)
             ),
         )  # fmt: skip
@@ -80,6 +85,15 @@ def write_symbolic(path: Path, rows: Rows) -> None:
                 for item in record.extract.imports
             ),
         )
+        db.executemany(
+            "INSERT INTO claims VALUES (?,?,?,?,?,?,?)",
+            (
+                (i, rows.first_symbol[i] + c.symbol if c.symbol >= 0 else None, claimed(c.name), c.name, c.value,
+                 c.line, c.how)
+                for i, record in enumerate(rows.records)
+                for c in record.extract.claims
+            ),
+        )  # fmt: skip
         db.executemany(
             "INSERT INTO bases VALUES (?,?,?,?)",
             (

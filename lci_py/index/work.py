@@ -14,6 +14,7 @@ from pathlib import Path
 from lci_py import __version__
 from lci_py.index.cache import Cache
 from lci_py.source import record
+from lci_py.source.conditions import path_condition
 from lci_py.source.digest import digest
 from lci_py.source.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
 from lci_py.source.limits import DEFAULTS, Limits
@@ -57,6 +58,7 @@ class Workplace:
     texts: bool  # keep the chunks' texts, for a model that reads them
     use_cache: bool
     limits: Limits = DEFAULTS
+    flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
 
 
 def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
@@ -85,14 +87,17 @@ def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str)
         return Done(entry, sha, key=key)
     if cache is not None and (body := cache.get("records", [key]).get(key)):
         return Done(entry, sha, body=body, key=key, cached=True)
-    made = process_data(entry, data, language, texts=place.texts, limits=place.limits, unparsable=unparsable)
+    made = process_data(
+        entry, data, language, texts=place.texts, limits=place.limits, flags=place.flags, unparsable=unparsable
+    )
     return Done(entry, sha, body=record.encode(made), key=key, limit=made.limit)
 
 
 def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     """The name of an extraction: of its content, its language, what the path has to do with it, and of the program."""
-    name = path.rpartition("/")[2] if language == "go" else ""  # Go has build constraints in file names
-    asked = f"{place.texts} {place.limits} {is_followed(path, language)}"
+    # Go has build constraints in file names.
+    name = path.rpartition("/")[2] if language == "go" else path_condition(language, path) or ""
+    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)}"
     parts = (str(record.VERSION), __version__, _extractor(language), sha, name, asked)
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
@@ -100,7 +105,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
 @cache
 def _extractor(language: str) -> str:
     """What tells one version of the extraction from another: this program's modules, the grammar, its queries."""
-    files = sorted(Path(record.__file__).parent.glob("*.py"))
+    files = sorted(Path(record.__file__).parent.rglob("*.py"))
     if language != TEXT:
         spec = load_languages()[language]
         files += [grammars_dir() / language / "language.toml", *spec.query_files]

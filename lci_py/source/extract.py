@@ -14,12 +14,14 @@ from lci_py.source import conditions
 from lci_py.source.arity import arguments_of, arity_of
 from lci_py.source.captures import COLON, SPACE, Captured, Entity, Finder, finish
 from lci_py.source.chunk import chunk_symbols, chunk_text
+from lci_py.source.claims import claims_of
 from lci_py.source.describe import clean_doc, exported, prefix, signature
 from lci_py.source.expansions import called_in
 from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
 from lci_py.source.lower import Anonymous, is_followed, lower
+from lci_py.source.traits import own_digests, traits_of
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ _DROPPED_IN_FUNCTIONS = frozenset({"variable", "constant", "field", "property"})
 _DOTS = re.compile(r"\\|::")
 
 
-def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) -> Extract:
+def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()) -> Extract:
     """Everything the index needs to know about one file.
 
     A file with syntax errors yields what parses. `text` files yield chunks only.
@@ -45,15 +47,17 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
         source: The file's bytes; invalid UTF-8 is replaced in names and chunks.
         language: A name from grammars/, or `text`.
         limits: What the file may cost.
+        flags: Predicates that ask for a feature flag.
     Raises:
         OutOfTime: The parser took too long; `extract_text` still gives the chunks.
     """
     if language == TEXT:
-        return extract_text(source, TEXT, limits)
+        return extract_text(source, TEXT, limits, path=path)
     spec = load_languages()[language]
     tree = spec.parse(_valid(source), limits)
     captured = Captured(spec.matches(tree.root_node, limits), source)
-    symbols, nodes, limit = _symbols(spec, captured, path, limits.max_file_symbols)
+    tags = conditions.Tags(spec.conditions, language, conditions.File(path, source, captured.conditions, flags))
+    symbols, nodes, limit = _symbols(spec, captured, tags, limits.max_file_symbols)
     if not limit and is_deep(tree, limits.max_nesting):
         limit = "too_deep"
     finder = Finder(captured.entities)
@@ -75,6 +79,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
         bases=tuple(_bases(captured, finder, symbols)),
         types=tuple(types_of(captured, finder, symbols, calls, flow.given if flow is not None else None)),
         lambdas=tuple(flow.lambdas) if flow is not None else (),
+        claims=tuple(claims_of(language, path, captured.source, symbols, nodes)),
         flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",
         chunks=chunks[: limits.max_file_chunks],
         has_errors=tree.root_node.has_error,
@@ -82,12 +87,13 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS) 
     )
 
 
-def extract_text(source: bytes, language: str, limits: Limits, limit: str = "") -> Extract:
+def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", path: str = "") -> Extract:
     """A file as lines of text: no grammar is asked, because of `limit` if there is one."""
     chunks = chunk_text(source)
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
-    return Extract(language, "", chunks=chunks[: limits.max_file_chunks], limit=limit)
+    claims = tuple(claims_of(language, path, source, [], [])) if not limit else ()
+    return Extract(language, "", claims=claims, chunks=chunks[: limits.max_file_chunks], limit=limit)
 
 
 def _valid(source: bytes) -> bytes:
@@ -145,7 +151,7 @@ def _nest(entities: list[Entity], *, flat: bool = False) -> None:
 
 
 def _symbols(
-    spec: LanguageSpec, captured: Captured, path: str, most: int
+    spec: LanguageSpec, captured: Captured, tags: conditions.Tags, most: int
 ) -> tuple[list[Symbol], list[Node], str]:  # fmt: skip
     """The first `most` symbols, the node of each, and "too_many_symbols" if there are more."""
     entities = captured.entities
@@ -159,7 +165,6 @@ def _symbols(
     finder = Finder(entities)
     for node in captured.docstrings:
         docs.setdefault(finder.enclosing(node.start_byte), node)
-    tags = conditions.Tags(spec.conditions, path, captured.source, captured.conditions)
     symbols: list[Symbol] = []
     nodes: list[Node] = []
     by_name: dict[str, int] = {}
@@ -170,7 +175,7 @@ def _symbols(
         if not kind:
             continue
         if len(symbols) == most:
-            return symbols, nodes, "too_many_symbols"
+            return own_digests(captured, symbols), nodes, "too_many_symbols"
         parent, scope = _scope(captured, entity, symbols, by_name)
         entity.symbol = len(symbols)
         entity.kind = kind
@@ -178,7 +183,7 @@ def _symbols(
             by_name.setdefault(entity.name, entity.symbol)
         symbols.append(_symbol(spec, captured, entity, kind, parent, scope, docs.get(index), tags, symbols))
         nodes.append(entity.node)
-    return symbols, nodes, ""
+    return own_digests(captured, symbols), nodes, ""
 
 
 def _with_tables(symbols: list[Symbol]) -> list[Symbol]:
@@ -276,6 +281,7 @@ def _symbol(
         first_line=first + 1,
         build_tag=tags.of(entity.name_node.start_byte, attribute_text),
         arity=arity_of(spec.name, kind, node, entity.name_node),
+        traits=traits_of(spec.name, kind, node, entity.name_node, attribute_text),
     )
 
 

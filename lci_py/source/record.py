@@ -15,10 +15,10 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from lci_py.source.worker import FileRecord
-from lci_py.types import Base, Call, Chunk, Extract, Import, Lambda, Symbol, Typed
+from lci_py.types import Base, Call, Chunk, Claim, Extract, Import, Lambda, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 3
+VERSION = 4
 #: A record is not larger than some times its file, whose size is bounded.
 _MAX_BYTES = 1 << 30
 # Not `astuple`, which copies what it finds, and takes longer than the rest of this module.
@@ -53,6 +53,7 @@ def encode(record: FileRecord) -> bytes:
             "bases": list(map(_BASE, found.bases)),
             "types": list(map(_TYPED, found.types)),
             "lambdas": found.lambdas,
+            "claims": found.claims,
             "flow": len(found.flow),
             "chunks": [(chunk.symbol, chunk.line, chunk.end_line) for chunk in found.chunks],
             "texts": [chunk.text for chunk in found.chunks] if any(chunk.text for chunk in found.chunks) else None,
@@ -114,6 +115,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             bases=tuple(Base(*item) for item in header["bases"]),
             types=tuple(Typed(*item) for item in header["types"]),
             lambdas=tuple(Lambda(*item) for item in header["lambdas"]),
+            claims=tuple(Claim(*item) for item in header["claims"]),
             flow=plain[flow:],
             chunks=chunks,
             has_errors=header["errors"],

@@ -84,15 +84,16 @@ def process_data(
     *,
     texts: bool = False,
     limits: Limits = DEFAULTS,
+    flags: tuple[str, ...] = (),
     unparsable: str = "",
 ) -> FileRecord:
-    """Parse, chunk and count a file's content. Arguments as in `process_file`."""
+    """Parse, chunk and count a file's content. Arguments as in `process_file` and `extract`."""
     if not unparsable:
         try:
             prepare(language)  # loading a grammar is no fault of the file's
             seconds = limits.max_file_seconds
             with last_resort(seconds, WORKER_BYTES) if _may_die else nullcontext(), time_limit(seconds):
-                return _record(entry, data, extract(entry.path, data, language, limits), texts)
+                return _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
         except OutOfTime:
             unparsable = "parser_timeout"
         except Exception:  # one file that a grammar or this program trips over must not cost the others their index

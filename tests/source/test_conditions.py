@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lci_py.source.conditions import Tags, conjuncts, join, negate
+from lci_py.source.conditions import File, Tags, conjuncts, join, negate
 from lci_py.source.extract import extract
 
 
@@ -106,7 +106,7 @@ def test_csharp() -> None:
 
 def test_raw_strings_of_cpp_hold_no_directives() -> None:
     source = b'#if A\nauto s = R"x(\n#endif\n)x";\nint f;\n#endif\n'
-    assert Tags("preprocessor", "a.cpp", source, []).of(source.index(b"f;"), "") == "A"
+    assert Tags("preprocessor", "", File("a.cpp", source, [])).of(source.index(b"f;"), "") == "A"
 
 
 RUST = [
@@ -157,7 +157,7 @@ def test_rust_inner_attributes_cover_what_is_around_them() -> None:
 
 def test_rust_without_captures_keeps_its_own_and_the_files_attributes() -> None:
     source = b"#![cfg(unix)]\nfn f() {}"
-    assert Tags("rust", "a.rs", source, []).of(17, "#[cfg(a)]\n#[inline]\n#[cfg(b)]") == "unix && a && b"
+    assert Tags("rust", "", File("a.rs", source, [])).of(17, "#[cfg(a)]\n#[inline]\n#[cfg(b)]") == "unix && a && b"
 
 
 PYTHON = [
@@ -188,15 +188,15 @@ def test_python(source: str, expected: list[str | None]) -> None:
 
 def test_families_without_conditions() -> None:
     source = b"#if A\nint f;\n#endif\n"
-    assert Tags("none", "a_linux.go", source, []).of(10, "#[cfg(a)]") is None
-    assert Tags("no such family", "a_linux.go", source, []).of(10, "#[cfg(a)]") is None
-    assert Tags("preprocessor", "a_linux.go", source, []).of(10, "#[cfg(a)]") == "A"  # so the source has one
+    assert Tags("none", "", File("a_linux.go", source, [])).of(10, "#[cfg(a)]") is None
+    assert Tags("no such family", "", File("a_linux.go", source, [])).of(10, "#[cfg(a)]") is None
+    assert Tags("preprocessor", "", File("a_linux.go", source, [])).of(10, "#[cfg(a)]") == "A"  # so the source has one
 
 
 def test_many_conditions_stay_cheap() -> None:
     # Quadratic work on any of these would take minutes.
     for source in (b"#if A\n" * 50_000, b"#if A\n" + b"#elif B\n" * 50_000, b"#/*" * 300_000, b'#R"(' * 300_000):
-        tag = Tags("preprocessor", "a.c", source, []).of(len(source) - 1, "")
+        tag = Tags("preprocessor", "", File("a.c", source, [])).of(len(source) - 1, "")
         assert tag is None or len(tag) < 10_000
 
 
@@ -225,7 +225,7 @@ def test_join_drops_repetitions_and_keeps_precedence() -> None:
 )  # fmt: skip
 def test_nothing_raises(family: str, parts: list[str]) -> None:
     text = "".join(parts)
-    found = Tags(family, "a_linux_.go", text.encode("latin-1"), [])
+    found = Tags(family, "", File("a_linux_.go", text.encode("latin-1"), []))
     for byte in range(len(text) + 1):
         tag = found.of(byte, text)
         assert tag is None or tag

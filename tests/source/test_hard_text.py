@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from lci_py.source.conditions import Tags
+from lci_py.source.conditions import File, Tags
 from lci_py.source.describe import clean_doc
 from lci_py.source.extract import extract
 from lci_py.source.git import parse_ignore_file
 
 HARD: dict[str, Callable[[], object]] = {
-    "blank lines before a cfg": lambda: Tags("rust", "a.rs", b"#![cfg(x)]\n" + b"\n" * 400_000, []),
-    "cfg without an end": lambda: Tags("rust", "a.rs", b"#![cfg(\n" + b"#![cfg(\n" * 40_000 + b"]", []),
+    "blank lines before a cfg": lambda: Tags("rust", "", File("a.rs", b"#![cfg(x)]\n" + b"\n" * 400_000, [])),
+    "cfg without an end": lambda: Tags("rust", "", File("a.rs", b"#![cfg(\n" + b"#![cfg(\n" * 40_000 + b"]", [])),
     "comments that never close": lambda: Tags(
         "preprocessor", "a.c", b"#if " + b"/* " * 6000 + b"\nint x;" * 60_000, []
     ),

@@ -1,0 +1,77 @@
+"""Build conditions of definitions: Go's constraints, `#if`, cfg, `if` and `try` around definitions, paths.
+
+Every family reduces to nested byte ranges with a condition each. They become a sorted list of segments once per file,
+so that a definition costs one bisection however many conditions the file has. The text is normalised so that equal
+conditions are equal strings, and no more: nothing is evaluated or simplified.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from lci_py.source.conditions import golang, preprocessor, python, rust
+from lci_py.source.conditions.paths import path_condition
+from lci_py.source.conditions.text import MAX_DEPTH, File, Range, conjuncts, join, negate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["File", "Range", "Tags", "conjuncts", "join", "negate", "path_condition"]
+
+#: By `conditions` in a language's language.toml; an unknown one has no conditions.
+_FAMILIES: dict[str, Callable[[File], list[Range]]] = {
+    "go": golang.ranges,
+    "preprocessor": preprocessor.ranges,
+    "python": python.ranges,
+    "rust": rust.ranges,
+}
+
+
+class Tags:
+    """The build conditions of one file's definitions.
+
+    Args:
+        family: `conditions` in the language's language.toml.
+        language: Its name: some conditions are in the path.
+        file: What they are read from.
+    """
+
+    def __init__(self, family: str, language: str, file: File) -> None:
+        self._is_rust = family == "rust"
+        read = _FAMILIES.get(family)
+        ranges = read(file) if read is not None else []
+        if condition := path_condition(language, file.path):
+            ranges.append(Range(-1, len(file.source) + 1, condition))  # around all others
+        self._starts, self._conditions = _segments(ranges)
+        self._texts: dict[int, str | None] = {}  # by segment: most hold no definition
+
+    def of(self, byte: int, attributes: str) -> str | None:
+        """The condition of the definition whose name starts at `byte` and that has these attributes; None if none."""
+        index = bisect_right(self._starts, byte) - 1
+        around = self._conditions[index] if index >= 0 else ()
+        if self._is_rust and (own := rust.cfg(attributes)):
+            return join([*around, *own])
+        if index not in self._texts:
+            self._texts[index] = join(around)
+        return self._texts[index]
+
+
+def _segments(ranges: list[Range]) -> tuple[list[int], list[tuple[str, ...]]]:
+    """Cut nested ranges at their ends: where each segment starts, and the conditions in it, outermost first."""
+    starts: list[int] = []
+    conditions: list[tuple[str, ...]] = []
+    stack: list[Range] = []
+
+    def cut(at: int) -> None:
+        starts.append(at)
+        conditions.append(tuple(around.condition for around in stack[-MAX_DEPTH:]))
+
+    for item in sorted(ranges, key=lambda r: (r.start, -r.end)):
+        while stack and stack[-1].end <= item.start:
+            cut(stack.pop().end)
+        stack.append(item)
+        cut(item.start)
+    while stack:
+        cut(stack.pop().end)
+    return starts, conditions

@@ -1,0 +1,115 @@
+"""Conditions as text: joined, negated, cut. Equal conditions are equal strings; nothing is evaluated."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tree_sitter import Node
+
+ATOM = re.compile(r"[\w.]+(?:\([^()]*\))?")
+_LOOSE = re.compile(r"\|\||\?|\b(?:or|if|lambda)\b|:=")
+# Sources are untrusted: a chain of thousands of #elif, or #if nested as deep, must not make conditions of its length.
+MAX_CONDITION = 200  # characters of one condition
+MAX_DEPTH = 16  # conditions around one definition; the innermost are kept
+MAX_CHAIN = 8  # negated branches in the condition of an `else`; the nearest are kept
+
+
+class Range(NamedTuple):
+    """Bytes that are there, or mean something, under a condition only."""
+
+    start: int
+    end: int
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What a family reads the conditions of a file from.
+
+    Attributes:
+        path: Relative to the root; Go has constraints in file names.
+        source: The file's bytes.
+        nodes: The @condition captures, in any order.
+        flags: Predicates that ask for a feature flag, as the setting `feature_flags` lists them.
+    """
+
+    path: str
+    source: bytes
+    nodes: list[Node]
+    flags: tuple[str, ...] = ()
+
+
+def node_text(node: Node | None) -> str:
+    """The text of a node, "" for none."""
+    return ((node.text if node is not None else None) or b"").decode("utf-8", "replace")
+
+
+def conjuncts(condition: str) -> list[str]:
+    """What must all hold for `condition` to hold."""
+    if "&&" not in condition or "||" in outside(condition):
+        return [condition]
+    parts, depth = [""], 0
+    for token in re.split(r"(&&|[()])", condition):
+        depth += (token == "(") - (token == ")")
+        if token == "&&" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += token
+    return [part.strip() for part in parts]
+
+
+def join(conditions: Iterable[str]) -> str | None:
+    """All of `conditions`, each part once; None if there are none."""
+    parts = list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition) if part))
+    if len(parts) > 1:
+        parts = [f"({part})" if _binds_loosely(part) else part for part in parts]
+    return " && ".join(parts) if parts else None
+
+
+def negate(condition: str) -> str:
+    """The opposite of a condition; "" is the one that always holds, "0" the one that never does."""
+    if condition in ("0", ""):
+        return "0" if not condition else ""
+    if condition.startswith("!") and ATOM.fullmatch(condition, 1):
+        return condition[1:]
+    if condition.startswith("!(") and enclosed(condition[1:]):
+        return condition[2:-1]
+    return f"!{condition}" if ATOM.fullmatch(condition) or enclosed(condition) else f"!({condition})"
+
+
+def outside(text: str) -> str:
+    """What stands outside all brackets."""
+    while (rest := re.sub(r"\([^()]*\)", "", text)) != text:
+        text = rest
+    return text
+
+
+def _binds_loosely(text: str) -> bool:
+    """Whether `text && x` would mean something else than `(text) && x`."""
+    return bool(_LOOSE.search(text) and _LOOSE.search(outside(text)))
+
+
+def enclosed(text: str) -> bool:
+    """Whether one pair of brackets holds it all: `(a && b)`, but not `(a) && (b)`."""
+    return text.startswith("(") and not outside(text)
+
+
+def any_of(options: list[str]) -> str:
+    """A disjunction in which every `&&` stands in brackets, as gofmt writes it."""
+    several = len(options) > 1
+    return " || ".join(f"({option})" if several and len(conjuncts(option)) > 1 else option for option in options)
+
+
+def clip(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_CONDITION else text[: MAX_CONDITION - 1] + "…"
+
+
+def chain(earlier: list[str], own: str) -> str:
+    """The condition of a later branch: none of the earlier ones, and its own."""
+    return join([*map(negate, earlier[-MAX_CHAIN:]), own]) or ""
