@@ -37,6 +37,8 @@ _INDENT = "    "
 _MAX_PLACE, _MAX_TAG = 48, 48
 #: Columns that a condition keeps on a terminal beside the place; with fewer it gets a line of its own.
 _LEAST_TAG = 20
+#: Fewer of them say nothing.
+_CUT_TAG = 6
 #: The sentence that explains a disagreement wraps at this at most: longer lines are hard to read.
 _PROSE = 110
 _ALARMING = ("overlap", "duplicate")
@@ -84,13 +86,21 @@ def site_lines(
         more: A command line that shows the rest, if there are more than `most`.
         most: Definitions shown; None for all.
     """
-    rows = [_row(site, layout.signs, branch, own, implied) for site in _chosen(sites, own, most)]
+    rows = [_row(site, layout.signs, branch, own, implied) for site in chosen(sites, own, most)]
     columns = _Columns(rows, layout, indent)
     for row in rows:
         yield from columns.lines(row)
     if len(rows) < len(sites):
         rest = f"{layout.signs.ellipsis} and {len(sites) - len(rows):,} more" + (f": {more}" if more else "")
         yield indent + layout.style(rest, "dim")
+
+
+def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
+    """The first ones, in their order; but what counts here and what is asked about are always among them."""
+    if most is None or len(sites) <= most:
+        return sites
+    ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
+    return [sites[i] for i in sorted(ranked[:most])]
 
 
 def elsewhere(site: DefinitionSite, branch: str | None) -> bool:
@@ -204,7 +214,8 @@ class _Columns:
         tag = row.tag
         if self.width is not None:  # a row may use what others need for their notes
             own_rest = sum(width_of(text) + 2 for text in (row.relation, row.notes) if text)
-            tag = shorten(tag, max(0, self.room + self.rest - own_rest), self.signs.ellipsis)
+            room = self.room + self.rest - own_rest
+            tag = shorten(tag, room, self.signs.ellipsis) if room >= _CUT_TAG else ""
         cells = [
             (tag, self.tag, ("kind",)),
             (row.relation, self.relation, ("warn",) if row.relation in _ALARMING else ("dim",)),
@@ -215,7 +226,7 @@ class _Columns:
             if text:
                 inner += gap + style(text, *names)
                 gap = ""
-            gap += " " * (max(0, size - width_of(text)) + 2) if size else ""
+            gap += " " * (max(0, size - width_of(text)) + 2) if size or text else ""
         place = f"{self.indent}{style(row.place[0], 'path')}:{style(str(row.place[1]), 'line')}"
         if self.split:
             yield place
@@ -239,14 +250,6 @@ def _row(site: DefinitionSite, signs: Signs, branch: str | None, own: tuple[str,
         ", ".join(notes),
         site.active,
     )
-
-
-def _chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
-    """The first ones, in their order; but what counts here and what is asked about are always among them."""
-    if most is None or len(sites) <= most:
-        return sites
-    ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
-    return [sites[i] for i in sorted(ranked[:most])]
 
 
 def _conflict_lines(conflict: Conflict, layout: Layout, branch: str | None, whole: bool) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -121,7 +120,7 @@ def _result(rule: str, text: str, locations: list[dict[str, Any]], key: object) 
         "ruleId": rule,
         "ruleIndex": _PLACES[rule],
         "level": _RULES[rule][0],
-        "message": {"text": visible_line(text)},
+        "message": _message(text),
         "locations": [{key: value for key, value in place.items() if key != "message"} for place in locations[:1]],
     }
     if locations[1:]:
@@ -166,15 +165,23 @@ def _disagreement(conflict: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _location(file: str, line: int, text: str) -> dict[str, Any]:
-    # A byte that is not UTF-8 is percent-encoded as it is.
-    uri = quote(os.fsencode(file), safe="/")
+    try:
+        data = file.encode("utf-8", "surrogateescape")  # a byte that is not UTF-8 is percent-encoded as it is
+    except UnicodeEncodeError:
+        data = file.encode("utf-8", "replace")
+    uri = quote(data, safe="/")
     return {
         "physicalLocation": {
             "artifactLocation": {"uri": uri, "uriBaseId": _BASE},
             "region": {"startLine": line},
         },
-        "message": {"text": visible_line(text)},
+        "message": _message(text),
     }
+
+
+def _message(text: str) -> dict[str, str]:
+    # `[text](target)` would be a link, made by whoever wrote the condition.
+    return {"text": visible_line(text).replace("](", "] (")}
 
 
 def _number_fingerprints(results: list[dict[str, Any]]) -> None:

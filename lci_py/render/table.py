@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 DEFAULT_SNIPPET_LINES = 4
 _INDENT = "    "
 _LINKS_SHOWN = 3
+#: What --max-tokens can have dropped, as `truncated` counts it.
+_DROPPED = ("result", "snippet", "definition", "conflict")
 _TAB = 4
 # Wider columns than these are not padded to: one long path should not push every other row to the right.
 _MAX_PLACE, _MAX_WHAT = 48, 44
@@ -154,7 +156,8 @@ class _Listing:
                 yield from disagreement_lines(conflict, self.layout, lambda source: self.places.get(source, source))
         if self.answer.truncated is not None:
             cut = self.answer.truncated
-            dropped = f"{plural(cut['results_dropped'], 'result')} and {plural(cut['snippets_dropped'], 'snippet')}"
+            parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if f"{noun}s_dropped" in cut]
+            dropped = f"{', '.join(parts[:-1])} and {parts[-1]}"
             yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
         if explain and self.answer.plan is not None:
             yield from _facts("plan ", self.answer.plan)
