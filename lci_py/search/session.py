@@ -327,7 +327,7 @@ class Session:
         """Places that hold the phrase but none of its words as a term ("=>") come last, by path and line."""
         import numpy as np
 
-        from lci_py.types import ConflictsAnswer, ConflictsRequest, Hit
+        from lci_py.types import Hit
 
         places = [] if allowed is None else np.flatnonzero(allowed).tolist()
         if len(places) <= total:
