@@ -227,10 +227,10 @@ func written(path string, file *ast.File) (string, []string) {
 		parts = append(parts, part)
 	}
 	words := strings.Split(strings.SplitN(filepath.Base(path), ".", 2)[0], "_")[1:]
-	if n := len(words); n > 1 && known(words[n-2], true) && known(words[n-1], false) {
+	if n := len(words); n > 1 && isSystem(words[n-2]) && isArch(words[n-1]) {
 		add(words[n-2])
 		add(words[n-1])
-	} else if n > 0 && (known(words[n-1], true) || known(words[n-1], false)) {
+	} else if n > 0 && (isSystem(words[n-1]) || isArch(words[n-1])) {
 		add(words[n-1])
 	}
 	for _, group := range file.Comments {
@@ -270,18 +270,18 @@ func conjuncts(x constraint.Expr) []string {
 	return []string{x.String()}
 }
 
-// known says whether go/build takes the last word of a file's name for an operating system, or for an architecture.
-func known(word string, system bool) bool {
-	for _, platform := range platforms[:1] {
-		other := context(platform, false, nil, "package p\n")
-		if ok, _ := other.MatchFile(".", "x_"+word+".go"); ok && word != platform[0] && word != platform[1] {
-			return false
-		}
-	}
-	same := context([2]string{"?", word}, false, nil, "package p\n")
-	if system {
-		same = context([2]string{word, "?"}, false, nil, "package p\n")
-	}
-	ok, _ := same.MatchFile(".", "x_"+word+".go")
+// isSystem and isArch say whether go/build takes a word in a file's name for an operating system, or an architecture:
+// only with it is the word that stands beside it of no consequence.
+func isSystem(word string) bool {
+	return !builds("?", "amd64", "x_"+word+"_amd64.go")
+}
+
+func isArch(word string) bool {
+	return !builds("linux", "?", "x_linux_"+word+".go") && !builds(word, "?", "x_linux_"+word+".go")
+}
+
+func builds(goos, arch, name string) bool {
+	made := context([2]string{goos, arch}, false, nil, "package p\n")
+	ok, _ := made.MatchFile(".", name)
 	return ok
 }
