@@ -191,9 +191,9 @@ def _sequence(one: Site, other: Site) -> str | None:
     """The same where the later of two definitions replaces the earlier one."""
     language = one.language
     if one.build_tag == other.build_tag:
-        plain = language in _LAST_WINS and one.parent == other.parent
-        plain = plain and not {"decorated", "weak"} & (one.traits | other.traits)
-        return "duplicate" if plain and one.digest and GROUPS[one.kind] != "module" else None
+        reopened = GROUPS[one.kind] == "type" and language == "ruby"
+        plain = language in _LAST_WINS and one.parent == other.parent and not reopened
+        return "duplicate" if plain and not {"decorated", "weak"} & (one.traits | other.traits) else None
     if logic.implies(other.build_tag, one.build_tag, language):
         return "variant"  # the later one counts where its condition holds, the earlier one elsewhere
     return "overlap"
