@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 #: Characters of a condition that is read at all; what the index stores is shorter (conditions/text.py).
@@ -72,8 +71,7 @@ class Unknown(NamedTuple):
 Tree = Operand | Comparison | Not | All | Some | Unknown
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(NamedTuple):
     """Where languages differ.
 
     Attributes:
