@@ -176,10 +176,12 @@ def _pair(one: Site, other: Site) -> str | None:
 
 def _clashes(one: Site, other: Site, both: bool | None) -> bool:
     """Whether two definitions that can both be had are one too many, and not two things that look alike."""
-    if one.language == "go":
-        return one.build_tag is not None or other.build_tag is not None or one.file == other.file
-    if one.build_tag == other.build_tag or both is None or one.file != other.file:
+    if one.build_tag == other.build_tag or both is None:
         return False  # no compiler takes two under one condition: what tells them apart is not seen
+    if one.language == "go":
+        return True
+    if one.file != other.file:
+        return False
     if one.language == "rust":
         return True
     return _parameters(one.name, one.signature, GROUPS[one.kind]) == _parameters(
