@@ -2,8 +2,8 @@
 
 A Rust file is a module because another file declares it, maybe under a condition: `#[cfg(unix)] mod unix;`. A macro
 such as tokio's `cfg_net!` puts `#[cfg]` before the items it is given, and is mostly defined in a file of its own. Both
-are noted at the definitions of the modules and macros (`source/conditions/rust.py`), so that a file costs a few look-ups
-by name here, however large the repository is.
+are noted at the definitions of the modules and macros (`source/conditions/rust.py`), so that a file costs a few
+look-ups by name here, however large the repository is.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.conditions import conjuncts, join
+from lci_py.search.combined import all_of, one_of
+from lci_py.source.conditions import conjuncts
 from lci_py.source.conditions.paths import source_root
 from lci_py.source.conditions.rust_cfg import unquote
-from lci_py.source.conditions.text import any_of
+from lci_py.source.conditions.rust_macros import UNKNOWN
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 #: More declarations of one file than this say nothing that a person could read.
 _MAX_DECLARATIONS = 8
-_MAX_CONDITION = 4000  # characters
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
 #: Cargo's folders in which each file is a crate.
@@ -36,7 +36,7 @@ _SELECT = (
 )
 
 
-class _Declaration(NamedTuple):
+class _Module(NamedTuple):
     """A `mod name;`."""
 
     file: str
@@ -48,6 +48,14 @@ class _Declaration(NamedTuple):
     notes: tuple[str, ...]
 
 
+class _Lead(NamedTuple):
+    """A module that leads to a file."""
+
+    module: _Module
+    condition: str  # of its attribute `path`
+    placed: bool  # whether that attribute names the file
+
+
 class Modules:
     """Answers from one index; each question is answered once.
 
@@ -57,10 +65,12 @@ class Modules:
 
     def __init__(self, symbols: SymbolicIndex) -> None:
         self._symbols = symbols
-        self._named: dict[str, list[_Declaration]] = {}
-        self._placed: list[_Declaration] | None = None
-        self._declaring: dict[str, list[tuple[_Declaration, str]]] = {}
+        self._named: dict[str, list[_Module]] = {}
+        self._placed: list[_Module] | None = None
+        self._leading: dict[str, list[_Lead]] = {}
         self._conditions: dict[str, str | None] = {}
+        self._tags: dict[tuple[str, str | None], str | None] = {}
+        self._public: dict[tuple[str, str], bool] = {}
         self._macros: dict[str, list[sqlite3.Row]] = {}
         self._imports: dict[tuple[int, int], list[tuple[str, str, str]]] = {}
 
@@ -74,7 +84,10 @@ class Modules:
         """
         if language != "rust":
             return build_tag
-        return _bounded([self.condition(language, path), self._resolved(build_tag, path)])
+        key = (path, build_tag)
+        if key not in self._tags:
+            self._tags[key] = all_of([self.condition(language, path), self._resolved(build_tag, path)])
+        return self._tags[key]
 
     def condition(self, language: str, path: str) -> str | None:
         """What must hold for a file to be part of a build, as far as other files say; None if they say nothing."""
@@ -94,19 +107,30 @@ class Modules:
         if language != "rust":
             return source_root(language, path)
         inner = [part for part in qualified_name.split(".") if part]
-        at = path
+        at = holder = path
+        named = ".".join(inner[:1])  # what it is called in `holder`; "" if that is not known
         for _ in range(_MAX_STEPS):
-            declared = self._declarations(at)
-            if not declared:
+            leads = self._leads(at)
+            if not leads:
                 break
-            module = declared[0][0]
+            module = leads[0].module
             words = self._handed_on(module)
-            if not inner or not words & {f"gives={inner[0]}", "gives=*"}:
-                alias = next((word[3:] for word in sorted(words) if word.startswith("as=")), module.name)
-                inner = [alias, *inner]
-            inner = [*module.inside, *inner]
+            given = named and (f"gives={inner[0]}" in words or ("gives=*" in words and self._is_public(holder, named)))
+            if not given:
+                alias = next((word[3:] for word in sorted(words) if word.startswith("as=")), "")
+                inner = [*module.inside, alias or module.name, *inner]
+                holder, named = module.file, inner[0] if module.inside or not alias else ""
             at = module.file
         return f"{at}::{'.'.join(inner)}"
+
+    def _is_public(self, path: str, name: str) -> bool:
+        """Whether `use self::module::*` takes an item of a file along. It is not known of items in a macro's call."""
+        if (path, name) not in self._public:
+            seen = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
+            self._public[path, name] = bool(
+                self._rows(f"s.qualified_name = ? AND f.path = ? AND ({seen})", [name, path])
+            )
+        return self._public[path, name]
 
     # --- conditions ---------------------------------------------------------------------------------------------
 
@@ -115,83 +139,82 @@ class Modules:
             return self._conditions.get(path)
         self._conditions[path] = None  # a module that declares itself, through others, depends on nothing
         options: list[str] = []
-        for module, condition in self._declarations(path):
-            around = self._condition(module.file, depth + 1)
-            option = _bounded([around, self._resolved(module.tag, module.file), condition])
+        leads = self._leads(path)
+        for lead in leads:
+            around = self._condition(lead.module.file, depth + 1)
+            option = all_of([around, self._resolved(lead.module.tag, lead.module.file), lead.condition])
             if option is None:
                 return None
-            if option != "0" and option not in options:
-                options.append(option)
-        if not options and self._declarations(path):
-            options = ["0"]
-        found = any_of(options) or None if len(options) <= _MAX_DECLARATIONS else None
-        self._conditions[path] = found
-        return found
+            options.append(option)
+        if leads and len(leads) <= _MAX_DECLARATIONS:
+            self._conditions[path] = one_of(options) or None
+        return self._conditions[path]
 
-    def _resolved(self, tag: str | None, path: str) -> str | None:
-        """A condition in which the macros are replaced by what they stand for."""
+    def _resolved(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
+        """A condition in which the macros are replaced by what they stand for, save those that it is `inside` of."""
         if tag is None or "macro(" not in tag:
             return tag
         parts = []
         for part in conjuncts(tag):
             match = _UNKNOWN.match(part)
-            parts.append(self._macro(match.group(1), path, part) if match else part)
-        return join(parts)
+            known = match is not None and match.group(1) not in inside and len(inside) < _MAX_STEPS
+            parts.append(self._macro(match.group(1), path, inside) if match is not None and known else part)
+        return all_of(parts)
 
-    def _macro(self, name: str, path: str, unknown: str) -> str:
-        """What a macro puts before the items it is given in a file; `unknown` if no definition of it says so."""
+    def _macro(self, name: str, path: str, inside: tuple[str, ...]) -> str:
+        """What a macro puts before the items it is given in a file; `macro(name)` if no definition of it says so."""
         rows = self._macros.get(name)
         if rows is None:
             rows = self._macros[name] = [row for _, row in self._rows("s.name = ? AND s.kind = 'macro'", [name])]
         if not rows:
-            return unknown
+            return UNKNOWN.format(name)
         near = max((_shared(row["path"], path), row["path"]) for row in rows)[1]
-        options = []
         here = [row for row in rows if row["path"] == near]
+        options = []
         for row in here:
             when = next((word[5:] for word in row["traits"].split() if word.startswith("when=")), None)
             if when is None:
-                return unknown
+                return UNKNOWN.format(name)
             # Of several definitions of one macro it is their own conditions that decide which one counts.
-            option = join([row["build_tag"] or "", unquote(when)] if len(here) > 1 else [unquote(when)]) or ""
-            if "0" not in conjuncts(option):
-                options.append(option)
-        return "" if "" in options else any_of(options) if options else "0"
+            own = row["build_tag"] if len(here) > 1 else None
+            options.append(all_of([own, self._resolved(unquote(when), near, (*inside, name))]) or "")
+        return one_of(options)
 
     # --- declarations -------------------------------------------------------------------------------------------
 
-    def _declarations(self, path: str, depth: int = 0) -> list[tuple[_Declaration, str]]:
-        """The declarations that lead to a file, with the condition of each that is in an attribute `path`."""
-        known = self._declaring.get(path)
+    def _leads(self, path: str, depth: int = 0) -> list[_Lead]:
+        """The declarations of a file as a module."""
+        known = self._leading.get(path)
         if known is not None or depth > _MAX_STEPS:
             return known or []
-        self._declaring[path] = []  # should two files declare each other
+        self._leading[path] = []  # should two files declare each other
         folder, base = posixpath.split(path)
         name = posixpath.basename(folder) if base == "mod.rs" else base.removesuffix(".rs")
-        certain, beside = [], []
+        certain: list[_Lead] = []
+        beside: list[_Lead] = []
         for module in dict.fromkeys([*self._modules_named(name), *self._modules_placed()]):
-            if module.file == path:
-                continue
-            certain += [
-                (module, condition) for place, condition in _places(module, _own_folder(module.file)) if place == path
-            ]
-            beside += [(module, condition) for place, condition in _places(module, folder) if place == path]
-        # A crate may begin with a file of any name. It has its modules beside it, and nothing declares it.
-        found = certain or [item for item in beside if not self._declarations(item[0].file, depth + 1)]
-        found.sort(key=lambda item: (item[0].file, item[0].name, item[0].tag or "", item[1]))
-        self._declaring[path] = found[: _MAX_DECLARATIONS + 1]
-        return self._declaring[path]
+            if module.file != path:
+                certain += _leading(module, _own_folder(module.file), path)
+                beside += _leading(module, posixpath.dirname(module.file), path)
+        # The modules of a file are beside it, whatever its name, if a crate begins with it, so that nothing declares
+        # it, or if an attribute named it.
+        found = certain or [
+            lead for lead in beside if all(around.placed for around in self._leads(lead.module.file, depth + 1))
+        ]
+        found.sort(key=lambda lead: (lead.module.file, lead.module.name, lead.module.tag or "", lead.condition))
+        self._leading[path] = found[: _MAX_DECLARATIONS + 1]
+        return self._leading[path]
 
-    def _modules_named(self, name: str) -> list[_Declaration]:
+    def _modules_named(self, name: str) -> list[_Module]:
         if name not in self._named:
             rows = self._rows("s.name = ? AND s.kind = 'module' AND instr(s.traits, 'external')", [name])
-            self._named[name] = _declarations(rows)
+            self._named[name] = _modules(rows)
         return self._named[name]
 
-    def _modules_placed(self) -> list[_Declaration]:
+    def _modules_placed(self) -> list[_Module]:
         """All modules with an attribute `path`: the file's name does not lead to these."""
         if self._placed is None:
-            self._placed = _declarations(self._rows("s.kind = 'module' AND instr(s.traits, 'path=')", []))
+            self._placed = _modules(self._rows("s.kind = 'module' AND instr(s.traits, 'path=')", []))
         return self._placed
 
     def _rows(self, condition: str, args: list[object]) -> list[tuple[int, sqlite3.Row]]:
@@ -201,7 +224,7 @@ class Modules:
             for row in segment.execute(f"{_SELECT} WHERE {segment.live} AND {condition} AND f.language = 'rust'", args)
         ]
 
-    def _handed_on(self, module: _Declaration) -> set[str]:
+    def _handed_on(self, module: _Module) -> set[str]:
         """Which items of a module its parent hands on as its own: `gives=` and the name or `*`; `as=` another name."""
         key = (module.segment, module.number)
         if key not in self._imports:
@@ -218,9 +241,9 @@ class Modules:
         return words
 
 
-def _declarations(rows: Iterable[tuple[int, sqlite3.Row]]) -> list[_Declaration]:
+def _modules(rows: Iterable[tuple[int, sqlite3.Row]]) -> list[_Module]:
     return [
-        _Declaration(
+        _Module(
             row["path"], segment, row["id"], row["name"], tuple(row["qualified_name"].split(".")[:-1]),
             row["build_tag"], tuple(row["traits"].split()),
         )
@@ -236,33 +259,22 @@ def _own_folder(file: str) -> str:
     return posixpath.join(folder, base.removesuffix(".rs"))
 
 
-def _places(module: _Declaration, start: str) -> Iterator[tuple[str, str]]:
-    """The files that a module may be in, if those of its file are in the folder `start`; the condition of each."""
-    folder = posixpath.dirname(module.file)
+def _leading(module: _Module, start: str, path: str) -> Iterator[_Lead]:
+    """The ways in which a module leads to a file, if the modules of its own file are in the folder `start`."""
     inside = posixpath.join(start, *module.inside)
     written = [note[5:].partition("?") for note in module.notes if note.startswith("path=")]
-    for path, _, condition in written or [("", "", "")]:
-        if path:
+    for place, _, condition in written or [("", "", "")]:
+        if place:
             # Beside the file that says so, unless inline modules are around it.
-            place = posixpath.join(inside if module.inside else folder, unquote(path))
-            yield posixpath.normpath(place), unquote(condition)
+            around = inside if module.inside else posixpath.dirname(module.file)
+            places = [posixpath.normpath(posixpath.join(around, unquote(place)))]
         else:
-            yield posixpath.join(inside, f"{module.name}.rs"), unquote(condition)
-            yield posixpath.join(inside, module.name, "mod.rs"), unquote(condition)
+            places = [posixpath.join(inside, f"{module.name}.rs"), posixpath.join(inside, module.name, "mod.rs")]
+        if path in places:
+            yield _Lead(module, unquote(condition), bool(place))
 
 
 def _shared(one: str, other: str) -> int:
     """How many folders two paths begin with in common; a file is nearer to itself than to all others."""
     mine, theirs = one.split("/"), other.split("/")
     return next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), len(mine))
-
-
-def _bounded(conditions: Iterable[str | None]) -> str | None:
-    """All of some conditions; what gets too long loses the innermost ones."""
-    text = join(condition for condition in conditions if condition)
-    if text is not None and "0" in conjuncts(text):
-        return "0"
-    while text is not None and len(text) > _MAX_CONDITION:
-        parts = conjuncts(text)
-        text = join(parts[:-1]) if len(parts) > 1 else None
-    return text

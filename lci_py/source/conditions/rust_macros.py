@@ -230,6 +230,8 @@ def wrapped(text: str) -> str | None:
     rest = "".join(_ATTRIBUTE_TEXT.sub("", head.group(2)).split())
     if not rest and not attributes:
         return "0"  # the other half of a pair: it drops the items
-    if not re.fullmatch(rf"\$\(\${head.group(1)}\)[*+]", rest) or "$" in "".join(attributes):
+    given = rf"\$\(\${head.group(1)}\)[*+]"
+    match = re.fullmatch(rf"{given}|(\w+)!\{{{given}\}};?", rest)  # they may go on to another macro
+    if match is None or "$" in "".join(attributes):
         return None
-    return _conditions(attributes)
+    return join([_conditions(attributes), UNKNOWN.format(match.group(1)) if match.group(1) else ""]) or ""
