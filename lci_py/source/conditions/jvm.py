@@ -48,12 +48,12 @@ def _source_set(path: str, language: str) -> _SourceSet:
         root = path[: match.start()].strip("/")
         folders.append(_of_version("scala", match["set"]) if match["set"][0].isdigit() else match["set"])
     else:
-        root = path.rpartition("/")[0]
+        root = path
     if inner is not None:
         folders.append(_of_folder(inner["folder"]))
     if match := _RELEASES.search(path):
         folders.append(f"java >= {int(match['release'])}")
-        root = path[: match.start()] if inner is None else root
+        root = path[: match.start()] if root == path else root
     conditions = [condition for condition in folders if condition]
     if len(conditions) > 1:
         conditions = [f"({condition})" if "||" in condition else condition for condition in conditions]
@@ -66,7 +66,7 @@ def path_condition(language: str, path: str) -> str | None:
 
 
 def source_root(language: str, path: str) -> str:
-    """The folder around the source sets that a file's is one of; its own folder if it is in none."""
+    """The folder around the source sets that a file's is one of; the path itself if it is in none."""
     return _source_set(path, language).root
 
 
