@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions import elixir, golang, javascript, preprocessor, python, rust, scripts, shell
+from lci_py.source.conditions import elixir, golang, javascript, preprocessor, python, rust, scripts, shell, zig
 from lci_py.source.conditions.paths import path_condition
 from lci_py.source.conditions.text import MAX_DEPTH, File, Range, conjuncts, join, negate
 
@@ -31,6 +31,7 @@ _FAMILIES: dict[str, Callable[[File], list[Range]]] = {
     "ruby": scripts.ruby_ranges,
     "rust": rust.ranges,
     "shell": shell.ranges,
+    "zig": zig.ranges,
 }
 
 
