@@ -78,6 +78,8 @@ def _case(node: Node, subject: str) -> str:
     for child in node.children:
         if child.type in ("=>", "else"):
             break
+        if child.type == "comment":
+            continue
         if child.type == ",":
             values.append("")
         else:
