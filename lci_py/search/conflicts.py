@@ -109,6 +109,9 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     by_place = {(site.file, site.line): site for site in group}
     everywhere = [by_place[place] for place in sorted(by_place)]
     here = [site for site in everywhere if site.file == asked.file]
+    if asked.language == "rust":
+        # The same path in a crate: several files may only define it if no build has two of them.
+        return [everywhere, here] if _apart(everywhere) else [here]
     if asked.language not in _LINKED:
         return [everywhere]
     # Without a condition, two files of a repository that define one C function are two programs, or files that
