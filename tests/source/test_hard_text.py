@@ -16,7 +16,7 @@ HARD: dict[str, Callable[[], object]] = {
     "blank lines before a cfg": lambda: Tags("rust", "", File("a.rs", b"#![cfg(x)]\n" + b"\n" * 400_000, [])),
     "cfg without an end": lambda: Tags("rust", "", File("a.rs", b"#![cfg(\n" + b"#![cfg(\n" * 40_000 + b"]", [])),
     "comments that never close": lambda: Tags(
-        "preprocessor", "a.c", b"#if " + b"/* " * 6000 + b"\nint x;" * 60_000, []
+        "preprocessor", "c", File("a.c", b"#if " + b"/* " * 6000 + b"\nint x;" * 60_000, [])
     ),
     "stars in a comment": lambda: clean_doc("\n".join(["x" + "*" * 19_999] * 300), is_string=False),
     "attributes of one item": lambda: extract("a.rs", b"#[cfg(a)]\n" * 12_000 + b"fn f() {}\n", "rust"),
