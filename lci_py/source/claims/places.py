@@ -81,3 +81,8 @@ def is_template(path: str) -> bool:
     """Whether a configuration file documents the defaults: `.env.example`, `defaults.yaml`, a chart's `values.yaml`."""
     base = path.rpartition("/")[2]
     return bool(_TEMPLATE.search(base)) or base.lower() in ("values.yaml", "values.yml")
+
+
+def is_documentation(path: str) -> bool:
+    """Whether a file lies among documents: code there shows how something is used."""
+    return bool(_DOCS.search(path))
