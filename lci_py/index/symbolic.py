@@ -48,6 +48,7 @@ CREATE INDEX chunks_unit ON chunks (unit);
 CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
 CREATE INDEX claims_joined ON claims (joined);
+CREATE INDEX claims_file ON claims (file);
 CREATE INDEX bases_last ON bases (last);
 """
 
