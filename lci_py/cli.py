@@ -81,6 +81,10 @@ def execute(call: Invocation) -> int:
         from lci_py import cli_graph
 
         return cli_graph.run_graph(call)
+    if call.command == "conflicts":
+        from lci_py import cli_conflicts
+
+        return cli_conflicts.run_conflicts(call)
     if call.command in ("clean", "hook"):
         from lci_py import cli_ops
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from lci_py.types import KINDS, MODES, REFRESH
+from lci_py.types import FAIL_ON, KINDS, MODES, REFRESH, RELATIONS
 
 Shape = Literal["flag", "int", "text", "list"]
 
@@ -124,7 +124,12 @@ SEARCH = Command(
     Positional("QUERY", "What to look for; may be left out when there is a filter."),
     (
         Flag(("--mode", "-m"), "text", _MODE_HELP, RETRIEVAL, "MODE", MODES),
-        Flag(("--conflicts",), "flag", "Expand every result that has several defining sites.", RETRIEVAL),
+        Flag(
+            ("--conflicts",),
+            "flag",
+            "Show all definitions of a result that has several, and where sources disagree.",
+            RETRIEVAL,
+        ),
         Flag(
             ("--limit", "-n"),
             "int",
@@ -250,6 +255,46 @@ REFS = Command(
         ("lci refs MAX_SIZE --paths | xargs -n1 code -g", "open each"),
     ),
 )
+CONFLICTS = Command(
+    "conflicts",
+    "List the symbols that have several definitions, and the values on which sources disagree.",
+    Positional("NAME", "Only of this name: a name, a qualified name or a glob; FILE:: before it."),
+    (
+        Flag(
+            ("--relation", "-r"),
+            "list",
+            f"Only {', '.join(RELATIONS[:-1])} or {RELATIONS[-1]}; repeatable, or several with commas.",
+            FILTERS,
+            "RELATION",
+            RELATIONS,
+        ),
+        *_FILTERS,
+        Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
+        _REFRESH,
+        Flag(("--limit", "-n"), "int", "Conflicts shown; all if left out.", RETRIEVAL, "N"),
+        Flag(
+            ("--fail-on",),
+            "list",
+            "Exit 1 if there is such a conflict, else 0: a relation, disagreement or any; with commas or repeated.",
+            OUTPUT,
+            "WHAT",
+            FAIL_ON,
+        ),
+        _JSON,
+        _JSONL,
+        _PATHS,
+        Flag(("--sarif",), "flag", "SARIF 2.1.0, for code scanning in CI.", OUTPUT),
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci conflicts", "all of the repository, gravest first"),
+        ("lci conflicts 'Socket*' --lang c", "of some names"),
+        ("lci conflicts --relation overlap,duplicate", "only what can clash in one build"),
+        ("lci conflicts --fail-on overlap,duplicate -q", "in a script: exit 1 if there is one"),
+        ("lci conflicts --sarif > conflicts.sarif", "for code scanning"),
+    ),
+)
 STATUS = Command(
     "status",
     "Show what is indexed, and whether it is fresh.",
@@ -297,5 +342,5 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
-_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, STATUS, CLEAN, HOOK)
+_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, CLEAN, HOOK)
 COMMANDS = {command.name: command for command in _ALL_COMMANDS}

@@ -226,6 +226,8 @@ class BuildSummary:
 #: How several definitions of one symbol relate, gravest first: both can hold at once; the last of one scope wins; one
 #: stands in where the other cannot be had; their conditions exclude each other; another branch has another one.
 RELATIONS = ("overlap", "duplicate", "fallback", "variant", "branch")
+#: What `--fail-on` can name: these, that sources disagree, and all of it.
+FAIL_ON = (*RELATIONS, "disagreement", "any")
 #: What sources can disagree in, and what is recommended then: the contract's words.
 CONFLICT_TYPES = ("direct-contradiction", "numeric-mismatch", "temporal-mismatch", "scope-mismatch")
 RESOLUTIONS = ("prefer-recent", "prefer-authoritative", "escalate-to-user")
@@ -328,6 +330,7 @@ class ConflictsRequest:
     filters: Filters = Filters()
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all
     limit: int | None = None  # None: all
+    name: str = ""  # as `lci def` takes it; "": of any name
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,21 @@ import pytest
 
 import lci_py
 from lci_py import cli
-from lci_py.types import Answer, BuildSummary, Degradation, FileEntry, IndexInfo, Result, SearchRequest, Skip
+from lci_py.types import (
+    RELATIONS,
+    Answer,
+    BuildSummary,
+    Conflict,
+    ConflictsAnswer,
+    ConflictsRequest,
+    DefinitionSite,
+    Degradation,
+    FileEntry,
+    IndexInfo,
+    Result,
+    SearchRequest,
+    Skip,
+)
 
 REPOSITORY = Path(__file__).parents[1]
 SCHEMA = json.loads((REPOSITORY / "docs" / "json-output.schema.json").read_text())
@@ -38,6 +52,17 @@ HIT = Result(
     mode_source="dense",
     mode_score=0.5,
 )
+SITES = (
+    DefinitionSite("src/a.py", 4, "main", 'sys.platform == "win32"', "overlap"),
+    DefinitionSite("src/a.py", 9, "main", "FAST", "overlap", active=True),
+)
+CONFLICT = Conflict("f", "a.f", "function", "python", "overlap", SITES)
+DISAGREEMENT = {
+    "conflict_type": "numeric-mismatch",
+    "recommended_resolution": "prefer-authoritative",
+    "sources": ["src/a.py:1", "README.md:40"],
+    "reasoning": "TIMEOUT is 30 in src/a.py:1 and 60 in README.md:40.",
+}
 DEGRADED = (Degradation("dense", "timeout", "bm25", "low", ""),)
 
 
@@ -48,6 +73,9 @@ class FakeApp(ModuleType):
         super().__init__("lci_py.app")
         self.hits: tuple[Result, ...] = (HIT,)
         self.degraded: tuple[Degradation, ...] = ()
+        self.found: tuple[Conflict, ...] = (CONFLICT,)
+        self.disagreements: tuple[dict[str, Any], ...] = ()
+        self.index = replace(INDEX, branch="main")
         self.requests: list[SearchRequest] = []
         self.calls: list[Any] = []
         self.opened = 0
@@ -89,6 +117,14 @@ class FakeApp(ModuleType):
         self.calls.append((name, filters, limit))
         hits = tuple(replace(hit, doc="Does f.", mode_source="symbolic") for hit in self.hits)
         return Answer(name, "symbolic", hits, len(hits), False, INDEX)
+
+    def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
+        """Those of `found` that have one of the relations that are asked for."""
+        self.calls.append(request)
+        self.hook(request.name)
+        wanted = [c for c in self.found if not request.relations or c.relation in request.relations]
+        count = {name: sum(c.relation == name for c in wanted) for name in RELATIONS}
+        return ConflictsAnswer(tuple(wanted[: request.limit]), self.disagreements, len(wanted), count, self.index)
 
     def build_index(self, path: str | None, **options: Any) -> BuildSummary:
         self.calls.append((path, options))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 
@@ -328,7 +329,7 @@ def test_the_examples_of_the_help_parse() -> None:
 
     for command in COMMANDS.values():
         for line, _ in command.examples:
-            assert parse(shlex.split(line.split(" | ")[0])[1:]) is not None, line
+            assert parse(shlex.split(re.split(r" [|>] ", line)[0])[1:]) is not None, line
 
 
 def test_version_and_no_arguments(run: Callable[..., Ran]) -> None:

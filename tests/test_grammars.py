@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tree_sitter import Query
 
+from lci_py.source import conditions
 from lci_py.source.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
 from lci_py.types import KINDS
 
@@ -24,7 +25,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs" / "languages.md"
 FOLDERS = sorted(path for path in grammars_dir().iterdir() if path.is_dir())
 REGEXES = ("constant", "blank", "prefer_if")
 LISTS = ("suffixes", "filenames", "interpreters", "test_files", "self_names", "shared_suffixes")
-CONDITIONS = ("python", "preprocessor", "rust", "go", "none")
+CONDITIONS = (*conditions._FAMILIES, "none")
 #: Each role needs these beside it; without them the extractor drops the match.
 NEEDED = {"scope": {"name"}, "call": {"callee"}, "import.module": {"import"}, "import.name": {"import"}}
 

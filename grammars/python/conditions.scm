@@ -1,5 +1,3 @@
-(module (if_statement) @condition)
-(module (try_statement) @condition)
-(class_definition body: (block (if_statement) @condition))
-(class_definition body: (block (try_statement) @condition))
-(if_statement consequence: (block [(if_statement) (try_statement)] @condition))
+(module [(if_statement) (try_statement) (match_statement) (with_statement)] @condition)
+(class_definition body: (block [(if_statement) (try_statement) (match_statement)] @condition))
+(decorator) @condition

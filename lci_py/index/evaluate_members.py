@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _BASE_DEPTH = 5
 _LINEAGE = 12
+#: Bases that are looked for to find the base of another class, at once.
+_NESTED_BASES = 8
 
 
 class Members:
@@ -41,6 +43,7 @@ class Members:
         self._memo: dict[tuple[Value, str, int], Values] = {}
         self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
         self._bases: dict[int, tuple[Definition, ...]] = {}
+        self._nested = 0
 
     def start(self) -> None:
         """Begin with a file."""
@@ -197,6 +200,11 @@ class Members:
         """The types in the repository that a type is derived from."""
         known = self._bases.get(owner.symbol)
         if known is None:
+            # A base may be found through another one (`class A(B.C)`), and sources may make a circle, or any chain.
+            self._bases[owner.symbol] = ()
+            if self._nested == _NESTED_BASES:
+                return ()
+            self._nested += 1
             facts = self._look.tables.facts(owner.file)
             around = facts.parents[owner.symbol - facts.first]
             found: dict[Definition, None] = {}
@@ -204,6 +212,7 @@ class Members:
                 for value in self._all.types.named(owner.file, around, text, _BASE_DEPTH):
                     if value.at is not None and value.at != owner:
                         found[value.at] = None
+            self._nested -= 1
             known = self._bases[owner.symbol] = tuple(found)
         return known
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,10 @@ _UNITS = (
 _NUMBERS = {"unit": "units", "symbol_number": "symbols", "file_number": "files", "parent": "symbols"}
 #: Files that have moved on to another segment; an empty table where all are alive.
 _LIVE = "f.id NOT IN (SELECT id FROM temp.dead)"
+
+
+#: Kinds of which several of one name are nothing to look at.
+_NEVER_REPEATED = "'section','namespace','enum_member'"
 
 
 class _Segment:
@@ -206,6 +211,34 @@ class SymbolicIndex:
         """Result rows of the first `limit` symbols of a qualified name in a language, by path and line."""
         rows = self._rows(_SYMBOLS, "s.qualified_name = ? AND f.language = ?", [qualified_name, language])
         return sorted(rows, key=_place)[:limit]
+
+    def repeated(self, limit: int) -> Iterator[list[Row]]:
+        """The result rows of every qualified name that a language has two to `limit` definitions of, name by name."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for segment in self.segments:
+            sql = (
+                "SELECT s.qualified_name, f.language, count(*) FROM symbols s JOIN files f ON f.id = s.file "
+                f"WHERE {segment.live} AND s.kind NOT IN ({_NEVER_REPEATED}) GROUP BY 1, 2"
+            )
+            for name, language, count in segment.execute(sql):
+                counts[name, language] += count
+        names = sorted({name for (name, _), count in counts.items() if 2 <= count <= limit})
+        for start in range(0, len(names), MAX_VALUES):
+            some = names[start : start + MAX_VALUES]
+            rows: dict[tuple[str, str], list[Row]] = {}
+            found = self._rows(_SYMBOLS, f"s.qualified_name IN ({marks(some)})", some)
+            for row in sorted(found, key=_place):
+                rows.setdefault((row["qualified_name"], row["language"]), []).append(row)
+            yield from (group for group in rows.values() if 2 <= len(group) <= limit)
+
+    def select_ids(self, filters: Filters) -> set[str]:
+        """The stable ids of the symbols that pass the filters."""
+        condition, args = where(filters)
+        found: set[str] = set()
+        for segment, inside in self._inside(filters):
+            sql = f"SELECT s.sid {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
+            found.update(row[0] for row in segment.execute(sql, args))
+        return found
 
     def is_local(self, symbol: int) -> bool:
         """Whether a symbol, or a definition around it, is a function."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lci_py.render.conflicts import chosen
 from lci_py.render.json import dumps, result_object, summary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lci_py.types import Answer, Result
 
 #: Bytes that count as one token. Code is nearer to three and prose to five; tokenizers differ, so it is an estimate.
 BYTES_PER_TOKEN = 4
+#: Definitions that a result of --conflicts keeps when there is no room for all: enough to show that there are others.
+KEPT_DEFINITIONS = 3
 
 
 def tokens(text: str) -> int:
@@ -23,11 +28,17 @@ def _cost(result: Result) -> int:
     return tokens(dumps(result_object(result, doc=True)) + ",")
 
 
+def _envelope(answer: Answer) -> int:
+    return tokens(dumps({**summary(answer), "results": []}))
+
+
 def cut(answer: Answer, max_tokens: int) -> Answer:
     """`answer` so that its JSON is within `max_tokens`, by the estimate of `tokens`.
 
-    Snippets go first, from the tail: where a thing is costs little and says most. Then results go, from the tail.
-    What is left is a head of the ranking, and `truncated` counts what it lacks. An answer that fits is unchanged.
+    Snippets go first, from the tail: where a thing is costs little and says most. Then all but `KEPT_DEFINITIONS` of
+    a result's definitions, from the tail; then results. Disagreements between sources go last: an answer that picks
+    one of them in silence is worse than a short one. What is left is a head of the ranking, and `truncated` counts
+    what it lacks. An answer that fits is unchanged.
 
     Args:
         answer: What was found.
@@ -35,24 +46,55 @@ def cut(answer: Answer, max_tokens: int) -> Answer:
     """
     results = list(answer.results)
     costs = [_cost(result) for result in results]
-    if tokens(dumps({**summary(answer), "results": []})) + sum(costs) <= max_tokens:
+    if _envelope(answer) + sum(costs) <= max_tokens:
         return answer
-    # The note itself takes room: reserve it at its longest.
     note = {"results_dropped": len(results), "snippets_dropped": len(results), "max_tokens": max_tokens}
-    room = max_tokens - tokens(dumps({**summary(replace(answer, truncated=note)), "results": []}))
+    definitions = sum(len(result.definitions) for result in results)
+    for key, count in (("definitions_dropped", definitions), ("conflicts_dropped", len(answer.conflicts))):
+        note |= {key: count} if count else {}
+    # The note itself takes room: reserve it at its longest.
+    conflicts = answer.conflicts
+    while conflicts and _envelope(replace(answer, conflicts=conflicts, truncated=note)) > max_tokens:
+        conflicts = conflicts[:-1]
+    room = max_tokens - _envelope(replace(answer, conflicts=conflicts, truncated=note))
+    emptied = _lighten(results, costs, room, lambda result: replace(result, snippet=""))
+    _lighten(results, costs, room, _fewer_definitions)
+    while results and sum(costs) > room:
+        results.pop()
+        costs.pop()
+    dropped = len(answer.results) - len(results)
+    note = {
+        "results_dropped": dropped,
+        "snippets_dropped": sum(i < len(results) for i in emptied),
+        "max_tokens": max_tokens,
+    }
+    kept = zip(results, answer.results, strict=False)
+    for key, count in (
+        ("definitions_dropped", sum(len(old.definitions) - len(new.definitions) for new, old in kept)),
+        ("conflicts_dropped", len(answer.conflicts) - len(conflicts)),
+    ):
+        note |= {key: count} if count else {}
+    more = answer.has_more or dropped > 0
+    return replace(answer, results=tuple(results), conflicts=conflicts, has_more=more, truncated=note)
+
+
+def _lighten(results: list[Result], costs: list[int], room: int, lighter: Callable[[Result], Result]) -> set[int]:
+    """Put lighter results in place of the last ones until all fit; which those are."""
     total = sum(costs)
-    emptied: set[int] = set()
+    changed: set[int] = set()
     for i in range(len(results) - 1, -1, -1):
         if total <= room:
             break
-        if results[i].snippet:
-            results[i] = replace(results[i], snippet="")
-            emptied.add(i)
-            total += _cost(results[i]) - costs[i]
-            costs[i] = _cost(results[i])
-    while results and total > room:
-        results.pop()
-        total -= costs.pop()
-    dropped = len(answer.results) - len(results)
-    note |= {"results_dropped": dropped, "snippets_dropped": sum(i < len(results) for i in emptied)}
-    return replace(answer, results=tuple(results), has_more=answer.has_more or dropped > 0, truncated=note)
+        found = lighter(results[i])
+        if found != results[i]:
+            results[i] = found
+            changed.add(i)
+            total += _cost(found) - costs[i]
+            costs[i] = _cost(found)
+    return changed
+
+
+def _fewer_definitions(result: Result) -> Result:
+    """With the first definitions in their order, the one that counts here and the result's own always among them."""
+    own = (result.file, result.line)
+    return replace(result, definitions=tuple(chosen(result.definitions, own, KEPT_DEFINITIONS)))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lci_py.types import (
         Answer,
         BuildSummary,
+        DefinitionSite,
         FileEntry,
         GraphContext,
         GraphLink,
@@ -89,6 +90,20 @@ def _graph(graph: GraphContext) -> dict[str, Any]:
     return lists
 
 
+def site_object(site: DefinitionSite) -> dict[str, Any]:
+    """One of several definitions of a symbol."""
+    obj: dict[str, Any] = {
+        "file": site.file,
+        "line": site.line,
+        "branch": site.branch,
+        "build_tag": site.build_tag,
+        "relation": site.relation,
+    }
+    if site.active:
+        obj["active"] = True
+    return obj
+
+
 def result_object(result: Result, *, doc: bool = False) -> dict[str, Any]:
     """One result. The keys of every mode are always there (null for code outside a definition)."""
     obj: dict[str, Any] = {
@@ -117,10 +132,7 @@ def result_object(result: Result, *, doc: bool = False) -> dict[str, Any]:
         obj["via"] = [{"id": target, "relation": relation} for target, relation in result.via]
     if result.conflict:
         obj["conflict"] = True
-        obj["definitions"] = [
-            {"file": d.file, "line": d.line, "branch": d.branch, "build_tag": d.build_tag, "relation": d.relation}
-            for d in result.definitions
-        ]
+        obj["definitions"] = [site_object(site) for site in result.definitions]
     if result.explain is not None:
         obj["explain"] = rounded(result.explain)
     return obj

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.render.json import dumps
 from lci_py.render.text import (
+    Layout,
     Signs,
     Style,
     plural,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 DEFAULT_SNIPPET_LINES = 4
 _INDENT = "    "
 _LINKS_SHOWN = 3
+#: What --max-tokens can have dropped, as `truncated` counts it.
+_DROPPED = ("result", "snippet", "definition", "conflict")
 _TAB = 4
 # Wider columns than these are not padded to: one long path should not push every other row to the right.
 _MAX_PLACE, _MAX_WHAT = 48, 44
@@ -44,6 +47,8 @@ class _Listing:
         self.signs = signs
         self.width = width
         self.snippet_lines = snippet_lines
+        self.layout = Layout(style, signs, width)
+        self.aside_width = None if width is None else width - len(_INDENT)
         self.places = {r.id: f"{name(r)} ({r.file}:{r.line})" if name(r) else r.file for r in answer.results}
         places = [width_of(place(r)) for r in answer.results]
         whats = [width_of(_what(r)) for r in answer.results]
@@ -52,13 +57,14 @@ class _Listing:
 
     def aside(self, text: str, *, dim: bool = True) -> str:
         """One indented line of `text`, cut to the terminal."""
-        inner = None if self.width is None else self.width - len(_INDENT)
-        cut = shorten(visible_line(text), inner, self.signs.ellipsis)
+        cut = shorten(visible_line(text), self.aside_width, self.signs.ellipsis)
         return _INDENT + (self.style(cut, "dim") if dim else cut)
 
     def header(self, r: Result, tail: str) -> str:
         """`path:line  kind name  tail`; the tail is aligned to the right of a terminal, when there is room."""
-        style, flags = self.style, f"  {self.signs.warn} stale" if r.stale else ""
+        style, signs = self.style, self.signs
+        words = [word for word, holds in (("stale", r.stale), ("conflict", r.conflict)) if holds]
+        flags = "".join(f"  {signs.warn} {word}" for word in words)
         # In a list without code the columns line up; between snippets the padding would only scatter the words.
         listed = self.snippet_lines == 0
         gap = " " * max(2, (self.place_width if listed else 0) - width_of(place(r)) + 2)
@@ -111,15 +117,18 @@ class _Listing:
             yield self.aside(f"via (+{len(links) - _LINKS_SHOWN})")
 
     def conflict(self, r: Result) -> Iterator[str]:
-        count = plural(len(r.definitions), "definition")
-        yield _INDENT + self.style(f"{self.signs.warn} conflict: {count}", "warn")
-        rows = [f"{visible_line(d.file)}:{d.line}" for d in r.definitions]
-        wide = max((width_of(row) for row in rows), default=0)
-        for row, d in zip(rows, r.definitions, strict=True):
-            parts = [f"[{visible_line(d.build_tag)}]" if d.build_tag else "", visible_line(d.relation)]
-            parts.append(f"on {visible_line(d.branch)}" if d.branch else "")
-            rest = " ".join(part for part in parts if part)
-            yield f"{_INDENT}  {row}{' ' * (wide - width_of(row) + 2)}{rest}"
+        from lci_py.render.conflicts import headline, listing_of, site_lines
+
+        text = shorten(headline(r.definitions), self.aside_width, self.signs.ellipsis)
+        yield _INDENT + self.style(text, "warn")
+        yield from site_lines(
+            r.definitions,
+            self.layout,
+            branch=self.answer.index.branch,
+            indent=_INDENT + "  ",
+            own=(r.file, r.line),
+            more=listing_of(name(r)),
+        )
 
     def result(self, r: Result) -> Iterator[str]:
         yield self.header(r, found_by(r))
@@ -140,11 +149,15 @@ class _Listing:
         for d in self.answer.degraded:
             text = f"{warn} degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}; "
             yield self.style(visible_line(f"{text}impact {d.confidence_impact}: {d.detail}"), "warn")
-        for conflict in self.answer.conflicts:
-            yield self.style(visible_line(f"{warn} {_disagreement(conflict, self.signs)}"), "warn")
+        if self.answer.conflicts:
+            from lci_py.render.conflicts import disagreement_lines
+
+            for conflict in self.answer.conflicts:
+                yield from disagreement_lines(conflict, self.layout, lambda source: self.places.get(source, source))
         if self.answer.truncated is not None:
             cut = self.answer.truncated
-            dropped = f"{plural(cut['results_dropped'], 'result')} and {plural(cut['snippets_dropped'], 'snippet')}"
+            parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if f"{noun}s_dropped" in cut]
+            dropped = f"{', '.join(parts[:-1])} and {parts[-1]}"
             yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
         if explain and self.answer.plan is not None:
             yield from _facts("plan ", self.answer.plan)
@@ -182,12 +195,6 @@ def _facts(label: str, facts: dict[str, Any]) -> Iterator[str]:
     for key, value in facts.items():
         text = value if isinstance(value, str) else dumps(value)
         yield visible_line(f"{label}{key}: {text}")
-
-
-def _disagreement(conflict: dict[str, Any], signs: Signs) -> str:
-    sources = ", ".join(str(source) for source in conflict.get("sources", ()))
-    head = f"{conflict.get('conflict_type', 'conflict')}: {conflict.get('reasoning', '')}"
-    return f"{head} ({sources}) {signs.arrow} {conflict.get('recommended_resolution', '')}"
 
 
 def _footer(answer: Answer, signs: Signs) -> str:

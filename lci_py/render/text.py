@@ -78,16 +78,17 @@ class Signs(NamedTuple):
     bar: str
     ellipsis: str
     arrow: str
+    here: str  # points back at what stands before it
 
 
-UNICODE = Signs(warn="⚠", dot="·", bar="│", ellipsis="…", arrow="→")
-ASCII = Signs(warn="!", dot="-", bar="|", ellipsis="...", arrow="->")
+UNICODE = Signs(warn="⚠", dot="·", bar="│", ellipsis="…", arrow="→", here="←")
+ASCII = Signs(warn="!", dot="-", bar="|", ellipsis="...", arrow="->", here="<-")
 
 
 def signs_for(encoding: str | None) -> Signs:
     """The signs that a stream with this encoding can carry."""
     try:
-        "⚠·│…→".encode(encoding or "utf-8")
+        "⚠·│…→←".encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
         return ASCII
     return UNICODE
@@ -103,6 +104,14 @@ class Style:
         if not self.color or not text:
             return text
         return f"\x1b[{';'.join(_CODES[n] for n in names)}m{text}\x1b[0m"
+
+
+class Layout(NamedTuple):
+    """How lines are written."""
+
+    style: Style
+    signs: Signs
+    width: int | None  # columns of the terminal; None for a pipe, where nothing is cut
 
 
 # ripgrep's defaults for paths and line numbers, so that the eye finds them where it looks already.

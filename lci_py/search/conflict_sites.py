@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts import Site, definitions
+from lci_py.search.logic import Machine
+from lci_py.source.conditions.paths import path_condition
 
 if TYPE_CHECKING:
     from lci_py.index.symbols import Row
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from lci_py.types import Answer, DefinitionSite, Result
 
 #: More definitions of one name than this are not variants of one symbol; `main` in a folder of scripts is.
-_MAX_SITES = 400
+MAX_SITES = 400
 
 
 def with_conflicts(session: Session, answer: Answer) -> Answer:
@@ -32,25 +35,27 @@ def definition_sites(
     """The contradicting definitions of one symbol, () if there are none."""
     if not qualified_name:
         return ()
-    rows = session.symbols.same_name(qualified_name, language, _MAX_SITES)
+    rows = session.symbols.same_name(qualified_name, language, MAX_SITES)
     if len(rows) < 2:
         return ()
-    sites = [_site(session, row) for row in rows]
+    sites = [site_of(row) for row in rows]
     asked = [site for site in sites if site.symbol_id == symbol_id]
-    return (
-        definitions([*asked, *(s for s in sites if s.symbol_id != symbol_id)], session.manifest.branch) if asked else ()
+    if not asked:
+        return ()
+    return definitions(
+        [*asked, *(s for s in sites if s.symbol_id != symbol_id)], session.manifest.branch, this_machine()
     )
 
 
-def _site(session: Session, row: Row) -> Site:
-    decorators = ""
-    if row["first_line"] < row["line"]:
-        lines = session.reader.lines(row["file"])
-        if lines is not None:
-            above = lines[row["first_line"] - 1 : row["line"] - 1]
-            decorators = b"\n".join(above).decode("utf-8", "replace")
+@lru_cache(maxsize=1)
+def this_machine() -> Machine:
+    """What decides which definition is active here."""
+    return Machine.here()
+
+
+def site_of(row: Row) -> Site:
+    """A definition, from its row."""
     return Site(
-        unit=row["unit"] if row["unit"] is not None else -1,
         symbol_id=row["id"],
         file=row["file"],
         line=row["line"],
@@ -58,10 +63,11 @@ def _site(session: Session, row: Row) -> Site:
         qualified_name=row["qualified_name"],
         kind=row["kind"],
         language=row["language"],
-        signature=row["signature"],
+        signature=row["signature"] or "",
         build_tag=row["build_tag"],
         is_test=bool(row["test"]),
-        local=row["parent"] is not None and session.symbols.is_local(row["parent"]),
-        first_line=row["first_line"],
-        decorators=decorators,
+        traits=frozenset(row["traits"].split()),
+        parent=row["parent"] if row["parent"] is not None else -1,
+        digest=row["digest"],
+        path_tag=path_condition(row["language"], row["file"]),
     )

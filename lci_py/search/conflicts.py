@@ -6,22 +6,21 @@ Precision comes first. A definition that the rule cannot place is no conflict.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-from lci_py.source.conditions import conjuncts, negate
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, DefinitionSite
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from lci_py.search import logic
+from lci_py.source.conditions import conjuncts
+from lci_py.source.conditions.paths import platform_stem, source_root
+from lci_py.types import FUNCTION_KINDS, RELATIONS, TYPE_KINDS, DefinitionSite
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """One definition, as the index has it."""
 
-    unit: int
     symbol_id: str
     file: str
     line: int
@@ -32,13 +31,15 @@ class Site:
     signature: str
     build_tag: str | None = None
     is_test: bool = False
-    local: bool = False  # somewhere inside a function
-    first_line: int = 0  # with comments, attributes and decorators above; 0 if not known
-    decorators: str = ""  # the source lines from `first_line` up to `line`, as far as they are known
+    traits: frozenset[str] = frozenset()  # words of source.traits.TRAITS
+    parent: int = -1  # number of the definition around it
+    digest: str = ""  # of its own text
+    path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
+    scope: str = ""  # what stands for the file, where variants of one scope lie in several files
 
 
 #: The kinds that can define one thing twice. A namespace is reopened; an enum's member is found through its enum.
-_GROUPS = {
+GROUPS = {
     **dict.fromkeys(FUNCTION_KINDS, "callable"),
     **dict.fromkeys(TYPE_KINDS | {"type"}, "type"),
     **dict.fromkeys(("constant", "variable", "field", "property"), "value"),
@@ -47,149 +48,237 @@ _GROUPS = {
 _OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift", "typescript", "tsx"})
 # Languages whose linker or assembly joins files, so that files may define one symbol under different conditions.
 _LINKED = frozenset({"c", "cpp", "csharp"})
+#: What runs from the top to the bottom: a later definition replaces the one before.
+_SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
+#: Of these, those in which the same name twice without a condition is accepted, and the last one wins.
+_LAST_WINS = frozenset({"python", "javascript", "ruby", "lua", "bash"})
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
-# Never built together with anything: `#if 0`, `if False:`, and Go's way to keep a script beside a package.
-_DEAD = frozenset({"0", "False", "false", "ignore"})
-_STUB = re.compile(r"@\s*(?:[\w.]+\.)?(?:overload|setter|getter|deleter|register)\b")
+#: Parts that decide at run time which definition is had.
+_RUN_TIME = re.compile(r"(?:try|try else|except\b.*|begin|rescue\b.*|catch\b.*)$", re.DOTALL)
 _TYPES_ONLY = re.compile(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
-_RUN_TIME = re.compile(r"(?:try|try else|except\b.*)$")
-#: At most one of each holds. Cygwin and Android count as two of them, so they are not listed.
-_ALTERNATIVES = (
-    frozenset({"unix", "windows"}),
-    frozenset(f"defined({name})" for name in ("_WIN32", "__linux__", "__APPLE__", "__FreeBSD__", "__OpenBSD__")),
-)
-_TARGET = re.compile(r"target_(?:os|arch|env|family|pointer_width|vendor|endian) = ")
+#: What makes a row no definition that counts. The signatures of an overload, and a property's setter, are parts of one.
+_PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
 
 def group_key(site: Site) -> tuple[str, ...]:
-    """What all definitions of one symbol share. The second element is the name to fetch the candidates by.
+    """What all definitions of one symbol share.
 
     Where files are linked together, the key leaves out the file and `definitions` narrows further.
     """
-    group = _GROUPS.get(site.kind, "")
-    overload = _parameters(site) if site.language in _OVERLOADING and group != "value" else ""
-    return (site.language, site.qualified_name, group, "test" if site.is_test else "", _place(site), overload)
+    group = GROUPS.get(site.kind, "")
+    overload = (
+        _parameters(site.name, site.signature, group) if site.language in _OVERLOADING and group != "value" else ""
+    )
+    owner = " ".join(sorted(word for word in site.traits if word == "static" or word.startswith("impl:")))
+    return (
+        site.language, site.qualified_name, group, "test" if site.is_test else "", _place(site), overload, owner
+    )  # fmt: skip
 
 
-def definitions(sites: Sequence[Site], branch: str | None) -> tuple[DefinitionSite, ...]:
+def definitions(sites: Sequence[Site], branch: str | None, machine: logic.Machine) -> tuple[DefinitionSite, ...]:
     """The defining sites of the first site's symbol if they are a conflict, ordered by file and line; else ().
 
     Args:
         sites: The one that is asked about, then any others of its qualified name; those of another symbol, scope or
             overload are passed over.
         branch: The branch that the index was built on.
+        machine: Decides which one is marked as active.
     """
-    if not sites or _passed_over(sites[0]):
+    if not sites or passed_over(sites[0]):
         return ()
     asked, key = sites[0], group_key(sites[0])
-    # One line may hold two definitions of one name: `typedef struct list {…} list;`.
-    group = {(s.file, s.line): s for s in sites if group_key(s) == key and not _passed_over(s)}
-    everywhere = [group[place] for place in sorted(group)]
-    here = [site for site in everywhere if site.file == asked.file]
-    if asked.language in _LINKED:
-        # Without a condition, two files of a repository that define one C function are two programs, or files that
-        # the build system chooses from, which nothing in them shows.
-        tagged = asked.build_tag is not None
-        everywhere = [site for site in everywhere if site.file == asked.file or (tagged and site.build_tag is not None)]
-        if _repeats(everywhere):
-            everywhere = here
-    for found in (everywhere, here):
-        if relation := _relation(found):
-            return tuple(DefinitionSite(site.file, site.line, branch, site.build_tag, relation) for site in found)
+    group = [site for site in sites if group_key(site) == key and not passed_over(site)]
+    for found in candidates(group, asked):
+        if relations := relate(found):
+            active = _active(found, machine)
+            return tuple(
+                DefinitionSite(site.file, site.line, branch, site.build_tag, relation, active=site is active)
+                for site, relation in zip(found, relations, strict=True)
+            )
     return ()
 
 
-def exclusive(one: str | None, other: str | None) -> bool:
-    """Whether the text of two conditions shows that they never hold together."""
-    if one is None or other is None:
+def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
+    """The sets of sites to relate, the widest first; each ordered by file and line.
+
+    Args:
+        group: Sites with one group key, none of them passed over.
+        asked: The one of them that has to be among them.
+    """
+    # One line may hold two definitions of one name: `typedef struct list {…} list;`.
+    by_place = {(site.file, site.line): site for site in group}
+    everywhere = [by_place[place] for place in sorted(by_place)]
+    here = [site for site in everywhere if site.file == asked.file]
+    if asked.language not in _LINKED:
+        return [everywhere]
+    # Without a condition, two files of a repository that define one C function are two programs, or files that
+    # the build system chooses from, which nothing in them shows.
+    across = [site for site in everywhere if site.file == asked.file or _join(site, asked)]
+    return [here] if len(across) == len(here) or not _apart(across) else [across, here]
+
+
+def passed_over(site: Site) -> bool:
+    """Whether a site can define nothing twice."""
+    if site.kind not in GROUPS or site.name == "_" or not _PARTS.isdisjoint(site.traits):
+        return True
+    if site.build_tag is not None:
+        if logic.never(site.build_tag, site.language):
+            return True
+        if site.language == "python" and any(_TYPES_ONLY.match(part) for part in conjuncts(site.build_tag)):
+            return True  # what only a type checker sees declares the definition beside it
+    return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
+
+
+def relate(sites: Sequence[Site]) -> list[str]:
+    """How each site relates to the others, one of RELATIONS; [] if they do not contradict each other.
+
+    Args:
+        sites: Of one symbol, by file and line.
+    """
+    found: list[set[str]] = [set() for _ in sites]
+    known: dict[tuple[str | None, str | None, bool], str | None] = {}
+    for (i, one), (j, other) in combinations(enumerate(sites), 2):
+        # Of many sites most have the conditions of others: what decides is decided once.
+        simple = one.language == "go"
+        key = (one.build_tag, other.build_tag, one.file == other.file)
+        relation = known[key] if simple and key in known else _pair(one, other)
+        if simple:
+            known[key] = relation
+        if relation is None:
+            return []
+        found[i].add(relation)
+        found[j].add(relation)
+    graded = [next((relation for relation in RELATIONS if relation in relations), "") for relations in found]
+    return graded if all(graded) else []
+
+
+def _pair(one: Site, other: Site) -> str | None:
+    """How two sites of one symbol relate, the earlier first; None if they cannot be definitions of the same thing."""
+    language = one.language
+    macros = (one.kind == "macro") + (other.kind == "macro")
+    both = logic.together(one.build_tag, other.build_tag, language)
+    if both is False:
+        return "fallback" if _run_time(one) != _run_time(other) else "variant"
+    if macros == 1:
+        return None  # a macro beside a function wraps it
+    if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) != _guards(other):
+        return "fallback"
+    if one.path_tag != other.path_tag and None in (one.path_tag, other.path_tag):
+        return "variant"  # the file with the suffix takes the place of the one without
+    if _is_value(one):
+        return None  # an assignment under a condition mostly changes a variable that is there already
+    if macros:
+        return _sequence(one, other) if one.file == other.file and one.digest != other.digest else None
+    if language in _SEQUENTIAL:
+        return _sequence(one, other) if one.file == other.file else None
+    return "overlap" if _clashes(one, other, both) else None
+
+
+def _clashes(one: Site, other: Site, both: bool | None) -> bool:
+    """Whether two definitions that can both be had are one too many, and not two things that look alike."""
+    if one.language == "go":
+        return one.build_tag is not None or other.build_tag is not None or one.file == other.file
+    if one.build_tag == other.build_tag or both is None or one.file != other.file:
+        return False  # no compiler takes two under one condition: what tells them apart is not seen
+    if one.language == "rust":
+        return True
+    return _parameters(one.name, one.signature, GROUPS[one.kind]) == _parameters(
+        other.name, other.signature, GROUPS[other.kind]
+    )
+
+
+def _sequence(one: Site, other: Site) -> str | None:
+    """The same where the later of two definitions replaces the earlier one."""
+    language = one.language
+    if one.build_tag == other.build_tag:
+        reopened = GROUPS[one.kind] == "type" and language == "ruby"
+        plain = language in _LAST_WINS and one.parent == other.parent and not reopened
+        return "duplicate" if plain and not {"decorated", "weak"} & (one.traits | other.traits) else None
+    if logic.implies(other.build_tag, one.build_tag, language):
+        return "variant"  # the later one counts where its condition holds, the earlier one elsewhere
+    return "overlap"
+
+
+def _is_value(site: Site) -> bool:
+    return GROUPS[site.kind] == "value"
+
+
+def _run_time(site: Site) -> tuple[str, ...]:
+    parts = conjuncts(site.build_tag) if site.build_tag is not None else []
+    return tuple(part for part in parts if _RUN_TIME.match(part))
+
+
+def _guards(site: Site) -> bool:
+    """Whether a definition is made only if there is no other: `#ifndef f`, `if (!function_exists('f'))`."""
+    if site.build_tag is None or site.name not in site.build_tag:
         return False
-    mine, theirs = set(conjuncts(one)), set(conjuncts(other))
-    for these, those in ((mine, theirs), (theirs, mine)):
-        # `negate` takes off the `!` and the brackets: `a && b` stands against `!(a && b)` by both its parts.
-        if any(part.startswith("!") and these.issuperset(conjuncts(negate(part))) for part in those):
-            return True
-    for alternatives in _ALTERNATIVES:
-        if mine & alternatives and theirs & alternatives and not mine & theirs & alternatives:
-            return True
-    values = [dict(c.split(" = ", 1) for c in side if _TARGET.match(c)) for side in (mine, theirs)]
-    return any(name in values[1] and values[1][name] != value for name, value in values[0].items())
+    own = re.compile(rf"(?<![\w$]){re.escape(site.name)}(?![\w$])")
+    return any(re.match(r"!|not\b", part) and own.search(part) for part in conjuncts(site.build_tag))
+
+
+def _join(one: Site, other: Site) -> bool:
+    """Whether something shows that two files are made for one program: both choose, or one gives way."""
+    weak = "weak" in one.traits or "weak" in other.traits
+    return weak or (one.build_tag is not None and other.build_tag is not None)
+
+
+def _apart(sites: Sequence[Site]) -> bool:
+    """Whether sites of several files can be parts of one program: no two of two files can both be had."""
+    return all(
+        one.file == other.file
+        or ("weak" in one.traits) != ("weak" in other.traits)
+        or logic.together(one.build_tag, other.build_tag, one.language) is False
+        for one, other in combinations(sites, 2)
+    )
+
+
+def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
+    """The one site that counts on this machine; None if that cannot be told."""
+    judged = [(site, logic.holds(site.build_tag, site.language, machine)) for site in sites]
+    certain = [site for site, holds in judged if holds is True]
+    if len(certain) != 1:
+        if len({site.file for site in certain}) == 1 and sites[0].language in _SEQUENTIAL:
+            # The last one wins, unless one after it might.
+            last = certain[-1]
+            return last if all(holds is False for site, holds in judged if site.line > last.line) else None
+        return None
+    others = [holds for site, holds in judged if site is not certain[0]]
+    return certain[0] if all(holds is False for holds in others) else None
 
 
 def _place(site: Site) -> str:
     """What the scope of a name ends with: a folder, a file, or nothing where files are linked together."""
-    if site.language == "go":
+    if site.scope:
+        return site.scope
+    language = site.language
+    if language == "go":
         return site.file.rpartition("/")[0] or "."
-    if site.language == "csharp":
+    if language == "csharp":
         return "" if site.qualified_name != site.name else site.file  # namespaces span files
-    is_linked = site.language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
+    if language in ("javascript", "typescript", "tsx"):
+        return platform_stem(language, site.file)
+    if language in ("kotlin", "java", "scala"):
+        return source_root(language, site.file)
+    is_linked = language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
     is_shared = is_linked and not re.search(r"\b(?:static|inline)\b", site.signature.partition(site.name)[0])
     return "" if is_shared else site.file
 
 
-def _passed_over(site: Site) -> bool:
-    """Whether a site can define nothing twice."""
-    if site.kind not in _GROUPS or site.local or site.name == "_":
-        return True
-    parts = conjuncts(site.build_tag) if site.build_tag is not None else []
-    if not _DEAD.isdisjoint(parts):
-        return True
-    if site.language == "python":
-        # What only a type checker sees declares the definition beside it.
-        return bool(_STUB.search(site.decorators)) or any(_TYPES_ONLY.match(part) for part in parts)
-    if site.language == "go":
-        return site.name == "init" and site.kind == "function"  # a package may have any number
-    return site.language == "csharp" and re.search(r"\bpartial\b", site.signature) is not None
-
-
-def _repeats(sites: Sequence[Site]) -> bool:
-    """Whether two files have a definition under the same condition: then they belong to different programs."""
-    conditions = [condition for _, condition in {(site.file, site.build_tag) for site in sites}]
-    return len(set(conditions)) < len(conditions)
-
-
-def _relation(sites: Sequence[Site]) -> str:
-    """How the definitions of one symbol and scope relate; "" if they do not contradict each other."""
-    conditions = {site.build_tag for site in sites}
-    if len(sites) < 2:
-        return ""
-    if conditions == {None}:
-        return "duplicate" if all(_is_plain(site) for site in sites) else ""
-    if len(conditions) == 1 or not all(_compatible(one, other) for one, other in combinations(sites, 2)):
-        return ""
-    parts = (part for condition in conditions if condition is not None for part in conjuncts(condition))
-    return "fallback" if any(_RUN_TIME.match(part) for part in parts) else "variant"
-
-
-def _is_plain(site: Site) -> bool:
-    """Whether a second definition of this one can only be a mistake: the last one wins."""
-    return site.language == "python" and _GROUPS[site.kind] != "value" and site.first_line == site.line
-
-
-def _compatible(one: Site, other: Site) -> bool:
-    """Whether two sites with conditions that differ, or with the same one, can be definitions of the same thing."""
-    if exclusive(one.build_tag, other.build_tag):
-        return True
-    if one.language == "rust":
-        # Two traits may give a type methods of one name, and the rows do not say which trait a method is from.
-        return "method" not in (one.kind, other.kind)
-    if "macro" in (one.kind, other.kind):
-        return one.kind == other.kind  # a macro beside a function wraps it
-    values = _GROUPS[one.kind] == "value"
-    if one.language in _LINKED:
-        return not values and _parameters(one) == _parameters(other)
-    # An assignment under a Python `if` mostly changes a variable that is there already.
-    return not (values and one.language == "python" and None in (one.build_tag, other.build_tag))
-
-
-def _parameters(site: Site) -> str:
+@lru_cache(maxsize=4096)
+def _parameters(name: str, signature: str, group: str) -> str:
     """What tells overloads apart: type parameters, the parameters' types, and what follows them."""
-    head, _, rest = site.signature.partition(site.name)
+    head, _, rest = signature.partition(name)
     if head.rstrip().endswith("."):
         rest = f"{head.split()[-1]} {rest}"  # C#: `void IDisposable.Dispose()` is not `void Dispose()`
     template = re.search(r"\btemplate\s*<.*>", head)
     text = f"{template.group() if template else ''} {rest}"
-    if _GROUPS.get(site.kind) == "type":
+    if group == "type":
         text = re.split(r":(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
     text = re.sub(r"\s*=[^,()]*", "", text)  # default values
     text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)
+
+
+def with_branch(site: DefinitionSite, branch: str) -> DefinitionSite:
+    """The same definition, as another branch has it."""
+    return replace(site, branch=branch, relation="branch", active=False)

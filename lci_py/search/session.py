@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lci_py.search.freshness import Freshness
     from lci_py.search.multiview import UnitTable, Views
     from lci_py.source.walk import WalkResult
-    from lci_py.types import Hit
+    from lci_py.types import ConflictsAnswer, ConflictsRequest, Hit
     from lci_py.types_graph import GraphAnswer, GraphRequest
 
 
@@ -287,6 +287,15 @@ class Session:
         from lci_py.search.navigate import neighbours
 
         return neighbours(self, request, "callers" if command == "callers" else "callees")
+
+    def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
+        """All conflicts of the repository that pass the filters."""
+        from lci_py.search.conflict_list import conflicts
+
+        self.reader.forget()
+        self.freshness.forget()
+        self._check(request.filters)
+        return conflicts(self, request)
 
     def _symbolic(self, request: SearchRequest) -> Answer:
         filters = read_symbolic(request.query, request.filters)

@@ -95,3 +95,11 @@ def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
 
     monkeypatch.setattr(beside.Beside, "_start", broken)
     assert _graph(root, 2) == alone
+
+
+def test_bases_that_lead_through_each_other_come_to_an_end(tmp_path: Path) -> None:
+    circle = "type A struct { B.C }\ntype B struct { A.C }\nfunc (a A) F() { a.G(); a.x.y() }\n"
+    (tmp_path / "a.go").write_text(f"package p\n{circle}")
+    chain = "".join(f"class A{i}(A{i + 1}.B):\n    def f(self): self.g()\n" for i in range(300))
+    (tmp_path / "b.py").write_text(f"{chain}class A300:\n    class B:\n        def g(self): ...\n")
+    assert app.build_index(str(tmp_path), jobs=1).changed

@@ -18,10 +18,13 @@ from lci_py.render import budget
 from lci_py.render import json as render
 from lci_py.types import (
     BLOCK_KIND,
+    CONFLICT_TYPES,
     FILE_KIND,
     KINDS,
     LAMBDA_KIND,
     MODES,
+    RELATIONS,
+    RESOLUTIONS,
     VIEWS,
     Answer,
     BuildSummary,
@@ -56,13 +59,21 @@ graphs = st.builds(
     counts=st.dictionaries(st.sampled_from(["callers", "callees", "imports", "imported_by"]), count),
 )
 views = st.sampled_from(VIEWS)
-sites = st.builds(DefinitionSite, file=text, line=line, branch=name, build_tag=name, relation=text)
+sites = st.builds(
+    DefinitionSite,
+    file=text,
+    line=line,
+    branch=name,
+    build_tag=name,
+    relation=st.sampled_from(RELATIONS),
+    active=st.booleans(),
+)
 facts = st.dictionaries(text, st.floats() | text | st.lists(st.floats(), max_size=2), max_size=3)
 
 
 @st.composite
 def results(draw: st.DrawFn) -> Result:
-    definitions = draw(st.just(()) | st.lists(sites, min_size=2, max_size=3).map(tuple))
+    definitions = draw(st.just(()) | st.lists(sites, min_size=2, max_size=6).map(tuple))
     return Result(
         id=draw(text),
         file=draw(text),
@@ -237,6 +248,10 @@ def test_the_schema_knows_the_vocabulary() -> None:
     assert SCHEMA["$defs"]["graphKind"]["enum"] == [*KINDS, BLOCK_KIND, FILE_KIND, LAMBDA_KIND]
     assert SCHEMA["$defs"]["mode"]["enum"] == list(MODES)
     assert SCHEMA["$defs"]["view"]["enum"] == list(VIEWS)
+    assert SCHEMA["$defs"]["relation"]["enum"] == list(RELATIONS)
+    assert list(SCHEMA["$defs"]["conflictsAnswer"]["properties"]["by_relation"]["properties"]) == list(RELATIONS)
+    assert SCHEMA["$defs"]["disagreement"]["properties"]["conflict_type"]["enum"] == list(CONFLICT_TYPES)
+    assert SCHEMA["$defs"]["disagreement"]["properties"]["recommended_resolution"]["enum"] == list(RESOLUTIONS)
 
 
 @pytest.mark.parametrize("change", [{"extra": 1}, {"mode": "fuzzy"}, {"schema_version": 2}])
@@ -272,7 +287,7 @@ def test_the_docs_have_examples() -> None:
 def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
     cut = budget.cut(found, limit)
     size = budget.tokens(render.dumps(render.envelope(cut)))
-    assert size <= limit or not cut.results
+    assert size <= limit or not (cut.results or cut.conflicts)
     assert [r.id for r in cut.results] == [r.id for r in found.results[: len(cut.results)]]
     dropped = len(found.results) - len(cut.results)
     emptied = sum(a.snippet != b.snippet for a, b in zip(found.results, cut.results, strict=False))
@@ -280,6 +295,13 @@ def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
         assert cut == found
     else:
         note = {"results_dropped": dropped, "snippets_dropped": emptied, "max_tokens": limit}
+        shown = list(zip(found.results, cut.results, strict=False))
+        if fewer := sum(len(a.definitions) - len(b.definitions) for a, b in shown):
+            note["definitions_dropped"] = fewer
+            assert all(len(b.definitions) >= min(len(a.definitions), budget.KEPT_DEFINITIONS) for a, b in shown)
+        if silent := len(found.conflicts) - len(cut.conflicts):
+            note["conflicts_dropped"] = silent
+            assert not cut.results  # what is not said of the results is worse than fewer of them
         assert cut.truncated == note
         assert cut.total == found.total
         definition("searchEnvelope").validate(json.loads(render.dumps(render.envelope(cut))))
@@ -297,6 +319,24 @@ def test_snippets_go_before_results_and_from_the_tail() -> None:
     assert [r.snippet for r in less.results] == ["", ""]
     assert less.has_more
     assert less.truncated == {"results_dropped": 1, "snippets_dropped": 2, "max_tokens": bare}
+
+
+def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
+    sites = tuple(DefinitionSite("src/b.py", i, "main", "linux" * 9, "variant", i == 30) for i in range(1, 41))
+    own = DefinitionSite("src/a.py", 4, "main", "windows", "variant")
+    first, last = (make(id=str(i), conflict=True, definitions=(*sites, own), snippet="") for i in range(2))
+    whole = answer(first, last, conflicts=({"reasoning": "x" * 40},))
+    size = budget.tokens(render.dumps(render.envelope(whole)))
+    cut = budget.cut(whole, size - 100)
+    assert cut.results[0].definitions == first.definitions
+    assert cut.results[1].definitions == (sites[0], sites[29], own)
+    assert cut.truncated == {
+        "results_dropped": 0, "snippets_dropped": 0, "max_tokens": size - 100, "definitions_dropped": 38
+    }  # fmt: skip
+    definition("searchEnvelope").validate(render.envelope(replace(cut, conflicts=())))
+    less = budget.cut(whole, 120)
+    assert (less.results, len(less.conflicts)) == ((), 1)
+    assert budget.cut(whole, 90).truncated["conflicts_dropped"] == 1
 
 
 def test_an_answer_that_fits_is_unchanged() -> None:

@@ -134,8 +134,14 @@ def test_layers_of_multiview() -> None:
 def test_conflicts_and_stale_rows_are_flagged() -> None:
     sites = (DefinitionSite("a.go", 1, "main", None, "variant"), DefinitionSite("abc.go", 22, None, "fips", "variant"))
     text = shown(answer(make(stale=True, conflict=True, definitions=sites)))
-    assert "⚠ stale" in text.splitlines()[0]
-    assert "    ⚠ conflict: 2 definitions\n      a.go:1     variant on main\n      abc.go:22  [fips] variant\n" in text
+    assert text.splitlines()[0] == "src/aes.go:9  function crypto.encrypt  ⚠ stale  ⚠ conflict  0.83 dense"
+    assert (
+        "    2 definitions, variant: their conditions exclude each other\n"
+        "      a.go:1             variant\n"
+        "      abc.go:22  [fips]  variant\n"
+    ) in text
+    assert "⚠ conflict" in shown(answer(make(conflict=True, definitions=sites)), snippet_lines=0).splitlines()[0]
+    assert "conflict" not in shown(answer(make()))
 
 
 def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
@@ -144,13 +150,13 @@ def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
             make(),
             degraded=(Degradation("dense", "timeout", "bm25", "high", "late"),),
             conflicts=({"conflict_type": "numeric-mismatch", "reasoning": "3 is not 5", "sources": ["a:1"]},),
-            truncated={"results_dropped": 2, "snippets_dropped": 1, "max_tokens": 900},
+            truncated={"results_dropped": 2, "snippets_dropped": 1, "max_tokens": 900, "definitions_dropped": 4},
             index=replace(INDEX, stale_files=2),
         )
     )
     assert "degraded: dense (timeout), answered by bm25; impact high: late\n" in text
-    assert "numeric-mismatch: 3 is not 5 (a:1)" in text
-    assert "cut to 900 tokens: 2 results and 1 snippet dropped\n" in text
+    assert "⚠ numeric-mismatch: 3 is not 5\n    a:1\n" in text
+    assert "cut to 900 tokens: 2 results, 1 snippet and 4 definitions dropped\n" in text
     assert text.endswith("2 files changed since: run `lci index`\n")
 
 
@@ -169,9 +175,10 @@ def test_the_plan_is_named_and_not_spelled_out_unless_asked() -> None:
 
 
 def test_ascii_terminals_get_ascii() -> None:
-    sites = (DefinitionSite("a.go", 1, None, None, "variant"),) * 2
+    sites = (DefinitionSite("a.go", 1, None, None, "variant", active=True),) * 2
     text = shown(answer(make(stale=True, conflict=True, definitions=sites)), "ascii")
     assert "! conflict" in text
+    assert "<- active here" in text
     assert " | " in text
     assert text.endswith("1 of 37 results - dense\n")
 

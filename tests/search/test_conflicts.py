@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import itertools
 import textwrap
 
 import pytest
 
-from lci_py.search.conflicts import Site, definitions, exclusive, group_key
+from lci_py.search.conflicts import Site, definitions, group_key
+from lci_py.search.logic import Machine
+from lci_py.source.conditions.paths import path_condition
 from lci_py.source.extract import extract
 from lci_py.source.languages import is_test
-from lci_py.types import FUNCTION_KINDS, DefinitionSite
+from lci_py.types import DefinitionSite
 
-LANGUAGES = {"py": "python", "go": "go", "c": "c", "h": "c", "rs": "rust", "cs": "csharp", "cpp": "cpp"}
+LANGUAGES = {
+    "py": "python", "go": "go", "c": "c", "h": "c", "rs": "rust", "cs": "csharp", "cpp": "cpp", "js": "javascript",
+    "ts": "typescript", "rb": "ruby", "lua": "lua", "sh": "bash", "swift": "swift", "kt": "kotlin", "java": "java",
+    "php": "php", "hs": "haskell", "ex": "elixir", "zig": "zig", "scala": "scala",
+}  # fmt: skip
+
+
+MACHINE = Machine.here()
 
 
 def sites(files: dict[str, str]) -> list[Site]:
     """The rows of some files, as an index would have them."""
-    rows = []
-    unit = itertools.count()
+    rows: list[Site] = []
     for path, text in files.items():
-        source = textwrap.dedent(text)
         language = LANGUAGES[path.rpartition(".")[2]]
-        found = extract(path, source.encode(), language)
-        lines = source.split("\n")
-        local: list[bool] = []
-        for symbol in found.symbols:
-            around = symbol.parent
-            local.append(around >= 0 and (local[around] or found.symbols[around].kind in FUNCTION_KINDS))
-            number = next(unit)
+        first = len(rows)
+        for symbol in extract(path, textwrap.dedent(text).encode(), language).symbols:
             rows.append(
                 Site(
-                    number, f"id{number}", path, symbol.line, symbol.name, symbol.qualified_name, symbol.kind, language,
-                    symbol.signature, symbol.build_tag, is_test(path), local[-1], symbol.first_line,
-                    "\n".join(lines[symbol.first_line - 1 : symbol.line - 1]),
+                    f"id{len(rows)}", path, symbol.line, symbol.name, symbol.qualified_name, symbol.kind, language,
+                    symbol.signature, symbol.build_tag, is_test(path), frozenset(symbol.traits.split()),
+                    first + symbol.parent if symbol.parent >= 0 else -1, symbol.digest, path_condition(language, path),
                 )
             )  # fmt: skip
     return rows
@@ -43,7 +44,7 @@ def conflict(files: dict[str, str], name: str, at: int = 0) -> list[tuple[str, s
     """The definitions shown for the `at`-th definition called `name`."""
     named = [site for site in sites(files) if site.name == name]
     assert len(named) > 1, "the sources must define the name more than once"
-    found = definitions([named[at], *named], "main")
+    found = definitions([named[at], *named], "main", MACHINE)
     return [(site.file, site.build_tag, site.relation) for site in found]
 
 
@@ -66,7 +67,7 @@ CONFLICTS = {
     ),
     "go without and with a constraint": (
         {"p/a.go": "package p\n\nfunc F() {}\n", "p/b_linux.go": "package p\n\nfunc F() {}\n"},
-        [("p/a.go", None, "variant"), ("p/b_linux.go", "linux", "variant")],
+        [("p/a.go", None, "overlap"), ("p/b_linux.go", "linux", "overlap")],
     ),
     "go methods": (
         {f"p/a_{os}.go": "package p\n\nfunc (t *T) F() {}\n" for os in ("linux", "windows")},
@@ -77,8 +78,8 @@ CONFLICTS = {
         [("a.c", "defined(A)", "variant"), ("a.c", "!defined(A)", "variant")],
     ),
     "c, two files": (
-        {"a.c": "#ifdef A\nint F(void) {}\n#endif\n", "b.c": "#ifdef B\nint F(void) {}\n#endif\n"},
-        [("a.c", "defined(A)", "variant"), ("b.c", "defined(B)", "variant")],
+        {"a.c": "#ifdef A\nint F(void) {}\n#endif\n", "b.c": "#ifndef A\nint F(void) {}\n#endif\n"},
+        [("a.c", "defined(A)", "variant"), ("b.c", "!defined(A)", "variant")],
     ),
     "c macros": (
         {"a.h": "#ifndef A_H\n#define A_H\n#define F 1\n#ifdef B\n#undef F\n#define F 2\n#endif\n#endif\n"},
@@ -89,8 +90,8 @@ CONFLICTS = {
         [("a.c", "A && B", "variant"), ("a.c", "!(A && B) && C", "variant"), ("a.c", "!(A && B) && !C", "variant")],
     ),
     "c#, two files of a namespace": (
-        {f"{x}.cs": f"#if {x}\nnamespace N {{ class F {{}} }}\n#endif\n" for x in "AB"},
-        [("A.cs", "A", "variant"), ("B.cs", "B", "variant")],
+        {f"{i}.cs": f"#if {x}\nnamespace N {{ class F {{}} }}\n#endif\n" for i, x in enumerate(("A", "!A"))},
+        [("0.cs", "A", "variant"), ("1.cs", "!A", "variant")],
     ),
     "rust functions": (
         {"a.rs": '#[cfg(feature = "x")]\nfn F() {}\n#[cfg(not(feature = "x"))]\nfn F() {}\n'},
@@ -128,6 +129,52 @@ CONFLICTS = {
         {"a.py": PROPERTIES},
         [("a.py", "A", "variant"), ("a.py", "not (A)", "variant")],
     ),
+    "python, the same condition twice": (
+        {"a.py": "if X:\n    def F(): ...\nif X:\n    def F(): ...\n"},
+        [("a.py", "X", "duplicate"), ("a.py", "X", "duplicate")],
+    ),
+    "python, an earlier definition under a condition is lost": (
+        {"a.py": "if A:\n    def F(): ...\ndef F(): ...\n"},
+        [("a.py", "A", "overlap"), ("a.py", None, "overlap")],
+    ),
+    "python, two conditions that can both hold": (
+        {"a.py": "if A:\n    def F(): ...\nif B:\n    def F(): ...\n"},
+        [("a.py", "A", "overlap"), ("a.py", "B", "overlap")],
+    ),
+    "go, two of three clash": (
+        {"p/a_linux.go": "package p\nfunc F() {}\n", "p/b_windows.go": "package p\nfunc F() {}\n",
+         "p/c.go": "//go:build windows && cgo\n\npackage p\nfunc F() {}\n"},
+        [("p/a_linux.go", "linux", "variant"), ("p/b_windows.go", "windows", "overlap"),
+         ("p/c.go", "windows && cgo", "overlap")],
+    ),
+    "c, two conditions of one file that can both hold": (
+        {"a.c": "#ifdef A\nint F(void) {}\n#endif\n#ifdef B\nint F(void) {}\n#endif\n"},
+        [("a.c", "defined(A)", "overlap"), ("a.c", "defined(B)", "overlap")],
+    ),
+    "c, a macro unless there is one": (
+        {"a.h": "#ifdef A\n#define F 1\n#endif\n#ifndef F\n#define F 2\n#endif\n"},
+        [("a.h", "defined(A)", "fallback"), ("a.h", "!defined(F)", "fallback")],
+    ),
+    "c, weak symbols": (
+        {"a.c": "__attribute__((weak)) int F(void) { return 1; }\n", "b.c": "int F(void) { return 2; }\n"},
+        [("a.c", None, "fallback"), ("b.c", None, "fallback")],
+    ),
+    "javascript functions": (
+        {"a.js": "function F() {}\nfunction F(a) {}\n"},
+        [("a.js", None, "duplicate"), ("a.js", None, "duplicate")],
+    ),
+    "ruby methods": (
+        {"a.rb": "class A\n  def F; 1; end\n  def F; 2; end\nend\n"},
+        [("a.rb", None, "duplicate"), ("a.rb", None, "duplicate")],
+    ),
+    "lua functions": (
+        {"a.lua": "local M = {}\nfunction M.F() return 1 end\nfunction M.F() return 2 end\nreturn M\n"},
+        [("a.lua", None, "duplicate"), ("a.lua", None, "duplicate")],
+    ),
+    "rust functions that can both be had": (
+        {"a.rs": '#[cfg(feature = "x")]\nfn F() {}\n#[cfg(feature = "y")]\nfn F() {}\n'},
+        [("a.rs", 'feature = "x"', "overlap"), ("a.rs", 'feature = "y"', "overlap")],
+    ),
     "python, plain redefinition": (
         {"a.py": "def F(): ...\ndef F(a): ...\n"},
         [("a.py", None, "duplicate"), ("a.py", None, "duplicate")],
@@ -159,7 +206,6 @@ NO_CONFLICTS = {
     "reassignment": {"a.py": "F = 1\nF = 2\n"},
     "declaration for the type checker": {"a.py": "if TYPE_CHECKING:\n    class F: ...\nelse:\n    class F: ...\n"},
     "dead python": {"a.py": "def F(): ...\nif False:\n    def F(): ...\n"},
-    "same condition twice": {"a.py": "if X:\n    def F(): ...\nif X:\n    def F(): ...\n"},
     "go packages of one name": {"p/a_linux.go": "package p\nfunc F() {}\n", "q/p/a.go": "package p\nfunc F() {}\n"},
     "go types": {"p/a_linux.go": "package p\nfunc (a A) F() {}\n", "p/b.go": "package p\nfunc (b B) F() {}\n"},
     "go test double": {"p/a_linux.go": "package p\nfunc F() {}\n", "p/a_test.go": "package p\nfunc F() {}\n"},
@@ -194,6 +240,26 @@ NO_CONFLICTS = {
         "b.cs": "#if Y\nnamespace N { partial class F {} }\n#endif\n",
     },
     "c# without a namespace": {"a.cs": "#if X\nclass F {}\n#endif\n", "b.cs": "#if Y\nclass F {}\n#endif\n"},
+    "c, weak and static": {
+        "a.c": "__attribute__((weak)) static int F(void) { return 1; }\n", "b.c": "static int F(void) { return 2; }\n",
+    },
+    "c macro defined the same twice": {"a.h": "#ifdef A\n#define F 1\n#endif\n#ifdef B\n#define F 1\n#endif\n"},
+    "rust impl blocks": {
+        "a.rs": "#[cfg(feature = \"x\")]\nimpl T<A> { fn F() {} }\n#[cfg(feature = \"y\")]\nimpl T<B> { fn F() {} }\n",
+    },
+    "javascript accessors": {"a.js": "class A { get F() { return 1 } set F(v) {} }\n"},
+    "javascript static and not": {"a.js": "class A { static F() {} F() {} }\n"},
+    "typescript overloads": {"a.ts": "function F(a: number): void;\nfunction F(a: string): void;\nfunction F(a) {}\n"},
+    "typescript declarations": {"a.ts": "declare function F(): void;\nfunction F() {}\n"},
+    "ruby reopened class": {"a.rb": "class A\n  def F; 1; end\nend\nclass A\n  def F; 2; end\nend\n"},
+    "ruby class and object": {"a.rb": "class A\n  def self.F; 1; end\n  def F; 2; end\nend\n"},
+    "swift extensions": {
+        "a.swift": "extension A where T == Int { func F() {} }\nextension A where T == String { func F() {} }\n",
+    },
+    "java overloads": {"A.java": "class A { void F(int a) {} void F(String a) {} }\n"},
+    "kotlin receivers": {"a.kt": "fun String.F() {}\nfun Int.F() {}\n"},
+    "kotlin expect and actual": {"a.kt": "expect fun F(): Int\nactual fun F(): Int = 1\n"},
+    "elixir clauses": {"a.ex": "defmodule M do\n  def f(0), do: 1\n  def f(n), do: n\nend\n"},
     "c++ overloads": {"a.cpp": "void F(int a) {}\n#if X\nvoid F(long a) {}\n#endif\n"},
     "c++ namespaces": {"a.cpp": "namespace F { int a; }\n#if X\nnamespace F { int b; }\n#endif\n"},
 }  # fmt: skip
@@ -201,7 +267,7 @@ NO_CONFLICTS = {
 
 @pytest.mark.parametrize("case", NO_CONFLICTS)
 def test_no_conflicts(case: str) -> None:
-    name = {"go init": "init", "c entry points": "main"}.get(case, "F")
+    name = {"go init": "init", "c entry points": "main", "elixir clauses": "f"}.get(case, "F")
     count = sum(site.name == name for site in sites(NO_CONFLICTS[case]))
     assert [conflict(NO_CONFLICTS[case], name, at) for at in range(count)] == [[]] * count
 
@@ -215,9 +281,9 @@ def test_every_site_of_a_conflict_shows_the_same_definitions() -> None:
 
 def test_definition_sites_carry_the_branch_and_the_line() -> None:
     rows = [site for site in sites({"a.py": "if A:\n    def F(): ...\nelse:\n    def F(): ...\n"}) if site.name == "F"]
-    assert definitions(rows, "topic")[1] == DefinitionSite("a.py", 4, "topic", "not (A)", "variant")
-    assert definitions(rows, None)[0].branch is None
-    assert definitions(rows[:1], "topic") == definitions([], "topic") == ()
+    assert definitions(rows, "topic", MACHINE)[1] == DefinitionSite("a.py", 4, "topic", "not (A)", "variant")
+    assert definitions(rows, None, MACHINE)[0].branch is None
+    assert definitions(rows[:1], "topic", MACHINE) == definitions([], "topic", MACHINE) == ()
     assert group_key(rows[0]) == group_key(rows[1])
 
 
@@ -235,18 +301,3 @@ def test_within_a_file_other_parameters_in_other_files_do_not_hide_a_conflict() 
     both = "#ifdef A\nint F(int a) {}\n#else\nint F(int a) {}\n#endif\n"
     found = conflict({"a.c": both, "b.c": "#ifdef B\nint F(long a) {}\n#endif\n"}, "F")
     assert found == [("a.c", "defined(A)", "variant"), ("a.c", "!defined(A)", "variant")]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("a", "!a", True), ("a && b", "!(a && b) && c", True), ("a && b && c", "!(a && b)", True), ("a", "b", False),
-        ("a && b", "!(a && c)", False), ("unix", "windows", True), ("unix && windows", "unix", False),
-        ("a", None, False),
-        ('target_os = "linux" && a', 'target_os = "macos"', True), ('feature = "a"', 'feature = "b"', False),
-        ("defined(_WIN32)", "defined(__APPLE__)", True), ("defined(_WIN32)", "defined(A)", False),
-    ],
-)  # fmt: skip
-def test_exclusive(one: str, other: str | None, expected: bool) -> None:
-    assert exclusive(one, other) is expected
-    assert exclusive(other, one) is expected

@@ -369,7 +369,7 @@ def test_the_hook_for_pre_commit(root: Path, tmp_path: Path) -> None:
     )
     (tmp_path / "bin" / "lci").chmod(0o755)
     pre_commit("validate-manifest", str(manifest))
-    [hook] = yaml.safe_load(manifest.read_text())
+    hook = next(one for one in yaml.safe_load(manifest.read_text()) if one["id"] == "lci-index")
     local = {**hook, "language": "system"}
     (root / ".pre-commit-config.yaml").write_text(json.dumps({"repos": [{"repo": "local", "hooks": [local]}]}))
     types = ["pre-commit", "post-commit", "post-checkout", "post-merge", "post-rewrite"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions import golang, preprocessor, python, rust
+from lci_py.source.conditions import elixir, golang, javascript, preprocessor, python, rust, scripts, shell
 from lci_py.source.conditions.paths import path_condition
 from lci_py.source.conditions.text import MAX_DEPTH, File, Range, conjuncts, join, negate
 
@@ -21,10 +21,16 @@ __all__ = ["File", "Range", "Tags", "conjuncts", "join", "negate", "path_conditi
 
 #: By `conditions` in a language's language.toml; an unknown one has no conditions.
 _FAMILIES: dict[str, Callable[[File], list[Range]]] = {
+    "elixir": elixir.ranges,
     "go": golang.ranges,
+    "javascript": javascript.ranges,
+    "lua": scripts.lua_ranges,
+    "php": scripts.php_ranges,
     "preprocessor": preprocessor.ranges,
     "python": python.ranges,
+    "ruby": scripts.ruby_ranges,
     "rust": rust.ranges,
+    "shell": shell.ranges,
 }
 
 

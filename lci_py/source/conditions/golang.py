@@ -1,12 +1,13 @@
-"""Go: build constraints in the file's name and above its package clause."""
+"""Go: what `go/build` decides by: the file's name, the constraint above its package clause, and `import "C"`."""
 
 from __future__ import annotations
 
 import re
 
-from lci_py.source.conditions.text import File, Range, any_of, clip
+from lci_py.source.conditions.formula import formula
+from lci_py.source.conditions.text import File, Range, clip, conjuncts
 
-# internal/syslist of Go 1.23; a name stays listed when its port is removed, and so do file names in old code.
+# What go/build calls known in file names: Go 1.23's list. Names stay in it when their port is removed.
 _GOOS = frozenset((
     "aix", "android", "darwin", "dragonfly", "freebsd", "hurd", "illumos", "ios", "js", "linux", "nacl", "netbsd",
     "openbsd", "plan9", "solaris", "wasip1", "windows", "zos",
@@ -16,37 +17,119 @@ _GOARCH = frozenset((
     "mips64p32", "mips64p32le", "ppc", "ppc64", "ppc64le", "riscv", "riscv64", "s390", "s390x", "sparc", "sparc64",
     "wasm",
 ))  # fmt: skip
-_GO_HEADER = re.compile(rb"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_GO_BUILD = re.compile(r"^//go:build[ \t]+(.+)$", re.MULTILINE)
-_GO_PLUS = re.compile(r"^//[ \t]*\+build[ \t]+(.+)$", re.MULTILINE)
-_GO_TOKEN = re.compile(r"&&|\|\||[!()]|[\w.]+")
+_BUILD, _PLUS, _BOM = b"//go:build", b"+build", b"\xef\xbb\xbf"
+_NOT_BLANK = re.compile(rb"[^ \t\r\n\f\v]")
+_TAG = re.compile(r"[\w.]+")
+_TOKEN = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|[^\W\d]\w*|[^\s;]", re.DOTALL)
 
 
 def ranges(file: File) -> list[Range]:
-    """The file's constraints: the one in its name, then the one above its package clause."""
-    return [Range(0, len(file.source), condition) for condition in _constraints(file.path, file.source)]
+    """The file's conditions, for all of it: what its name says, what its constraint says, cgo.
+
+    Names that the go command passes over are never built.
+    """
+    found = [*_name_tags(file.path), *_constraint(file.source)]
+    if (b'"C"' in file.source or b"`C`" in file.source) and _imports_c(file.source):
+        if not any("cgo" in conjuncts(condition) for condition in found):
+            found.append("cgo")
+    return [Range(0, len(file.source), condition) for condition in found]
 
 
-def _constraints(path: str, source: bytes) -> list[str]:
-    name = path.rsplit("/", 1)[-1].partition(".")[0]
-    words = name.split("_")[1:]  # what is before the first _ is no constraint: linux.go is built everywhere
+def _name_tags(path: str) -> list[str]:
+    base = path.rsplit("/", 1)[-1]
+    if base.startswith(("_", ".")):
+        return ["0"]
+    words = base.partition(".")[0].split("_")[1:]  # linux.go is built everywhere
     if words and words[-1] == "test":
         words.pop()
     if len(words) >= 2 and words[-2] in _GOOS and words[-1] in _GOARCH:
-        found = words[-2:]
-    else:
-        found = [word for word in words[-1:] if word in _GOOS or word in _GOARCH]
-    header = _GO_HEADER.match(source)
-    text = re.sub(r"(?s:/\*.*?\*/)|\r", "", header.group().decode("utf-8", "replace") if header else "")
-    if build := _GO_BUILD.search(text):
-        found.append(_go_expression(build.group(1)))
-    else:
-        # Only above a blank line: one right above the package clause is its doc. `a,b c` is `(a && b) || c`.
-        for line in _GO_PLUS.findall(text[: text.rfind("\n\n") + 1]):
-            found.append(clip(any_of([option.replace(",", " && ") for option in line.split()])))
+        return words[-2:]
+    return [word for word in words[-1:] if word in _GOOS or word in _GOARCH]
+
+
+def _constraint(source: bytes) -> list[str]:
+    """The `//go:build` line, or the `// +build` lines if there is none."""
+    if _BUILD not in source and _PLUS not in source:
+        return []
+    build, end = _header(source)
+    if build:
+        return [clip(formula(build.decode("utf-8", "replace").partition("//")[0], constants=False))]
+    lines = (line.strip() for line in source[:end].removeprefix(_BOM).split(b"\n"))
+    found = []
+    for line in lines:
+        text = line[2:].strip() if line.startswith(b"//") else b""
+        if text.startswith(_PLUS) and text[len(_PLUS) :][:1].strip() == b"":
+            found.append(_plus_build(text[len(_PLUS) :].decode("utf-8", "replace")))
     return found
 
 
-def _go_expression(text: str) -> str:
-    spaced = " ".join(_GO_TOKEN.findall(text.partition("//")[0]))
-    return clip(spaced.replace("! ", "!").replace("( ", "(").replace(" )", ")"))
+def _header(source: bytes) -> tuple[bytes, int]:
+    """The expression of the `//go:build` line, b"" if there is none, and where lines of `// +build` end to count.
+
+    The former may stand on any line of its own before the package clause, the latter only above a blank line, and
+    above any comment that is no `//`.
+    """
+    build, end, at = b"", 0, len(_BOM) if source.startswith(_BOM) else 0
+    only_lines, in_comment = True, False
+    while at < len(source):
+        stop = source.find(b"\n", at) + 1 or len(source)
+        first = _NOT_BLANK.search(source, at, stop)
+        if first is None:
+            end = stop if only_lines else end
+        elif not in_comment and source.startswith(_BUILD, first.start()):
+            rest = source[first.start() + len(_BUILD) : stop]
+            if not build and not rest[:1].strip():
+                build = rest.strip()
+        if first is not None and not source.startswith(b"//", first.start()):
+            only_lines = False
+            in_comment, is_code = _after_comments(source, first.start(), stop, in_comment)
+            if is_code:
+                break
+        at = stop
+    return build, end
+
+
+def _after_comments(source: bytes, at: int, stop: int, in_comment: bool) -> tuple[bool, bool]:
+    """Whether a line ends in a `/*` comment, and whether there is anything but comments on it."""
+    while True:
+        if in_comment:
+            close = source.find(b"*/", at, stop)
+            if close < 0:
+                return True, False
+            at, in_comment = close + 2, False
+        found = _NOT_BLANK.search(source, at, stop)
+        if found is None or source.startswith(b"//", found.start()):
+            return False, False
+        if not source.startswith(b"/*", found.start()):
+            return False, True
+        at, in_comment = found.start() + 2, True
+
+
+def _plus_build(text: str) -> str:
+    """`a,!b c` means `(a && !b) || c`. Like go/build, take what is no tag for `ignore`."""
+    options = []
+    for option in text.split():
+        parts = []
+        for word in option.split(","):
+            tag = word.removeprefix("!")
+            sign = "!" if word != tag and tag[:1] not in ("", "!") else ""
+            parts.append(sign + (tag if _TAG.fullmatch(tag) else "ignore"))
+        options.append(f"({' && '.join(parts)})")
+    return clip(formula(" || ".join(options) or "ignore", constants=False))
+
+
+def _imports_c(source: bytes) -> bool:
+    """Whether `import "C"` is among a file's imports: cgo makes such a file's Go."""
+    tokens = (m.group() for m in _TOKEN.finditer(source, len(_BOM) if source.startswith(_BOM) else 0))
+    code = (token for token in tokens if not token.startswith((b"//", b"/*")))
+    if next(code, b"") != b"package":
+        return False
+    next(code, b"")
+    grouped = False
+    for token in code:
+        if token in (b'"C"', b"`C`"):
+            return True
+        if token in (b"func", b"type", b"var", b"const") and not grouped:
+            return False
+        grouped = grouped if token not in (b"(", b")") else token == b"("
+    return False

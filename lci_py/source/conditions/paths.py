@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
+import re
+
+_JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
+# What bundlers and runtimes choose by: React Native and its ports, Electron, and the parts of a program that are built
+# for the browser, the server or a runtime each. The last suffix counts: in user.server.controller.js it names a layer.
+_SUFFIX = re.compile(
+    r"(?<=[^/])\.(ios|android|native|web|windows|win32|macos|server|client|browser|node|deno|bun|edge|electron)"
+    r"(?=(?:\.d)?\.(?:[cm]?[jt]sx?|es6)$)"
+)
+
 
 def path_condition(language: str, path: str) -> str | None:
     """What must hold for a file at `path` to be part of a build, as far as the path says; None if it says nothing."""
+    if language in _JAVASCRIPT and (suffix := _SUFFIX.search(path)):
+        return suffix[1]
     return None
+
+
+def platform_stem(language: str, path: str) -> str:
+    """The path without its platform suffix: `src/Button.ios.js` is a variant of `src/Button.js`.
+
+    The path itself if it has no such suffix. Variants may differ in the last suffix, as `.ts` and `.tsx`.
+    """
+    return _SUFFIX.sub("", path) if language in _JAVASCRIPT else path
+
+
+def source_root(language: str, path: str) -> str:
+    """The folder that holds the source sets which a file's own lies beside; the path itself if it is in none."""
+    return path

@@ -1,21 +1,47 @@
-"""`#if`, as C, C++, C# and others have it: read from the text, since an `#if` may cut a statement in half."""
+"""`#if`, as C, C++, C#, Swift and Haskell's CPP have it: read from the text, since it may cut a statement in half."""
 
 from __future__ import annotations
 
 import re
 
-from lci_py.source.conditions.text import File, Range, chain, clip, enclosed
+from lci_py.source.conditions.formula import formula
+from lci_py.source.conditions.text import File, Range, clip, conjuncts, join, negate
 
 # Comments and literals are matched so that a `#` in them is passed over. Each alternative starts with a fixed
 # character, which lets the scanner skip text quickly: hence a directive is matched from the line break before it.
+_COMMENT = rb"/\*.*?(?:\*/|\Z)|//(?:\\\r?\n|[^\n])*"
+_STRING = rb"\"(?:\\.|[^\"\\\n])*\""
 _DIRECTIVE = (
-    rb'|\n[ \t]*#[ \t]*(\w+)((?:[^\n/"\\]+|//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\\\r?\n|[^\n])*)'
-    rb"|/\*.*?(?:\*/|\Z)|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,10}'"
+    rb"\n[ \t\f]*#[ \t]*(?P<word>\w+)(?P<rest>(?:[^\n/\"'\\]+|//[^\n]*|/\*.*?(?:\*/|\Z)|"
+    + _STRING
+    + rb"|'(?:\\.|[^'\\\n]){1,4}'|\\\r?\n|[^\n])*)"
 )
-_SCAN_C = re.compile(rb'R"([^\s()\\]{0,16})\(.*?(?:\)\1"|\Z)' + _DIRECTIVE, re.DOTALL)
-_SCAN_CSHARP = re.compile(rb'(""").*?(?:"""|\Z)|@"(?:[^"]|"")*"' + _DIRECTIVE, re.DOTALL)
+_SHARED = rb"|" + _DIRECTIVE + rb"|" + _COMMENT + rb"|" + _STRING + rb"|'(?:\\.|[^'\\\n]){1,10}'"
+# A prefix of letters makes another name of R, as in PRIxPTR"(".
+_C = re.compile(
+    rb"R(?:(?<!\wR)|(?<=\W[uUL]R)|(?<=\Wu8R))\"(?P<delimiter>[^\s()\\]{0,16})\(.*?(?:\)(?P=delimiter)\"|\Z)" + _SHARED,
+    re.DOTALL,
+)
+_CSHARP = re.compile(rb'""".*?(?:"""|\Z)|@\$?"(?:[^"]|"")*"' + _SHARED, re.DOTALL)
+_SWIFT = re.compile(rb'""".*?(?:"""|\Z)' + _SHARED, re.DOTALL)
+# CPP knows nothing of Haskell: not its comments, and `/*` is an operator. Only at the margin is `#` a directive.
+_HASKELL = re.compile(rb"\n#[ \t]*(?P<word>\w+)(?P<rest>(?:\\\r?\n|[^\n])*)")
+_SCANNERS = {
+    **dict.fromkeys(("cs", "csx"), _CSHARP),
+    "swift": _SWIFT,
+    **dict.fromkeys(("hs", "hsc", "chs", "hs-boot", "lhs-boot"), _HASKELL),
+}
 COMMENTS = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\xef\xbb\xbf|(?m:^[ \t]*#[ \t]*pragma\b[^\n]*)", re.DOTALL)
-_DEFINED = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
+_EXTERN = re.compile(rb'\bextern\s+"C"\s*\{')
+_CONDITIONALS = frozenset(
+    (b"if", b"ifdef", b"ifndef", b"else", b"elif", b"elifdef", b"elifndef", b"elseif", b"endif")
+)  # fmt: skip
+_IFS = re.compile(rb"#[ \t]*if")
+_GUARD = re.compile(r"!defined\((\w+)\)")
+_GUARD_NAME = re.compile(r"_(?:H|HH|HPP|HXX|INC|INCLUDED?|GUARD)_*$", re.IGNORECASE)
+_MAX_EXPRESSION = 2000  # characters that are brought into the one form
+_MAX_NEGATED, _MAX_PARTS = 1500, 32  # of the negations in the condition of a later branch; the nearest are kept
+_MAX_GUARDS = 4  # include guards around each other
 
 
 class _Open:
@@ -24,58 +50,120 @@ class _Open:
     def __init__(self, begin: int, condition: str) -> None:
         self.begin = begin  # of the current branch
         self.condition = condition  # of the current branch
-        self.written = [condition]  # what stands after each directive, without the negation of earlier branches
-        self.guards = ""  # the name that it may be an include guard for
-        self.is_guard = False
+        self.own = condition  # what stands after the current directive, without the negation of earlier branches
+        self.negated: list[str] = []  # the parts of these negations
+        self.guards = ""  # the name that it may be an include guard for; what follows may still `#define` it
+        self.is_first = False  # nothing stands above it
+        self.is_named = False  # the guarded name is one of a file
+        self.guarded = -1  # where the text after that `#define` begins; -1 if it is no include guard
+
+    def next(self, begin: int, own: str) -> None:
+        """Go to the next branch."""
+        self.negated += conjuncts(negate(self.own))
+        kept, size = len(self.negated), 0
+        while len(self.negated) - kept < _MAX_PARTS and kept and size + len(self.negated[kept - 1]) <= _MAX_NEGATED:
+            kept -= 1
+            size += len(self.negated[kept])
+        self.negated = self.negated[kept:]
+        self.begin, self.own = begin, own
+        parts = [*self.negated, own]
+        self.condition = "0" if "0" in parts else join(parts) or ""
+        self.guards, self.guarded = "", -1
 
 
 def ranges(file: File) -> list[Range]:
     """What stands between directives. Include guards are no conditions."""
-    return _ranges(file.path, file.source) if b"#" in file.source else []
+    if not _IFS.search(file.source):
+        return []
+    scanner = _SCANNERS.get(file.path.rpartition(".")[2], _C)
+    return [item for item in _Scan(file, scanner).ranges if item.condition]
 
 
-def _ranges(path: str, source: bytes) -> list[Range]:
-    ranges: list[Range] = []
-    stack: list[_Open] = []
-    # One line break is put before the source, so `start` is that of the directive's line.
-    for match in (_SCAN_CSHARP if path.endswith(".cs") else _SCAN_C).finditer(b"\n" + source):
-        start, end = match.start(), match.end() - 1
-        word, rest = (match.group(2) or b"").decode("utf-8", "replace"), match.group(3) or b""
-        if word == "define" and len(stack) == 1 and stack[0].guards:
-            first = rest.split()[:1] == [stack[0].guards.encode()]
-            stack[0].is_guard = first and _blank(source[stack[0].begin : start])
-            stack[0].guards = ""
-        elif word in ("if", "ifdef", "ifndef"):
-            opened = _Open(end, _expression(word, rest))
-            if not stack and not ranges and opened.condition.startswith("!defined(") and _blank(source[:start]):
-                opened.guards = opened.condition[9:-1]
-            stack.append(opened)
-        elif stack and word.startswith(("el", "endif")):
-            opened = stack[-1]
-            if not (opened.is_guard and word == "endif" and _blank(source[end:])):
-                ranges.append(Range(opened.begin, start, opened.condition))
-            if word == "endif":
-                stack.pop()
+class _Scan:
+    def __init__(self, file: File, scanner: re.Pattern[bytes]) -> None:
+        self._file = file
+        self._source = file.source
+        self._stack: list[_Open] = []
+        self._waiting = 0  # open ones whose `#define` may follow
+        self._is_first = True  # no `#if` so far
+        self._end = 0  # of the directive before
+        self.ranges: list[Range] = []
+        # One line break is put before the source, so `start` is that of the directive's line.
+        for match in scanner.finditer(b"\n" + file.source):
+            word = match["word"]
+            if word is not None and (self._waiting or word in _CONDITIONALS):
+                self._directive(match.start(), match.end() - 1, word, match["rest"])
+        size = len(file.source)
+        self.ranges.extend(Range(opened.begin, size, opened.condition) for opened in self._stack if opened.guarded < 0)
+
+    def _directive(self, start: int, end: int, word: bytes, rest: bytes) -> None:
+        # Here also comes any other directive while an include guard may begin.
+        if self._waiting and not _blank(_EXTERN.sub(b"", self._source[self._end : start])):
+            self._give_up()
+        self._end = end
+        if word == b"define":
+            self._defined(end, rest)
+        elif word not in _CONDITIONALS:
+            return
+        elif word.startswith(b"if"):
+            self._stack.append(self._opened(start, end, _expression(word, rest)))
+        elif self._stack:
+            opened = self._stack[-1]
+            self._waiting -= bool(opened.guards)
+            if not (word == b"endif" and self._is_guard(opened, start, end)):
+                self.ranges.append(Range(opened.begin, start, opened.condition))
+            if word == b"endif":
+                self._stack.pop()
             else:
-                own = "" if word == "else" else _expression(word[2:], rest)
-                opened.begin, opened.condition = end, chain(opened.written, own)
-                opened.written.append(own)
-    ranges.extend(Range(opened.begin, len(source), opened.condition) for opened in stack if not opened.is_guard)
-    return [item for item in ranges if item.condition]
+                opened.next(end, "" if word == b"else" else _expression(word[2:], rest))
+
+    def _opened(self, start: int, end: int, condition: str) -> _Open:
+        opened = _Open(end, condition)
+        guard = _GUARD.fullmatch(condition)
+        if guard is not None and len(self._stack) < _MAX_GUARDS and all(outer.guarded >= 0 for outer in self._stack):
+            opened.guards = guard[1]
+            opened.is_first = self._is_first and _blank(self._source[:start])
+            self._waiting += 1
+        self._is_first = False
+        return opened
+
+    def _defined(self, end: int, rest: bytes) -> None:
+        """A `#define`: of the guarded name, if no text but directives came before it."""
+        opened = self._stack[-1] if self._stack else None
+        words = rest.split(None, 2)
+        if opened is None or not opened.guards or words[:1] != [opened.guards.encode()]:
+            return
+        opened.is_named = words[1:2] in ([], [b"1"]) and self._names_a_file(opened.guards)
+        opened.guarded, opened.guards = end, ""
+        self._waiting -= 1
+
+    def _names_a_file(self, name: str) -> bool:
+        stem = re.sub(r"\W|_", "", self._file.path.rpartition("/")[2].partition(".")[0]).upper()
+        return bool(_GUARD_NAME.search(name)) or (len(stem) > 2 and stem in name.replace("_", "").upper())
+
+    def _is_guard(self, opened: _Open, start: int, end: int) -> bool:
+        """Whether an `#if` that ends here is an include guard: around the whole file, or of a name such as LIST_H."""
+        if opened.guarded < 0 or (opened.is_named and _blank(self._source[opened.guarded : start])):
+            return False
+        return opened.is_named or (opened.is_first and _blank(self._source[end:]))
+
+    def _give_up(self) -> None:
+        for opened in self._stack:
+            opened.guards = ""
+        self._waiting = 0
 
 
 def _blank(source: bytes) -> bool:
     return not COMMENTS.sub(b"", source).strip()
 
 
-def _expression(word: str, rest: bytes) -> str:
+def _expression(word: bytes, rest: bytes) -> str:
     """The condition after `#if`, `#ifdef` or `#ifndef`; "" if it always holds."""
     text = COMMENTS.sub(b" ", rest.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")).decode("utf-8", "replace")
-    if word in ("ifdef", "ifndef"):
+    if word in (b"ifdef", b"ifndef"):
         name = text.split()
-        return f"{'!' if word == 'ifndef' else ''}defined({name[0]})" if name else ""
-    text = _DEFINED.sub(lambda m: f"defined({m.group(1) or m.group(2)})", clip(text))
-    text = re.sub(r"!\s+", "!", text)
-    while enclosed(text):
-        text = text[1:-1].strip()
-    return {"1": "", "true": "", "false": "0"}.get(text, text)
+        return clip(f"{'!' if word == b'ifndef' else ''}defined({name[0]})") if name else ""
+    if len(text) > _MAX_EXPRESSION:
+        return clip(text)
+    condition = clip(formula(text, constants=True))
+    return "" if condition == "1" else condition

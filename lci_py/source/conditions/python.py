@@ -1,67 +1,66 @@
-"""Python: `if` and `try` around definitions."""
+"""Python: `if`, `try` and `match` around definitions, and decorators that ask for a feature flag."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.text import MAX_CHAIN, File, Range, clip, join, node_text
+from lci_py.source.conditions.blocks import Branch, Syntax, if_branches, try_branches
+from lci_py.source.conditions.blocks import ranges as block_ranges
+from lci_py.source.conditions.text import MAX_CHAIN, clip, join
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_PYTHON_BLOCKS = frozenset({"if_statement", "try_statement"})
+    from lci_py.source.conditions.blocks import Reader
+    from lci_py.source.conditions.text import File, Range
+
+_VALUES = frozenset({"string", "integer", "float", "true", "false", "none", "concatenated_string", "dotted_name"})
 
 
 def ranges(file: File) -> list[Range]:
-    """Branches of `if` and `try` around definitions."""
-    nodes = file.nodes
-    # What stands in a function decides at run time, not what a build gets. An inner block is reached from its outer.
-    pending = [node for node in nodes if node.type in _PYTHON_BLOCKS and _at_definition_level(node)]
-    found = []
-    while pending:
-        node = pending.pop()
-        branches = _if_branches(node) if node.type == "if_statement" else _try_branches(node)
-        for block, condition in branches:
-            if condition:
-                found.append(Range(block.start_byte, block.end_byte, condition))
-            pending.extend(child for child in block.children if child.type in _PYTHON_BLOCKS)
-    return found
+    """Branches of conditionals around definitions, and what flags gate."""
+    return block_ranges(_SYNTAX, file)
 
 
-def _at_definition_level(node: Node) -> bool:
-    around = node.parent
-    if around is not None and around.type == "block":
-        around = around.parent
-    return around is not None and around.type in ("module", "class_definition")
-
-
-def _if_branches(node: Node) -> list[tuple[Node, str]]:
-    branches: list[tuple[Node, str]] = []
-    earlier: list[str] = []
-    for part in [node, *node.children_by_field_name("alternative")]:
-        block = part.child_by_field_name("consequence" if part.type != "else_clause" else "body")
-        if part.type == "else_clause":
-            condition = join(f"not ({text})" for text in earlier[-MAX_CHAIN:]) or ""
-        else:
-            condition = clip(node_text(part.child_by_field_name("condition")))
-            earlier.append(condition)
-        if block is not None:
-            branches.append((block, condition))
-    # A script's entry point is in every build, and what it decides, it decides at run time.
-    return [] if "__name__" in earlier[0] else branches
-
-
-def _try_branches(node: Node) -> list[tuple[Node, str]]:
-    branches: list[tuple[Node, str]] = []
-    for part in node.children:
-        block = next((child for child in reversed(part.children) if child.type == "block"), None)
-        if part.type == "block":
-            branches.append((part, "try"))
-        elif block is not None and part.type.startswith("except"):
-            caught = next((child for child in part.named_children if child.type != "comment"), block)
-            if caught.type == "as_pattern":
-                caught = caught.named_children[0]
-            branches.append((block, clip(f"except {node_text(caught) if caught != block else ''}")))
-        elif block is not None:
-            branches.append((block, "try else" if part.type == "else_clause" else ""))
+def _match_branches(node: Node, reader: Reader) -> list[Branch]:
+    subject = reader.condition(node.child_by_field_name("subject"))
+    body = node.child_by_field_name("body")
+    branches: list[Branch] = []
+    written: list[str] = []
+    for case in body.named_children if body is not None else ():
+        block = case.child_by_field_name("consequence")
+        if block is None:
+            continue
+        patterns = [child for child in case.named_children if child.type == "case_pattern"]
+        guard = case.child_by_field_name("guard")
+        asked = reader.condition(guard.named_children[0]) if guard is not None and guard.named_children else ""
+        own = join([_pattern(subject, patterns, reader), asked]) or ""
+        branches.append(Branch(block.start_byte, block.end_byte, reader.later(written, own), [block]))
+        written.append(own)
     return branches
+
+
+def _pattern(subject: str, patterns: list[Node], reader: Reader) -> str:
+    """What must hold for a pattern to match; "" if it matches everything."""
+    inner = patterns[0].named_children if len(patterns) == 1 else []
+    if len(inner) == 1 and inner[0].type == "union_pattern":
+        inner = inner[0].named_children[:MAX_CHAIN]
+    shown = [reader.raw(child) for child in inner]
+    if inner and all(_is_value(child.type, shown) for child, shown in zip(inner, shown, strict=True)):
+        return reader.one_of(subject, shown)
+    whole = ", ".join(map(reader.raw, patterns))
+    return "" if whole.isidentifier() else clip(f"{subject} matches {whole}")
+
+
+def _is_value(kind: str, shown: str) -> bool:
+    # A dotted name is a value, a plain one is a variable that anything is bound to.
+    return kind in _VALUES and (kind != "dotted_name" or "." in shown)
+
+
+_SYNTAX = Syntax(
+    conditionals={"if_statement": if_branches, "try_statement": try_branches, "match_statement": _match_branches},
+    blocks=frozenset({"block", "with_statement"}),
+    comment=r"#[^\n]*",
+    entry=r"\b__name__\b",
+    words=True,
+)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 ATOM = re.compile(r"[\w.]+(?:\([^()]*\))?")
-_LOOSE = re.compile(r"\|\||\?|\b(?:or|if|lambda)\b|:=")
+_LOOSE = re.compile(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
 # Sources are untrusted: a chain of thousands of #elif, or #if nested as deep, must not make conditions of its length.
 MAX_CONDITION = 200  # characters of one condition
 MAX_DEPTH = 16  # conditions around one definition; the innermost are kept

@@ -1,0 +1,1 @@
+(program [(if_statement) (case_statement) (list)] @condition)

@@ -1,0 +1,3 @@
+(chunk [(if_statement) (do_statement)] @condition)
+; M.f = M.f or function … end
+(chunk (assignment_statement (expression_list value: (binary_expression operator: "or"))) @condition)

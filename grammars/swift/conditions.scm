@@ -1,1 +1,0 @@
-(directive) @condition

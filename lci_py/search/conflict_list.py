@@ -1,0 +1,63 @@
+"""All conflicts of a repository: the same rule as `conflicts`, over every name that is defined more than once."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from lci_py.search.conflict_sites import MAX_SITES, site_of, this_machine
+from lci_py.search.conflicts import candidates, definitions, group_key, passed_over
+from lci_py.search.present import index_info
+from lci_py.types import RELATIONS, Conflict, ConflictsAnswer, ConflictsRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.search.conflicts import Site
+    from lci_py.search.session import Session
+
+
+def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
+    """Every symbol with several definitions of which one passes the filters, by file and line.
+
+    Raises:
+        BadGlobError, UsageError: A filter cannot be used.
+    """
+    found = [one for one in _all(session, request) if not request.relations or one.relation in request.relations]
+    found.sort(key=lambda one: (one.definitions[0].file, one.definitions[0].line, one.qualified_name))
+    counted = Counter(one.relation for one in found)
+    return ConflictsAnswer(
+        results=tuple(found if request.limit is None else found[: request.limit]),
+        conflicts=(),
+        total=len(found),
+        by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
+        index=index_info(session),
+    )
+
+
+def _all(session: Session, request: ConflictsRequest) -> Iterator[Conflict]:
+    chosen = session.symbols.select_ids(request.filters) if request.filters else None
+    branch, machine = session.manifest.branch, this_machine()
+    for rows in session.symbols.repeated(MAX_SITES):
+        groups: dict[tuple[str, ...], list[Site]] = defaultdict(list)
+        for row in rows:
+            site = site_of(row)
+            if not passed_over(site):
+                groups[group_key(site)].append(site)
+        for sites in groups.values():
+            if len(sites) < 2 or (chosen is not None and not any(site.symbol_id in chosen for site in sites)):
+                continue
+            for asked in _askers(sites):
+                if found := definitions([asked, *sites], branch, machine):
+                    relation = min((item.relation for item in found), key=RELATIONS.index)
+                    yield Conflict(asked.name, asked.qualified_name, asked.kind, asked.language, relation, found)
+
+
+def _askers(sites: list[Site]) -> Iterator[Site]:
+    """One site for each set of definitions that the sites of one group may come to: they may be of several programs."""
+    seen: set[tuple[str, int]] = set()
+    for site in sorted(sites, key=lambda site: (site.file, site.line)):
+        if (site.file, site.line) not in seen:
+            widest = candidates(sites, site)[0]
+            yield site
+            seen.update((one.file, one.line) for one in widest if one.file == site.file or len(widest) == len(sites))

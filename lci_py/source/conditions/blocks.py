@@ -1,0 +1,295 @@
+"""Conditions of scripting languages: what `if`, `try` and the like make of the definitions in their blocks.
+
+A language says what its conditionals look like (`Syntax`); here they are walked from the outermost, which the query
+finds at module and class level, to those in their blocks. What stands in a function decides at run time, not what a
+build gets: no walk goes into one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.conditions import flags, text
+from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, clip, enclosed, join
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from tree_sitter import Node
+
+#: Nodes that make the definition they belong to depend on a feature flag, if they name one.
+_GATES = frozenset({"decorator", "attribute"})
+_STRING = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
+_SPELLING = re.compile(
+    rf"({_STRING})|\s*(===|!==|==|!=(?!~)|=~|!~|~=|(?<!<)[<>]=(?!>)|&&|\|\|)\s*|,\s*(?=[^\s)\]}}])|(!)\s+|([(\[])\s+|\s+(?=[)\]])"
+)
+_PLAIN = re.compile(r"""'([^"'\\$#]*)'""")
+_ATOM = re.compile(r"[$@\\]{0,3}[\w.:]+[?!]?(?:\([^()]*\))?")
+_UNEQUAL = re.compile(
+    rf"((?:typeof )?[\w.$@:\\]+[?!]?(?:\([^()]*\)|\[[^\[\]]*\])*) (!==?|~=|!~) ({_STRING}|[\w.$:]+|/[^/]*/\w*)"
+)
+_EQUAL = {"!==": "===", "!=": "==", "~=": "==", "!~": "=~"}
+
+
+class Branch(NamedTuple):
+    """A part of a conditional.
+
+    Attributes:
+        start, end: Its bytes.
+        condition: What it is there under; "" if nothing depends on it.
+        inside: Nodes that may hold more conditionals.
+    """
+
+    start: int
+    end: int
+    condition: str
+    inside: Sequence[Node] = ()
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """How a language writes its conditions.
+
+    Attributes:
+        conditionals: By node type, what gives the branches of such a node.
+        blocks: Types of nodes that only hold statements.
+        comment: What a comment in a condition looks like.
+        entry: A condition of a script's entry point. It holds in every build, and what it decides, it decides at run
+            time.
+        tidy: What else makes two ways to write a condition one.
+        equals: How equality is written.
+        words: Whether negation is written `not (x)`, as opposed to `!x`.
+        single: Whether 'x' and "x" are the same.
+        shell: Whether a call's arguments are words after its name.
+    """
+
+    conditionals: Mapping[str, Callable[[Node, Reader], list[Branch]]]
+    blocks: frozenset[str]
+    comment: str = r"(?!)"
+    entry: str = r"(?!)"
+    tidy: Callable[[str], str] = str
+    equals: str = "=="
+    words: bool = False
+    single: bool = True
+    shell: bool = False
+
+
+class Reader:
+    """The text of conditions, normalised."""
+
+    def __init__(self, syntax: Syntax, file: File) -> None:
+        self.syntax = syntax
+        self._source = file.source
+        self._flags = file.flags
+
+    def raw(self, node: Node | None) -> str:
+        """The source of a node on one line, without comments; "" for none."""
+        if node is None:
+            return ""
+        # What is longer is cut anyway, and a file may consist of one condition.
+        found = self._source[node.start_byte : min(node.end_byte, node.start_byte + 4 * MAX_CONDITION)]
+        shown = found.decode("utf-8", "replace")
+        if "\n" in shown:
+            shown = _compiled(rf"({_STRING})|{self.syntax.comment}").sub(lambda m: m[1] or " ", shown)
+        return " ".join(shown.split())
+
+    def condition(self, node: Node | None) -> str:
+        """What `node` asks, in the one form for all ways to write it; "" if it always holds, "0" if never."""
+        return self.spell(self.raw(node))
+
+    def spell(self, shown: str) -> str:
+        """The one form of a condition on one line."""
+        shown = _unwrapped(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
+        if re.match(r"not\b", shown) and not re.search(r"\b(?:and|or|if)\b|&&|\|\|", shown):
+            rest = shown[3:].strip()
+            shown = self.negate(_unwrapped(rest))
+        shown = flags.readable(shown, self._flags, words=self.syntax.shell)
+        return {"True": "", "true": "", "1": "", "False": "0", "false": "0"}.get(shown, shown)
+
+    def negate(self, condition: str) -> str:
+        """The opposite, without a double negation."""
+        if condition in ("", "0"):
+            return text.negate(condition)
+        if unequal := _UNEQUAL.fullmatch(condition):
+            return f"{unequal[1]} {_EQUAL[unequal[2]]} {unequal[3]}"
+        if self.syntax.words:
+            inner = condition[4:] if condition.startswith("not (") else ""
+            return inner[1:-1] if inner and enclosed(inner) else f"not ({condition})"
+        if condition.startswith("!") and _ATOM.fullmatch(condition, 1):
+            return condition[1:]
+        return f"!{condition}" if _ATOM.fullmatch(condition) else text.negate(condition)
+
+    def later(self, earlier: Sequence[str], own: str) -> str:
+        """The condition of a later branch: none of the earlier ones, and its own."""
+        return join([*map(self.negate, earlier[-MAX_CHAIN:]), own]) or ""
+
+    def one_of(self, subject: str, values: Iterable[str]) -> str:
+        """The condition that a subject is one of some values; a pattern is matched instead."""
+        either = " or " if self.syntax.words else " || "
+        spelled = ((value, "=~" if value.startswith("/") else self.syntax.equals) for value in map(self.spell, values))
+        return clip(either.join(f"{subject} {equals} {value}" for value, equals in spelled))
+
+    def is_entry(self, node: Node | None) -> bool:
+        """Whether a condition asks if the file is run as a program."""
+        return bool(_compiled(self.syntax.entry).search(self.raw(node)))
+
+    def gate(self, node: Node) -> str:
+        """The flag that a decorator names; "" if none."""
+        return flags.gate(self.raw(node), self._flags)
+
+    def _token(self, match: re.Match[str]) -> str:
+        string, operator, negation, bracket = match.groups()
+        if string:
+            plain = _PLAIN.fullmatch(string) if self.syntax.single else None
+            return f'"{plain[1]}"' if plain else string
+        if operator:
+            return f" {operator} "
+        if match[0].startswith(","):
+            return ", "
+        return negation or bracket or ""
+
+
+def ranges(syntax: Syntax, file: File) -> list[Range]:
+    """What the conditionals among a file's captures say, and those in their blocks."""
+    reader = Reader(syntax, file)
+    found: list[Range] = []
+    pending = list(file.nodes)
+    while pending:
+        node = pending.pop()
+        read = syntax.conditionals.get(node.type)
+        if read is not None:
+            for branch in read(node, reader):
+                if branch.condition:
+                    found.append(Range(branch.start, branch.end, branch.condition))
+                pending.extend(branch.inside)
+        elif node.type in syntax.blocks:
+            pending.extend(node.named_children)
+        elif node.type in _GATES and (flag := reader.gate(node)) and (gated := _gated(node)) is not None:
+            found.append(Range(gated.start_byte, gated.end_byte, flag))
+    return found
+
+
+def if_branches(node: Node, reader: Reader) -> list[Branch]:
+    """The branches of an `if` whose parts are fields: `condition`, `consequence` or `body`, and `alternative`."""
+    asked = node.child_by_field_name("condition")
+    if reader.is_entry(asked):
+        return []
+    branches: list[Branch] = []
+    written: list[str] = []
+    for part in (node, *node.children_by_field_name("alternative")):
+        # An `else` has no condition, nor has what is an `if` of its own: Ruby's elsif, for instance.
+        asks = part is node or part.type not in reader.syntax.conditionals
+        asked = part.child_by_field_name("condition") if asks else None
+        own = reader.condition(asked) if asked is not None else ""
+        condition = reader.later(written, own) if written else own
+        written.append(own)
+        if part is not node and asked is None:
+            inside = part.named_children if asks else [part]
+            branches.append(Branch(part.start_byte, part.end_byte, condition, inside))
+            continue
+        block = part.child_by_field_name("consequence") or part.child_by_field_name("body")
+        if block is not None:
+            branches.append(Branch(block.start_byte, block.end_byte, condition, [block]))
+    return branches
+
+
+def try_branches(node: Node, reader: Reader) -> list[Branch]:
+    """The branches of a `try` with a block and clauses that begin with `catch` or `except`."""
+    branches = []
+
+    def caught(clause: Node) -> str:
+        types = clause.child_by_field_name("type")
+        if types is None and clause.type.startswith("except"):
+            types = next((child for child in clause.named_children if child.type not in ("comment", "block")), None)
+            types = types.named_children[0] if types is not None and types.type == "as_pattern" else types
+        return reader.raw(types)
+
+    for part in node.named_children:
+        if part.type in reader.syntax.blocks:
+            branches.append(Branch(part.start_byte, part.end_byte, "try", [part]))
+        elif part.type.endswith("clause"):
+            kind = part.type.partition("_")[0]
+            condition = {"finally": "", "else": "try else"}.get(kind, clip(f"{kind} {caught(part)}".rstrip()))
+            branches.append(Branch(part.start_byte, part.end_byte, condition, part.named_children))
+    return branches
+
+
+def switch_branches(subject: str, cases: Iterable[Node], reader: Reader) -> list[Branch]:
+    """The branches of a `switch`, whose cases run on into the next.
+
+    Args:
+        subject: What is compared.
+        cases: The case and default clauses.
+    """
+    branches: list[Branch] = []
+    earlier: list[str] = []
+    values: list[str] = []
+    for case in cases:
+        value = case.child_by_field_name("value")
+        statements = [child for child in case.named_children if child != value]
+        if value is not None:
+            values.append(reader.raw(value))
+        if not statements:
+            continue
+        # A default that cases run into, or that runs on, is not told apart: it is rare.
+        condition = reader.later(earlier, "") if value is None else reader.one_of(subject, values[:MAX_CHAIN])
+        branches.append(Branch(case.start_byte, case.end_byte, condition, statements))
+        if _leaves(statements[-1]):
+            if condition and value is not None:
+                earlier.append(condition)
+            values = []
+    return branches
+
+
+def short_circuit(node: Node, reader: Reader) -> list[Branch]:
+    """`a && b` and `a || b` as statements: the right side runs if the left one holds, or does not."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    operator = reader.raw(node.child_by_field_name("operator"))
+    if left is None or right is None or operator not in ("&&", "||", "and", "or"):
+        return []
+    condition = reader.condition(left)
+    if operator in ("||", "or"):
+        condition = reader.negate(condition)
+    return [Branch(right.start_byte, right.end_byte, condition)]
+
+
+def _leaves(statement: Node) -> bool:
+    """Whether a case ends here: with a jump, alone or last in its block."""
+    while statement.type in ("statement_block", "compound_statement") and statement.named_children:
+        statement = statement.named_children[-1]
+    return statement.type.startswith(("break", "return", "throw", "continue", "exit"))
+
+
+def _gated(node: Node) -> Node | None:
+    """The definition that a decorator belongs to."""
+    around = node.parent
+    while around is not None and around.type.startswith("attribute_"):  # PHP has lists of groups of them
+        around = around.parent
+    if around is None or around.type != "class_body":
+        return around
+    following = node.next_named_sibling
+    while following is not None and following.type in ("decorator", "comment"):
+        following = following.next_named_sibling
+    return following
+
+
+def _unwrapped(shown: str) -> str:
+    """A condition without the brackets around all of it, in one pass: the file decides how many there are."""
+    first = len(shown) - len(shown.lstrip("("))
+    last = len(shown) - len(shown.rstrip(")"))
+    if not first or not last:
+        return shown
+    least = depth = first
+    for letter in shown[first : len(shown) - last]:
+        depth += (letter == "(") - (letter == ")")
+        least = min(least, depth)
+    around = min(least, first, last) if depth == last else 0
+    return shown[around : len(shown) - around]
+
+
+@lru_cache(maxsize=32)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.DOTALL)

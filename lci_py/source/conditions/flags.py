@@ -1,0 +1,83 @@
+"""Feature flags: the places that ask for one, in a form that does not depend on how they ask.
+
+`flags.is_enabled("x")`, `Flipper.enabled?(:x)` and `isEnabled('x', user)` are all `flag("x")`, so that a condition and
+its opposite are seen to be about one flag, also between files and languages.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_RECEIVER = r"(?:[$@]{0,2}\w+[?!]?(?:\(\))?(?:\?\.|\?->|::|->|\.|:|\\))*"
+_ARGUMENTS = r"\((?P<arguments>[^()]*(?:\([^()]*\)[^()]*)*)\)"
+_LITERAL = r""":\w+[?!]?|"[^"]*"|'[^']*'"""
+_FIRST_LITERAL = re.compile(rf"(?:^|[(,]|\w[:=])\s*({_LITERAL})")
+_QUOTES = "\"'"
+_SHOWN = 80  # characters of a flag's name
+
+
+def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> str:
+    """A condition with each question for a feature flag as `flag("x")`, or `flag(settings.X)` for a value.
+
+    Args:
+        text: The condition, on one line.
+        predicates: The setting `feature_flags`: `f` is a call with the flag's name, by any receiver; `settings.*` also
+            a value of that name.
+        words: Whether a call's arguments are words after its name, as in a shell.
+    """
+    pattern = _pattern(predicates, words)
+    return pattern.sub(_flag, text) if pattern is not None else text
+
+
+def gate(text: str, predicates: tuple[str, ...]) -> str:
+    """The flag that a decorator, annotation or attribute makes its definition depend on; "" if it is about none.
+
+    Args:
+        text: `@feature_enabled("x")` or `FeatureEnabled("x")`. The name of a class counts as that of a function.
+        predicates: As for `readable`.
+    """
+    pattern = _pattern(predicates, False)
+    name = re.match(r"@?\s*([\w.:$\\]*?)(\w+)\s*(?=\()", text) if pattern is not None else None
+    if pattern is None or name is None:
+        return ""
+    rest = text[name.end() :]
+    for first in dict.fromkeys((name[2], name[2][:1].lower() + name[2][1:])):
+        if found := pattern.match(f"{name[1]}{first}{rest}"):
+            return _flag(found)
+    return ""
+
+
+@lru_cache(maxsize=8)
+def _pattern(predicates: tuple[str, ...], words: bool) -> re.Pattern[str] | None:
+    calls = "|".join(re.escape(name) for name in predicates if "*" not in name)
+    values = "|".join(re.escape(name).replace(r"\*", r"\w+") for name in predicates if "*" in name)
+    spaced = rf" (?P<word>{_LITERAL}{'|[^-][^ ;&|]*' if words else ''})"
+    options = [
+        rf"(?:{calls})(?:{_ARGUMENTS}|{spaced})" if calls else "",
+        rf"(?P<value>{values})(?![\w?!])(?:\((?P<given>[^()]*)\))?" if values else "",
+    ]
+    text = "|".join(filter(None, options))
+    return re.compile(rf"(?<![\w.$@:>-]){_RECEIVER}(?:{text})") if text else None
+
+
+def _flag(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    if groups.get("value"):
+        literal = _FIRST_LITERAL.search(groups["given"] or "")
+        return f"flag({_quoted(literal[1]) if literal else groups['value']})"
+    if word := groups.get("word"):
+        return f"flag({_quoted(word if word[0] in f'$:{_QUOTES}' else f':{word}')})"
+    given = groups.get("arguments") or ""
+    literal = _FIRST_LITERAL.search(given)
+    name = literal[1] if literal else given.partition(",")[0].strip()
+    return f"flag({_quoted(name)})" if name else match[0]  # without a name it is some other question
+
+
+def _quoted(name: str) -> str:
+    """A string and a symbol are one name; anything else stays an expression."""
+    if name[0] in _QUOTES:
+        name = f'"{name[1:-1]}"'
+    elif name[0] == ":":
+        name = f'"{name[1:]}"'
+    return name if len(name) <= _SHOWN else name[: _SHOWN - 1] + "…"
