@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.filters import MAX_VALUES, marks
 from lci_py.source.branches import Tip
-from lci_py.types import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from lci_py.types import Extract
@@ -33,7 +33,7 @@ CREATE TABLE paths (branch INTEGER NOT NULL, path TEXT NOT NULL, status TEXT NOT
   PRIMARY KEY (branch, path)) WITHOUT ROWID;
 CREATE TABLE symbols (file INTEGER NOT NULL, name TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL,
   signature TEXT NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER NOT NULL,
-  build_tag TEXT, traits TEXT NOT NULL, digest TEXT NOT NULL, local INTEGER NOT NULL);
+  build_tag TEXT, traits TEXT NOT NULL, digest TEXT NOT NULL);
 """
 _INDEXES = """
 CREATE INDEX paths_file ON paths (file);
@@ -45,7 +45,7 @@ _COLUMNS = (
     "b.name AS branch, f.path AS file, p.status AS status, s.name AS symbol, s.qualified_name AS qualified_name, "
     "s.kind AS kind, f.language AS language, s.signature AS signature, s.line AS line, s.end_line AS end_line, "
     "s.first_line AS first_line, s.build_tag AS build_tag, s.traits AS traits, s.digest AS digest, f.test AS test, "
-    "s.local AS local"
+    "'' AS id, NULL AS parent"
 )
 _FROM = (
     "FROM symbols s JOIN files f ON f.id = s.file JOIN paths p ON p.file = f.id AND p.path = f.path "
@@ -55,7 +55,7 @@ _ORDER = "ORDER BY b.id, f.path, s.line, s.rowid"
 _TEXTS = (
     "branch", "file", "status", "symbol", "qualified_name", "kind", "language", "signature", "traits", "digest",
 )  # fmt: skip
-_NUMBERS = ("line", "end_line", "first_line", "test", "local")
+_NUMBERS = ("line", "end_line", "first_line", "test")
 
 
 class Defined(NamedTuple):
@@ -71,23 +71,17 @@ class Defined(NamedTuple):
     build_tag: str | None
     traits: str
     digest: str
-    local: bool  # somewhere inside a function
 
 
 def defined_in(found: Extract) -> tuple[Defined, ...]:
     """The definitions of one file."""
-    inside: list[bool] = []  # whether each is a function, or lies in one
-    made = []
-    for number, s in enumerate(found.symbols):
-        local = 0 <= s.parent < number and inside[s.parent]
-        inside.append(local or s.kind in FUNCTION_KINDS)
-        made.append(
-            Defined(
-                s.name, s.qualified_name, s.kind, s.signature, s.line, s.end_line, s.first_line, s.build_tag,
-                s.traits, s.digest, local,
-            )
-        )  # fmt: skip
-    return tuple(made)
+    return tuple(
+        Defined(
+            s.name, s.qualified_name, s.kind, s.signature, s.line, s.end_line, s.first_line, s.build_tag, s.traits,
+            s.digest,
+        )
+        for s in found.symbols
+    )  # fmt: skip
 
 
 class Version(NamedTuple):
@@ -133,7 +127,7 @@ def write_branches(
             number = numbers[version] = len(numbers)
             db.execute("INSERT INTO files VALUES (?,?,?,?,?)", (number, *version, content.language, content.test))
             db.executemany(
-                "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", ((number, *item) for item in content.defined)
+                "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?)", ((number, *item) for item in content.defined)
             )
         kept = [
             {
@@ -161,7 +155,8 @@ class BranchIndex:
     """Reader of the shard. Use it as a context manager, or close it.
 
     Rows are mappings with the columns of the symbolic shard's rows (file, line, end_line, first_line, symbol,
-    qualified_name, kind, language, signature, build_tag, traits, digest, test), and branch, status and local.
+    qualified_name, kind, language, signature, build_tag, traits, digest, test; id is "", and parent None), and with
+    branch and status.
     """
 
     def __init__(self, path: Path) -> None:
@@ -214,6 +209,21 @@ class BranchIndex:
             [branch, path],
         )
         return self._status(found[0][0]) if found else None
+
+    def statuses_of(self, paths: Sequence[str]) -> dict[tuple[str, str], str]:
+        """The same of some files in all branches: (branch, path) to status."""
+        found = {}
+        for start in range(0, len(paths), MAX_VALUES):
+            some = paths[start : start + MAX_VALUES]
+            # Both columns, as the primary key has them: without the first, all paths would be read.
+            sql = (
+                "SELECT b.name AS branch, p.path AS path, p.status AS status FROM branches b CROSS JOIN paths p "
+                f"ON p.branch = b.id AND p.path IN ({marks(some)})"
+            )
+            for row in self._execute(sql, some):
+                branch, path, status = self._checked(row, ("branch", "path", "status"))
+                found[branch, path] = self._status(status)
+        return found
 
     def statuses(self, branch: str) -> dict[str, str]:
         """The same of every file that has one, by path."""
