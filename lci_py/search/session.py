@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lci_py.embed.folder import ModelFolder
     from lci_py.embed.protocol import TextEncoder
     from lci_py.index.bm25 import LexicalIndex
+    from lci_py.index.branches import BranchIndex
     from lci_py.index.files import FileTable
     from lci_py.index.graph import GraphIndex
     from lci_py.search.freshness import Freshness
@@ -68,6 +69,8 @@ class Session:
     def __exit__(self, *_exc: object) -> None:
         if "symbols" in self.__dict__:
             self.symbols.close()
+        if (branches := self.__dict__.get("branches")) is not None:
+            branches.close()
         self._index.close()
 
     # --- shards -------------------------------------------------------------------------------------------------
@@ -114,6 +117,15 @@ class Session:
         from lci_py.search.modules import Modules
 
         return Modules(self.symbols)
+
+    @cached_property
+    def branches(self) -> BranchIndex | None:
+        """What other branches have otherwise; None if none is indexed."""
+        if "branches" not in self.manifest.shards:
+            return None
+        from lci_py.index.branches import BranchIndex
+
+        return BranchIndex(self.shard("branches"))
 
     @cached_property
     def lexical(self) -> LexicalIndex:
