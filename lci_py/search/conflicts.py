@@ -106,8 +106,8 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
         asked: The one of them that has to be among them.
     """
     # One line may hold two definitions of one name: `typedef struct list {…} list;`.
-    by_place = {(site.file, site.line): site for site in group}
-    everywhere = [by_place[place] for place in sorted(by_place)]
+    by_place = {_definition(site): site for site in sorted(group, key=lambda site: (site.file, -site.line))}
+    everywhere = sorted(by_place.values(), key=lambda site: (site.file, site.line))
     here = [site for site in everywhere if site.file == asked.file]
     if asked.language == "rust":
         # The same path in a crate: several files may only define it if no build has two of them.
@@ -118,6 +118,14 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     # the build system chooses from, which nothing in them shows.
     across = [site for site in everywhere if site.file == asked.file or _join(site, asked)]
     return [here] if len(across) == len(here) or not _apart(across) else [across, here]
+
+
+def _definition(site: Site) -> tuple[object, ...]:
+    """What sites of one symbol have in common if they are one definition."""
+    if "external" in site.traits:
+        # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
+        return site.file, *sorted(word for word in site.traits if word.startswith("path="))
+    return site.file, site.line
 
 
 def passed_over(site: Site) -> bool:
