@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,8 @@ def sample(root: Path, definitions: list[Definition], count: int, seed: int) -> 
     chosen: dict[tuple[str, str], list[Definition]] = {}
     for path, ones in itertools.groupby(sorted(found), key=lambda key: key[0]):
         lines = _lines(root / path)
-        outermost = _outermost(lines)
         for key in ones:
+            outermost = _outermost(lines, _names(found[key]))
             is_tagged = len(found[key]) > 1 or found[key][0].build_tag is not None
             if is_tagged and not any(_redefined(lines, outermost, one) for one in found[key]):
                 chosen[key] = found[key]
@@ -119,7 +119,7 @@ def settings(symbol: Sampled, seed: int) -> list[Setting]:
 def instrumented(symbol: Sampled) -> tuple[str, dict[int, int]]:
     """The file with marks, and the lines of the definitions in it."""
     lines = _lines(symbol.root / symbol.path)
-    outermost = _outermost(lines)
+    outermost = _outermost(lines, _names(symbol.definitions))
     added: dict[int, list[str]] = defaultdict(list)  # by the line (from 0) that it stands before
     for number, one in enumerate(symbol.definitions):
         added[_joined(lines, one.line - 1)].append(f"#define lci_kept_{number}_{symbol.name} 1")
@@ -153,17 +153,24 @@ def _redefined(lines: list[str], outermost: dict[int, int], one: Definition) -> 
     return any(name in names for name in re.findall(r"#\s*(?:define|undef)\s+(\w+)", between))
 
 
-def _outermost(lines: list[str]) -> dict[int, int]:
-    """By line, the line of the outermost #if around it, include guards aside; from 0."""
+def _names(definitions: Iterable[Definition]) -> set[str]:
+    return {name for one in definitions for name in _NAME.findall(one.build_tag or "")}
+
+
+def _outermost(lines: list[str], names: set[str]) -> dict[int, int]:
+    """By line, the line of the outermost #if around it, from 0. An include guard is none: a first #ifndef of what is
+    not in the tags, with its #define right after it."""
     found: dict[int, int] = {}
     stack: list[int] = []
+    is_first = True
     for place, line in enumerate(lines):
         directive = _IF.match(line)
         if directive is not None and directive[1] != "endif":
             following = " ".join(lines[place + 1 : place + 4])
             guarded = _NAME.findall(directive[2].replace("defined", ""))
-            is_guard = not stack and guarded and re.match(rf"\s*#\s*define\s+{guarded[0]}\b", following)
-            stack.append(-1 if is_guard else place)
+            defined = guarded and re.match(rf"\s*#\s*define\s+{guarded[0]}\b", following)
+            stack.append(-1 if is_first and defined and guarded[0] not in names else place)
+            is_first = False
         elif directive is not None and stack:
             stack.pop()
         around = [place for place in stack if place >= 0]
