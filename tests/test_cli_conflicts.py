@@ -147,7 +147,7 @@ def test_a_relation_leaves_out_the_disagreements(run: Run, app: FakeApp) -> None
         (["-r", "variant", "--fail-on", "overlap"], "add it to --relation variant"),
         (["-r", "variant", "--fail-on", "disagreement"], "leave out --relation"),
         (["-n", "0"], "--limit must be at least 1"),
-        (["-n", "x"], "'x'"),
+        (["-n", "x"], "integer"),
         ([" "], "name is empty"),
         (["--lang", ""], "--lang is empty"),
         (["--json", "--sarif"], "choose one output"),

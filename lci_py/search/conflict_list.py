@@ -11,7 +11,7 @@ from lci_py.search.present import index_info
 from lci_py.types import RELATIONS, Conflict, ConflictsAnswer, ConflictsRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from lci_py.search.conflicts import Site
     from lci_py.search.session import Session
@@ -36,12 +36,16 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
 
 
 def _all(session: Session, request: ConflictsRequest) -> Iterator[Conflict]:
-    chosen = session.symbols.select_ids(request.filters) if request.filters else None
+    chosen: Collection[str] | None = None
+    if request.name:
+        chosen = {row["id"] for row in session.symbols.definitions(request.name, request.filters)}
+    elif request.filters:
+        chosen = session.symbols.select_ids(request.filters)
     branch, machine = session.manifest.branch, this_machine()
     for rows in session.symbols.repeated(MAX_SITES):
         groups: dict[tuple[str, ...], list[Site]] = defaultdict(list)
         for row in rows:
-            site = site_of(row)
+            site = site_of(session, row)
             if not passed_over(site):
                 groups[group_key(site)].append(site)
         for sites in groups.values():
