@@ -219,7 +219,7 @@ def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
         (["Session.close"], ["Session.close"]),
         (["close"], ["Session.close"]),
         (["client.py::close"], ["Session.close"]),
-        (["*.clos*"], ["Session.close"]),
+        (["clos*"], ["Session.close"]),
         (["lockFile", "--lang", "c"], []),
         (["--lang", "c"], ["wait_readable"]),
         (["--kind", "method"], ["Session.close"]),
