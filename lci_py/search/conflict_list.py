@@ -45,7 +45,7 @@ def _all(session: Session, request: ConflictsRequest) -> Iterator[Conflict]:
     for rows in session.symbols.repeated(MAX_SITES):
         groups: dict[tuple[str, ...], list[Site]] = defaultdict(list)
         for row in rows:
-            site = site_of(row)
+            site = site_of(session, row)
             if not passed_over(site):
                 groups[group_key(site)].append(site)
         for sites in groups.values():

@@ -38,7 +38,7 @@ def definition_sites(
     rows = session.symbols.same_name(qualified_name, language, MAX_SITES)
     if len(rows) < 2:
         return ()
-    sites = [site_of(row) for row in rows]
+    sites = [site_of(session, row) for row in rows]
     asked = [site for site in sites if site.symbol_id == symbol_id]
     if not asked:
         return ()
@@ -53,21 +53,24 @@ def this_machine() -> Machine:
     return Machine.here()
 
 
-def site_of(row: Row) -> Site:
-    """A definition, from its row."""
+def site_of(session: Session, row: Row) -> Site:
+    """A definition, from its row and from what other files say about its own."""
+    language, file = row["language"], row["file"]
+    rust = session.modules if language == "rust" else None
     return Site(
         symbol_id=row["id"],
-        file=row["file"],
+        file=file,
         line=row["line"],
         name=row["symbol"],
         qualified_name=row["qualified_name"],
         kind=row["kind"],
-        language=row["language"],
+        language=language,
         signature=row["signature"] or "",
-        build_tag=row["build_tag"],
+        build_tag=rust.tag(language, file, row["build_tag"]) if rust is not None else row["build_tag"],
         is_test=bool(row["test"]),
         traits=frozenset(row["traits"].split()),
         parent=row["parent"] if row["parent"] is not None else -1,
         digest=row["digest"],
-        path_tag=path_condition(row["language"], row["file"]),
+        path_tag=path_condition(language, file),
+        scope=rust.scope(language, file, row["qualified_name"]) if rust is not None else "",
     )

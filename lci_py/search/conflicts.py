@@ -109,6 +109,9 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     by_place = {(site.file, site.line): site for site in group}
     everywhere = [by_place[place] for place in sorted(by_place)]
     here = [site for site in everywhere if site.file == asked.file]
+    if asked.language == "rust":
+        # The same path in a crate: several files may only define it if no build has two of them.
+        return [everywhere, here] if _apart(everywhere) else [here]
     if asked.language not in _LINKED:
         return [everywhere]
     # Without a condition, two files of a repository that define one C function are two programs, or files that
@@ -176,10 +179,12 @@ def _pair(one: Site, other: Site) -> str | None:
 
 def _clashes(one: Site, other: Site, both: bool | None) -> bool:
     """Whether two definitions that can both be had are one too many, and not two things that look alike."""
-    if one.language == "go":
-        return one.build_tag is not None or other.build_tag is not None or one.file == other.file
-    if one.build_tag == other.build_tag or both is None or one.file != other.file:
+    if one.build_tag == other.build_tag or both is None:
         return False  # no compiler takes two under one condition: what tells them apart is not seen
+    if one.language == "go":
+        return True
+    if one.file != other.file:
+        return False
     if one.language == "rust":
         return True
     return _parameters(one.name, one.signature, GROUPS[one.kind]) == _parameters(

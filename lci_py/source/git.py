@@ -79,6 +79,13 @@ def head(root: Path) -> tuple[str | None, str | None]:
     return _resolve(ref, git_dir, common), branch
 
 
+def ref_tip(root: Path, ref: str) -> str | None:
+    """The object that a ref (refs/…) of the work tree around `root` names, by git's files alone; None if in doubt."""
+    top = git_root(root)
+    dirs = _git_dirs(top) if top else None
+    return _resolve(ref, *dirs) if dirs and _symref(f"ref:{ref}") == ref else None
+
+
 def global_excludes(root: Path) -> str:
     """The path of git's global ignore file as seen from `root`; nothing need be there."""
     import subprocess
