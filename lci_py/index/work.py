@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lci_py import __version__
 from lci_py.index.cache import Cache
 from lci_py.source import record
+from lci_py.source.claims import place_kind
 from lci_py.source.conditions import path_condition
 from lci_py.source.digest import digest
 from lci_py.source.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
@@ -21,8 +23,11 @@ from lci_py.source.limits import DEFAULTS, Limits
 from lci_py.source.lower import is_followed
 from lci_py.source.read import read_file
 from lci_py.source.walk import content_reason
-from lci_py.source.worker import process_data
+from lci_py.source.worker import define_data, process_data
 from lci_py.types import FileEntry
+
+if TYPE_CHECKING:
+    from lci_py.index.branches import Defined
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ class Task:
     known: tuple[str, ...] = ()  # digests of contents that need no extraction
     sha: str = ""  # digest of the content that is wanted, if not the one of now: the cache may have it
     key: bytes = b""  # where
+    oid: str = ""  # git's id of the content, if the file is one of another branch
+    data: bytes | None = None  # which then is here
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,9 @@ class Done:
     key: bytes = b""  # of the body in the cache
     cached: bool = False  # the body comes from there
     limit: str = ""  # which of `LIMIT_REASONS` keeps the body from being complete
+    oid: str = ""  # as the task has it
+    language: str = ""  # of another branch's file
+    defined: tuple[Defined, ...] = ()  # in that
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,8 @@ def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> 
 
 def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str) -> Done:
     entry = task.entry
+    if task.data is not None:
+        return _process_blob(place, task, task.data, cache, unparsable)
     if task.key and cache is not None and (body := cache.get("records", [task.key]).get(task.key)):
         return Done(entry, task.sha, body=body, key=task.key, cached=True)
     data = read_file(place.root, entry.path)
@@ -93,11 +105,29 @@ def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str)
     return Done(entry, sha, body=record.encode(made), key=key, limit=made.limit)
 
 
+def _process_blob(place: Workplace, task: Task, data: bytes, cache: Cache | None, unparsable: str) -> Done:
+    """A file as another branch has it: its definitions are all that is wanted. If it is checked out some day, it is
+    parsed once more; a whole record would cost half as much again now."""
+    from lci_py.index.branches import defined_in
+
+    entry, oid = task.entry, task.oid
+    sha = digest(data)
+    if reason := content_reason(entry.path, data, place.limits.max_line_bytes):
+        return Done(entry, sha, skip=reason, oid=oid)
+    language = detect(entry.path, data[:HEAD_BYTES])
+    key = record_key(sha, entry.path, language, place)
+    if cache is not None and (body := cache.get("records", [key]).get(key)):
+        found = record.decode(body, record.Place(entry.path, entry.size, 0, sha)).extract
+        return Done(entry, sha, cached=True, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
+    found = define_data(entry.path, data, language, limits=place.limits, flags=place.flags, unparsable=unparsable)
+    return Done(entry, sha, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
+
+
 def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     """The name of an extraction: of its content, its language, what the path has to do with it, and of the program."""
     # Go has build constraints in file names.
     name = path.rpartition("/")[2] if language == "go" else path_condition(language, path) or ""
-    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)}"
+    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
     parts = (str(record.VERSION), __version__, _extractor(language), sha, name, asked)
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
