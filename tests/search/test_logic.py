@@ -157,6 +157,10 @@ rust | target_vendor = "apple" | target_os = "linux" | no
 rust | any() | unix | no
 rust | (target_os = "linux" \|\| target_os = "macos") && feature = "x" | windows | no
 rust | loom | !loom | no
+rust | unix | windows \|\| (doc && docsrs) | no
+c | defined(__AMIGA__) | defined(MSDOS) | no
+c | defined(DOXYGEN) | X | no
+c | defined(X) \|\| defined(DOXYGEN) | !defined(X) | no
 python | sys.platform == "win32" | sys.platform != 'win32' | no
 python | sys.platform == "win32" | os.name == 'nt' | yes
 python | sys.platform == "win32" | os.name == "posix" | no
@@ -171,6 +175,10 @@ python | platform.system() == "Windows" | sys.platform == "linux" | no
 python | platform.system() == "Windows" | platform.system() == "Linux" | no
 python | "posix" in sys.builtin_module_names | os.name == "nt" | no
 python | WINDOWS | sys.platform == "darwin" | no
+python | sys.platform[:3] == "win" | os.name == "posix" | no
+python | sys.platform not in {"darwin", "wasi"} | sys.platform == "darwin" | no
+python | support.is_android | _LINUX | no
+python | mswindows | not (MS_WINDOWS) | no
 python | IS_WINDOWS | not (IS_WINDOWS) | no
 python | sys.version_info >= (3, 8) | sys.version_info < (3, 8) | no
 python | sys.version_info >= (3, 8) | not (sys.version_info >= (3, 8)) | no
@@ -242,6 +250,7 @@ typescript | Platform.OS === "ios" | Platform.OS === 'android' | no
 typescript | Platform.OS === "ios" | native | yes
 typescript | server | client | no
 typescript | node | browser | no
+typescript | import.meta.client | server | no
 typescript | server | browser | no
 typescript | server | node | yes
 tsx | flag("x") | !flag('x') | no
@@ -253,6 +262,8 @@ ruby | Gem::Version.new(RUBY_VERSION) >= Gem::Version.new("3.0") | RUBY_VERSION 
 ruby | RUBY_PLATFORM =~ /mswin/ | !(RUBY_PLATFORM =~ /mswin/) | no
 ruby | RUBY_PLATFORM =~ /mswin\|mingw/ | RUBY_PLATFORM =~ /linux/ | no
 ruby | RUBY_PLATFORM =~ /mswin\|mingw/ | RbConfig::CONFIG['host_os'] =~ /darwin/i | no
+ruby | /mswin/ =~ RUBY_PLATFORM | RUBY_PLATFORM =~ /darwin/ | no
+ruby | /mswin/ !~ RUBY_PLATFORM | WINDOWS | no
 ruby | RUBY_PLATFORM =~ /(a\|b)c/ | RUBY_PLATFORM =~ /x/ | yes
 ruby | Gem.win_platform? | RUBY_PLATFORM.include?("linux") | no
 ruby | RUBY_ENGINE == "jruby" | RUBY_ENGINE == "ruby" | no
@@ -304,6 +315,11 @@ bash | -n $ZSH_VERSION | -n $BASH_VERSION | yes
 bash | ${BASH_VERSINFO[0]} -ge 4 | ${BASH_VERSINFO[0]} -lt 4 | no
 bash | command -v curl | !(command -v curl) | no
 bash | $1 == "a*" | $1 == "ab" | yes
+bash | "$x" == "y" | $x == "z" | no
+bash | "$x" == "y" | "$x" == "y" | yes
+bash | "$x" == "$y" | "$x" == "z" | yes
+bash | is-at-least 4.2 && -n $X | -z $X | no
+bash | LANG= git pull && a | !(a) | no
 kotlin | jvm | js | no
 kotlin | iosArm64 | native | yes
 kotlin | iosArm64 | apple | yes

@@ -181,7 +181,7 @@ def test_all_constraints_of_the_go_library() -> None:
             constraints |= {match[1].strip() for match in re.finditer(r"(?m)^//go:build ([\w.!&|() ]+)$", text)}
     pairs = list(itertools.combinations(sorted(constraints), 2))
     wrong = []
-    for one, other in Random(1).sample(pairs, min(1500, len(pairs))):
+    for one, other in Random(1).sample(pairs, min(400, len(pairs))):
         free = sorted(set(re.findall(r"[\w.]+", f"{one} {other}")) - known - {"ignore"})
         if any(word.startswith("go1.") or word in ("gc", "gccgo", "compiler_bootstrap") for word in free):
             continue  # these are no free tags
@@ -192,7 +192,6 @@ def test_all_constraints_of_the_go_library() -> None:
             wrong.append((one, other, expected))
         if expected and together(one, other, "go") is not True:
             wrong.append((one, other, expected))
-    print(*wrong, sep="\n")
     assert not wrong
 
 

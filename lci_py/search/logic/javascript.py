@@ -27,6 +27,9 @@ _WORDS: dict[str, Formula] = {
     "native": Literal(" @platform", _NATIVE),
     **{name: Literal(" @runtime", bit) for name, bit in _RUNTIMES.items()},
     **{name: Literal(" @side", bit) for name, bit in _SIDES.items()},
+    # Source: nuxt.com, "Import meta".
+    **{f"import.meta.{name}": Literal(" @side", bit) for name, bit in _SIDES.items()},
+    **{f"process.{name}": Literal(" @side", bit) for name, bit in _SIDES.items()},
     # Sources: vite.dev, "Env variables and modes"; Metro and React Native set both from one option.
     "import.meta.env.PROD": _PRODUCTION,
     "import.meta.env.DEV": opposite(_PRODUCTION),

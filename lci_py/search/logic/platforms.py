@@ -6,7 +6,8 @@ from lci_py.search.logic.solve import Formula, Literal, Or, both, opposite
 
 _SYSTEMS = (
     "windows cygwin linux android macos ios tvos watchos visionos freebsd openbsd netbsd dragonfly solaris aix haiku "
-    "qnx emscripten wasi hpux hurd fuchsia"
+    "qnx emscripten wasi hpux hurd fuchsia amiga dos vms os400 mvs beos irix osf os2 minix riscos vxworks symbian "
+    "interix"
 )
 #: One at a time. Others than these have no bit of their own, so that "none of these" can hold.
 SYSTEM = {name: 1 << bit for bit, name in enumerate(_SYSTEMS.split())}
@@ -90,10 +91,26 @@ def _macros() -> dict[str, Formula]:
         ("__wasi__", "wasi"),
         ("__GNU__", "hurd"),
         ("__Fuchsia__", "fuchsia"),
+        ("__AMIGA__ AMIGA _AMIGA amiga __amigaos__ __amigaos4__", "amiga"),
+        ("MSDOS __MSDOS__ __MSDOS _MSDOS __DOS__ __DJGPP__ DJGPP", "dos"),
+        ("__VMS VMS __VMS__", "vms"),
+        ("__OS400__ __ILEC400__", "os400"),
+        ("__MVS__", "mvs"),
+        ("__BEOS__", "beos"),
+        ("__sgi sgi", "irix"),
+        ("__osf__ __osf", "osf"),
+        ("__OS2__ OS2 __EMX__", "os2"),
+        ("__minix __minix__", "minix"),
+        ("__riscos__ __riscos", "riscos"),
+        ("__VXWORKS__ __vxworks", "vxworks"),
+        ("__SYMBIAN32__", "symbian"),
+        ("__INTERIX", "interix"),
     ):
         found |= dict.fromkeys(names.split(), system(systems))
     # Apple's compilers do not define it, nor do those for Windows; what is not listed here may well be a Unix.
-    no_unix = Literal(" @system", ~bits(SYSTEM, f"windows {APPLE} wasi fuchsia"))
+    no_unix = Literal(
+        " @system", ~bits(SYSTEM, f"windows {APPLE} wasi fuchsia amiga dos vms os400 mvs os2 riscos symbian")
+    )
     found |= dict.fromkeys(("__unix__", "__unix", "unix"), no_unix)
     for names, processors in (
         ("__x86_64__ __x86_64 __amd64__ __amd64 _M_X64 _M_AMD64 x86_64_HOST_ARCH", "x86_64"),

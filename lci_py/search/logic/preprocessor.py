@@ -32,7 +32,17 @@ _BYTE_ORDERS = {"LITTLE": False, "1234": False, "BIG": True, "4321": True}
 _NEITHER = Values(frozenset({UNDEFINED}), numbers=compared("==", (0,)))
 
 
+#: What is defined for a tool that reads the code and builds nothing of it.
+_TOOLS = frozenset((
+    "DOXYGEN", "__DOXYGEN__", "DOXYGEN_SHOULD_SKIP_THIS", "DOXYGEN_ONLY", "DOXYGEN_RUN", "__INTELLISENSE__",
+    "__cppcheck__", "__clang_analyzer__", "__COVERITY__", "__CHECKER__", "__JETBRAINS_IDE__", "__HADDOCK_VERSION__",
+    "SWIG", "__CDT_PARSER__",
+))  # fmt: skip
+
+
 def _defined(name: str) -> Formula:
+    if name in _TOOLS:
+        return FALSE
     if name in MACROS and not name.startswith("TARGET_OS_"):  # those are defined as 0 where they do not hold
         return MACROS[name]
     if name.startswith("CONFIG_"):
@@ -48,8 +58,8 @@ def _c(leaf: Leaf) -> Formula | None:
     text = leaf.text
     if match := _DEFINED.fullmatch(text):
         return _defined(match[1] or match[2])
-    if text in MACROS:
-        return MACROS[text]
+    if text in MACROS or text in _TOOLS:
+        return MACROS.get(text, FALSE)
     if match := _KCONFIG.fullmatch(text):
         built_in, module = _defined(match[2]), _defined(f"{match[2]}_MODULE")
         if match[1] == "IS_REACHABLE":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lci_py.search.logic.atoms import EMPTY, NO, NULL, Dialect, Leaf, Machine, flag, scalar
 from lci_py.search.logic.parse import Comparison, Grammar, items
 from lci_py.search.logic.solve import Formula, Literal, either
-from lci_py.search.logic.values import Number, Values, compared, numeric, prefixed
+from lci_py.search.logic.values import Number, Values, compared, numeric, prefixed, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,9 +34,11 @@ _SYSTEMS = {
 _OWN_NAMES = {
     "windows": "win32", "win32": "win32", "win": "win32", "mswindows": "win32", "linux": "linux", "macos": "darwin",
     "darwin": "darwin", "osx": "darwin", "mac": "darwin", "cygwin": "cygwin", "freebsd": "freebsd",
+    "ms_windows": "win32", "aix": "aix", "android": "android", "wasi": "wasi", "emscripten": "emscripten",
 }  # fmt: skip
-_OWN = re.compile(r"(?:\w+\.)*_*(?:(?:IS|ON|is|on)_)?([A-Za-z][A-Za-z\d]*)_*")
+_OWN = re.compile(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
 _PLATFORM = frozenset({"sys.platform", "platform", "_sys.platform", "sys.platform.lower()"})
+_SLICE = re.compile(r"(.*)\[:(\d{1,2})\]")
 _SYSTEM = frozenset({"platform.system()", "system()", "_platform.system()"})
 _METHOD = re.compile(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
 _VERSION = re.compile(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
@@ -54,13 +56,16 @@ def _special(leaf: Leaf) -> Formula | None:
         return flag("TYPE_CHECKING")
     if match := _MAJOR.fullmatch(text):
         return Literal(" @python", numeric(prefixed((int(match[1]),))))
-    if (own := _OWN.fullmatch(text)) and (own[1].isupper() or "is_" in text.lower()) and own[1].lower() in _OWN_NAMES:
-        return _starting(_OWN_NAMES[own[1].lower()])
+    own = _OWN.fullmatch(text)
+    # A plain word in small letters may be anything.
+    if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() in _OWN_NAMES:
+        return _starting(_OWN_NAMES[own[2].lower()])
     return None
 
 
-def _starting(prefix: str) -> Formula:
-    return Literal(" @platform", _beginning(prefix))
+def _starting(prefix: str) -> Formula | None:
+    allowed = _beginning(prefix)
+    return Literal(" @platform", allowed) if allowed else None
 
 
 @lru_cache(maxsize=256)
@@ -97,6 +102,8 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
     value = right[1:-1]
     if left in _PLATFORM and value in _BITS:
         return Literal(" @platform", _BITS[value])
+    if (part := _SLICE.fullmatch(left)) and part[1] in _PLATFORM and len(value) == int(part[2]):
+        return _starting(value)
     if left in ("os.name", "_os.name"):
         return _os_name(value)
     if left in _SYSTEM and value in _SYSTEMS:
@@ -170,6 +177,7 @@ def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, in
 def _here(machine: Machine) -> Mapping[str, Allowed]:
     known: dict[str, Allowed] = {
         " @python": numeric(prefixed(tuple(machine.python))),
+        "sys.byteorder": words(f'"{machine.byteorder}'),
         flag("TYPE_CHECKING").variable: ~1,
     }
     if machine.platform in _BITS:

@@ -54,16 +54,22 @@ _GEM_VERSION = re.compile(r"Gem::Version\.(?:new|create)\((.*)\)")
 _RUBY_HOSTS = re.compile(r'RUBY_PLATFORM|(?:::)?RbConfig::CONFIG\["(?:host_os|target_os|arch)"\]')
 _RUBY_MATCH = re.compile(r'(.*)(?:\.match\?\(/(.*)/i?\)|\.include\?\("(.*)"\))')
 _JRUBY = Literal("RUBY_ENGINE", words('"jruby'))
+_RUBY_NAMES: dict[str, Formula] = {
+    **dict.fromkeys(("Gem.win_platform?", "Gem.win_platform?()", "WINDOWS", "IS_WINDOWS", "windows?"), _WINDOWS),
+    **dict.fromkeys(("Gem.java_platform?", "IS_JRUBY", "JRUBY", "jruby?", "defined?(JRUBY_VERSION)"), _JRUBY),
+}
 
 
 def _ruby(leaf: Leaf) -> Formula | None:
     if isinstance(leaf, Operand):
-        if leaf.text in ("Gem.win_platform?", "Gem.win_platform?()"):
-            return _WINDOWS
+        if leaf.text in _RUBY_NAMES:
+            return _RUBY_NAMES[leaf.text]
         if match := _RUBY_MATCH.fullmatch(leaf.text):
             return _ruby_host(match[1], match[2] or match[3])
         return None
     left, operator, right = leaf
+    if operator == "=~" and left[:1] == "/":
+        left, right = right, left
     if operator == "=~" and right[:1] == "/":
         return _ruby_host(left, right.rstrip("imxo").strip("/"))
     if sides := _sides(leaf):
@@ -232,13 +238,28 @@ def _shell(leaf: Leaf) -> Formula | None:
         return (
             Literal(text[2:], words(EMPTY) if text[1] == "z" else ~words(EMPTY)) if text[:2] in ("-n", "-z") else None
         )
-    sides = _sides(leaf)
-    if sides is None:
+    left, operator, right = leaf
+    if operator not in ("==", "==="):
         return None
-    name, value = sides
+    if "$" not in left and "`" not in left:
+        left, right = right, left
+    # `"$x"` is what x holds, unlike a string of any other language.
+    name, value = left.replace('"', ""), right.strip('"')
+    if "$" in value or "`" in value or ("$" not in name and "`" not in name):
+        return flag(f"{name} == {value}")
     if name in _UNAME and (found := _system(value.strip("*").rstrip("-_"))):
         return found
-    return flag(f"{name} == {value}") if re.search(r"[*?\[]", value) else None
+    if re.search(r"[*?\[]", value):
+        return flag(f"{name} == {value}")
+    plain = number(value)
+    return Literal(name, words(f'"{value}') if plain is None else numeric(compared("==", plain)))
 
 
-SHELL = Dialect(falsy=words(EMPTY), spell=_shell_text, special=_shell, facts=platforms.FACTS, here=_here)
+SHELL = Dialect(
+    grammar=Grammar(shell=True),
+    falsy=words(EMPTY),
+    spell=_shell_text,
+    special=_shell,
+    facts=platforms.FACTS,
+    here=_here,
+)
