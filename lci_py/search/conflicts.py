@@ -48,6 +48,8 @@ GROUPS = {
 _OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift", "typescript", "tsx"})
 # Languages whose linker or assembly joins files, so that files may define one symbol under different conditions.
 _LINKED = frozenset({"c", "cpp", "csharp"})
+#: Languages whose bundlers take the file with the suffix that fits.
+_SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
 #: What runs from the top to the bottom: a later definition replaces the one before.
 _SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
 #: Of these, those in which the same name twice without a condition is accepted, and the last one wins.
@@ -106,8 +108,8 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
         asked: The one of them that has to be among them.
     """
     # One line may hold two definitions of one name: `typedef struct list {…} list;`.
-    by_place = {(site.file, site.line): site for site in group}
-    everywhere = [by_place[place] for place in sorted(by_place)]
+    by_place = {_definition(site): site for site in sorted(group, key=lambda site: (site.file, -site.line))}
+    everywhere = sorted(by_place.values(), key=lambda site: (site.file, site.line))
     here = [site for site in everywhere if site.file == asked.file]
     if asked.language == "rust":
         # The same path in a crate: several files may only define it if no build has two of them.
@@ -118,6 +120,14 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     # the build system chooses from, which nothing in them shows.
     across = [site for site in everywhere if site.file == asked.file or _join(site, asked)]
     return [here] if len(across) == len(here) or not _apart(across) else [across, here]
+
+
+def _definition(site: Site) -> tuple[object, ...]:
+    """What sites of one symbol have in common if they are one definition."""
+    if "external" in site.traits:
+        # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
+        return site.file, *sorted(word for word in site.traits if word.startswith("path="))
+    return site.file, site.line
 
 
 def passed_over(site: Site) -> bool:
@@ -166,8 +176,8 @@ def _pair(one: Site, other: Site) -> str | None:
         return None  # a macro beside a function wraps it
     if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) != _guards(other):
         return "fallback"
-    if one.path_tag != other.path_tag and None in (one.path_tag, other.path_tag):
-        return "variant"  # the file with the suffix takes the place of the one without
+    if one.path_tag != other.path_tag and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
+        return "variant"  # the file that says more takes the place of the one that says less
     if _is_value(one):
         return None  # an assignment under a condition mostly changes a variable that is there already
     if macros:
@@ -260,7 +270,7 @@ def _place(site: Site) -> str:
         return site.file.rpartition("/")[0] or "."
     if language == "csharp":
         return "" if site.qualified_name != site.name else site.file  # namespaces span files
-    if language in ("javascript", "typescript", "tsx"):
+    if language in _SUFFIXED:
         return platform_stem(language, site.file)
     if language in ("kotlin", "java", "scala"):
         return source_root(language, site.file)
