@@ -165,7 +165,7 @@ def test_scope(modules: Modules, path: str, name: str, expected: str) -> None:
 
 
 def test_scope_of_a_file(modules: Modules) -> None:
-    assert modules.scope("rust", "src/sys/unix/fs.rs") == "src/lib.rs::sys.unix.fs"
+    assert modules.scope("rust", "src/sys/unix/fs.rs") == "src/lib.rs::sys.fs"  # `pub mod fs` is handed on
     assert modules.scope("rust", "src/lib.rs") == "src/lib.rs::"
 
 
