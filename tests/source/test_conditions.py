@@ -17,8 +17,6 @@ def tags(path: str, language: str, source: str) -> list[tuple[str, str | None]]:
     return [(symbol.name, symbol.build_tag) for symbol in sorted(symbols, key=lambda symbol: symbol.line)]
 
 
-
-
 PYTHON = [
     ("if A:\n    def f(): ...\nelif  B( 1,\n  2 ):\n    def f(): ...\nelse:\n    def f(): ...\ndef g(): ...\n",
      ["A", "B( 1, 2 )", "not (A) && not (B( 1, 2 ))", None]),
