@@ -17,57 +17,6 @@ def tags(path: str, language: str, source: str) -> list[tuple[str, str | None]]:
     return [(symbol.name, symbol.build_tag) for symbol in sorted(symbols, key=lambda symbol: symbol.line)]
 
 
-RUST = [
-    ('#[cfg(feature = "net")]\nfn f() {}', 'feature = "net"'),
-    ("#[cfg(not(windows))]\nfn f() {}", "!windows"),
-    ('#[cfg(not(feature = "a"))]\nfn f() {}', '!(feature = "a")'),
-    ("#[cfg(not(not(unix)))]\nfn f() {}", "unix"),
-    ("#[cfg(all(a, b))]\nfn f() {}", "a && b"),
-    ("#[cfg(any(a, all(b, c)))]\nfn f() {}", "(a || (b && c))"),
-    ("#[cfg(not(any(a, b)))]\nfn f() {}", "!(a || b)"),
-    ("#[cfg(all(not(all(a, b)), any(c)))]\nfn f() {}", "!(a && b) && c"),
-    ("#[cfg(any(\n    a,\n    b,\n))]\n/// Docs.\n#[inline]\n#[cfg(c)]\nfn f() {}", "(a || b) && c"),
-    ("#[cfg(a)] fn f() {}", "a"),
-    ("#[cfg_attr(a, inline)]\nfn f() {}", None),
-    ('#[cfg(feature = "a),(b")]\nfn f() {}', 'feature = "a),(b"'),
-    ("#![cfg(unix)]\n#[cfg(a)]\nfn f() {}", "unix && a"),
-    ("//! Docs.\n#![allow(dead_code)]\n\n#![cfg(unix)]\nuse x;\nfn f() {}", "unix"),
-    ("/*\n#![cfg(unix)]\n*/\nfn f() {}", None),
-    ("#[cfg(a]\nfn f() {}", None),
-]
-
-
-@pytest.mark.parametrize(("source", "expected"), RUST, ids=range(len(RUST)))
-def test_rust(source: str, expected: str | None) -> None:
-    assert tags("a.rs", "rust", source) == [("f", expected)]
-
-
-def test_rust_conditions_reach_what_is_inside() -> None:
-    source = """
-        #[cfg(a)]
-        mod m {
-            #[cfg(b)]
-            impl T {
-                #[cfg(c)]
-                fn f() {}
-            }
-            fn g() {}
-        }
-        fn h() {}
-    """
-    assert tags("a.rs", "rust", source) == [("m", "a"), ("f", "a && b && c"), ("g", "a"), ("h", None)]
-
-
-def test_rust_inner_attributes_cover_what_is_around_them() -> None:
-    source = "fn g() {}\nmod m {\n    #![cfg(a)]\n    fn f() {}\n}\n"
-    assert tags("a.rs", "rust", source) == [("g", None), ("m", None), ("f", "a")]
-
-
-def test_rust_without_captures_keeps_its_own_and_the_files_attributes() -> None:
-    source = b"#![cfg(unix)]\nfn f() {}"
-    assert Tags("rust", "", File("a.rs", source, [])).of(17, "#[cfg(a)]\n#[inline]\n#[cfg(b)]") == "unix && a && b"
-
-
 PYTHON = [
     ("if A:\n    def f(): ...\nelif  B( 1,\n  2 ):\n    def f(): ...\nelse:\n    def f(): ...\ndef g(): ...\n",
      ["A", "B( 1, 2 )", "not (A) && not (B( 1, 2 ))", None]),
@@ -119,7 +68,7 @@ def test_join_drops_repetitions_and_keeps_precedence() -> None:
 
 
 @given(
-    st.sampled_from(["preprocessor", "rust", "go"]),
+    st.sampled_from(["preprocessor", "go"]),
     st.lists(st.sampled_from(["\n", "#if", "#else", "#endif", "#elif", "#ifndef X", "#define X", " A", "(", ")", "&&",
                               "||", "!", '"', "'", "/*", "*/", "//", "\\", "#![cfg(", "#[cfg(", "not", "=", ")]",
                               "//go:build ", "// +build ", ",", "\xe9"]), max_size=60),
