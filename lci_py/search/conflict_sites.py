@@ -26,7 +26,7 @@ def with_conflicts(session: Session, answer: Answer) -> Answer:
 
 def _marked(session: Session, result: Result) -> Result:
     sites = definition_sites(session, result.id, result.language, result.qualified_name)
-    return replace(result, conflict=True, definitions=sites) if sites else result
+    return replace(result, conflict=True, definitions=sites) if len(sites) > 1 else result
 
 
 def definition_sites(
@@ -36,15 +36,18 @@ def definition_sites(
     if not qualified_name:
         return ()
     rows = session.symbols.same_name(qualified_name, language, MAX_SITES)
-    if len(rows) < 2:
+    asked = next((row for row in rows if row["id"] == symbol_id), None)
+    if asked is None:
         return ()
-    sites = [site_of(session, row) for row in rows]
-    asked = [site for site in sites if site.symbol_id == symbol_id]
-    if not asked:
-        return ()
-    return definitions(
-        [*asked, *(s for s in sites if s.symbol_id != symbol_id)], session.manifest.branch, this_machine()
-    )
+    found: tuple[DefinitionSite, ...] = ()
+    if len(rows) > 1:
+        others = [site_of(session, row) for row in rows if row is not asked]
+        found = definitions([site_of(session, asked), *others], session.manifest.branch, this_machine())
+    if session.branches is None:
+        return found
+    from lci_py.search.conflict_branches import with_branches
+
+    return with_branches(session, asked, rows, found)
 
 
 @lru_cache(maxsize=1)

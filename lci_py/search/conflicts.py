@@ -48,6 +48,8 @@ GROUPS = {
 _OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift", "typescript", "tsx"})
 # Languages whose linker or assembly joins files, so that files may define one symbol under different conditions.
 _LINKED = frozenset({"c", "cpp", "csharp"})
+#: Languages whose bundlers take the file with the suffix that fits.
+_SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
 #: What runs from the top to the bottom: a later definition replaces the one before.
 _SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
 #: Of these, those in which the same name twice without a condition is accepted, and the last one wins.
@@ -132,11 +134,8 @@ def passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
     if site.kind not in GROUPS or site.name == "_" or not _PARTS.isdisjoint(site.traits):
         return True
-    if site.build_tag is not None:
-        if logic.never(site.build_tag, site.language):
-            return True
-        if site.language == "python" and any(_TYPES_ONLY.match(part) for part in conjuncts(site.build_tag)):
-            return True  # what only a type checker sees declares the definition beside it
+    if site.build_tag is not None and not _counts(site.build_tag, site.language):
+        return True
     return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
 
 
@@ -169,13 +168,13 @@ def _pair(one: Site, other: Site) -> str | None:
     macros = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.build_tag, other.build_tag, language)
     if both is False:
-        return "fallback" if _run_time(one) != _run_time(other) else "variant"
+        return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if macros == 1:
         return None  # a macro beside a function wraps it
     if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) != _guards(other):
         return "fallback"
-    if one.path_tag != other.path_tag and None in (one.path_tag, other.path_tag):
-        return "variant"  # the file with the suffix takes the place of the one without
+    if one.path_tag != other.path_tag and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
+        return "variant"  # the file that says more takes the place of the one that says less
     if _is_value(one):
         return None  # an assignment under a condition mostly changes a variable that is there already
     if macros:
@@ -216,9 +215,18 @@ def _is_value(site: Site) -> bool:
     return GROUPS[site.kind] == "value"
 
 
-def _run_time(site: Site) -> tuple[str, ...]:
-    parts = conjuncts(site.build_tag) if site.build_tag is not None else []
-    return tuple(part for part in parts if _RUN_TIME.match(part))
+@lru_cache(maxsize=4096)
+def _run_time(tag: str | None) -> tuple[str, ...]:
+    return tuple(part for part in (conjuncts(tag) if tag is not None else ()) if _RUN_TIME.match(part))
+
+
+@lru_cache(maxsize=4096)
+def _counts(tag: str, language: str) -> bool:
+    """Whether something under a condition can be a definition beside others."""
+    if logic.never(tag, language):
+        return False
+    # What only a type checker sees declares the definition beside it.
+    return language != "python" or not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
 
 
 def _guards(site: Site) -> bool:
@@ -268,7 +276,7 @@ def _place(site: Site) -> str:
         return site.file.rpartition("/")[0] or "."
     if language == "csharp":
         return "" if site.qualified_name != site.name else site.file  # namespaces span files
-    if language in ("javascript", "typescript", "tsx"):
+    if language in _SUFFIXED:
         return platform_stem(language, site.file)
     if language in ("kotlin", "java", "scala"):
         return source_root(language, site.file)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.git import git_root, ref_tip
+from lci_py.source.git import git_root, ref_tips
 
 #: git says nothing for so long: a file system hangs.
 STALL_SECONDS = 60.0
@@ -30,7 +30,7 @@ _AT_ONCE = 200
 _FEW_PATHS, _FEW_BYTES = 500, 60_000
 _PLACES = ("refs/heads/", "refs/remotes/", "refs/tags/")
 # As git-check-ref-format has it; what is none of these cannot be a ref, nor mean anything else to git.
-_NO_REF = re.compile(r"[\0-\x20\x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|//|^[/-]|/$|\.$|(?:^|/)\.|\.lock(?:/|$)|^@$")
+_NO_REF = re.compile(r"[\0-\x20\x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|//|^/|/$|\.$|(?:^|/)\.|\.lock(?:/|$)|^@$")
 _LONGEST_NAME = 1000
 _COMMIT = "^{commit}"
 _A_FOLDER = "040000"
@@ -41,6 +41,7 @@ _ELSEWHERE = frozenset({
     "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE",
 })  # fmt: skip
 
+_UNREADABLE = "its objects are not all in this clone, or git cannot read them"
 UNKNOWN = "no branch or tag has this name"
 
 
@@ -106,16 +107,11 @@ def near_misses(root: Path, name: str) -> list[str]:
 def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
     """Whether the refs are, by their files alone, what they were when these tips were found; False if in doubt."""
     was = {tip.name: tip for tip in known}
+    refs = {name: [*_refs_of(name), was[name].ref] for name in names if name in was and not was[name].problem}
+    now = ref_tips(root, dict.fromkeys(ref for some in refs.values() for ref in some))
     for name in names:
-        tip = was.get(name)
-        if tip is None or tip.problem or not is_ref_name(name):
-            return False
-        for ref in dict.fromkeys((*_refs_of(name), tip.ref)):
-            if (now := ref_tip(root, ref)) is not None:
-                if (ref, now) != (tip.ref, tip.tip):
-                    return False
-                break
-        else:
+        first = next((ref for ref in refs.get(name, ()) if ref in now), None)
+        if first is None or (first, now[first]) != (was[name].ref, was[name].tip):
             return False
     return True
 
@@ -156,7 +152,7 @@ class Repository:
             (tip, _, _), (commit, kind, _) = self._check([ref, ref + _COMMIT])
             if tip and kind == "commit":
                 return Tip(name, ref, tip, commit)
-            if tip or ref_tip(self._top, ref) is not None:
+            if tip or ref_tips(self._top, [ref]):
                 return Tip(name, ref, tip, "", "its commit is not in this clone")
         return Tip(name, "", "", "", UNKNOWN)
 
@@ -182,6 +178,7 @@ class Repository:
         if few and not wanted:
             return {}
         command = ["ls-tree", "-z", "--full-tree", "--end-of-options", commit, *filter(None, wanted)]
+        asked = frozenset(wanted)  # git also lists what is beside some of them
         found: dict[str, str] = {}
         for record in self._records(command if few else [command[0], "-r", *command[1:]], b"\0"):
             info, _, name = record.partition(b"\t")
@@ -190,7 +187,7 @@ class Repository:
                 path = name.decode("utf-8")
             except UnicodeDecodeError:
                 continue
-            if path.startswith(self._prefix) and mode != _A_FOLDER:
+            if path.startswith(self._prefix) and mode != _A_FOLDER and (not few or path in asked):
                 found[path[len(self._prefix) :]] = oid if mode in _MODES else ""
             if len(found) > MOST_PATHS:
                 raise GitTrouble(f"more than {MOST_PATHS:,} files")
@@ -206,7 +203,11 @@ class Repository:
         return {name[len(self._prefix) :] for name in names if name.startswith(self._prefix)}
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
-        """The sizes of those blobs that are there, in bytes."""
+        """The sizes of those blobs that are there, in bytes.
+
+        Raises:
+            GitTrouble: git has ended, as some of its releases do in a partial clone.
+        """
         found = {}
         for start in range(0, len(oids), _AT_ONCE):
             some = oids[start : start + _AT_ONCE]
@@ -326,7 +327,7 @@ class _Asked:
         except subprocess.TimeoutExpired:
             failed = 1
         if failed:
-            raise GitTrouble("its objects are not all in this clone, or git cannot read them")
+            raise GitTrouble(_UNREADABLE)
 
     def _until(self, end: bytes) -> bytes:
         while (at := self._buffer.find(end)) < 0:
@@ -336,7 +337,7 @@ class _Asked:
     def _more(self) -> None:
         block = self._read()
         if not block:
-            raise GitTrouble("git cannot read this repository")
+            raise GitTrouble(_UNREADABLE)
         self._buffer += block
 
     def _read(self) -> bytes:
