@@ -84,6 +84,7 @@ def build_index(
     wait: float = 10.0,
     defer_dense: bool = False,
     trust: bool | None = None,
+    branches: Sequence[str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildSummary:
     """Build or refresh the index of a folder.
@@ -97,9 +98,11 @@ def build_index(
         wait: Seconds to wait for another writer.
         defer_dense: Leave the embedding of what is new to a later run.
         trust: Take over an index that somebody else made, if it is not damaged; None for the setting.
+        branches: Index what these have otherwise, too; () for none, None for the setting, or those that the index has.
         progress: Called with stage, done and total.
     Raises:
         BadPathError, BadModelError, ConfigError, IndexWriteError, TrustKeyError: see errors.py.
+        UsageError: One of `branches` is unknown.
     """
     from dataclasses import replace
 
@@ -109,7 +112,7 @@ def build_index(
     from lci_py.source.names import relative_to_root
 
     root = find_root(path)
-    settings, warnings = config.load(root, {"jobs": jobs, "model": model, "trust": trust})
+    settings, warnings = config.load(root, {"jobs": jobs, "model": model, "trust": trust, "branches": branches})
     index_dir = _own_index_dir(root, settings)
     ensure_key()
     options = replace(
@@ -118,6 +121,7 @@ def build_index(
         files=None if files is None else relative_to_root(root, files),
         wait=wait,
         defer_dense=defer_dense,
+        check_branches=branches is not None,
     )
     warnings += _foreign(index_dir, wait, adopt=settings.trust)
     summary = build(root, index_dir, options, progress)
@@ -135,6 +139,7 @@ def _build_options(settings: Settings) -> BuildOptions:
         segment_chunks=settings.segment_chunks,
         limits=settings.limits(),
         flags=settings.feature_flags,
+        branches=settings.branches,
         watched=(config.CONFIG_FILE,),
     )
 
@@ -296,6 +301,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             "age_seconds": max(0, int(time.time() - built.timestamp())),
             "commit": manifest.commit,
             "branch": manifest.branch,
+            "branches": manifest.settings.get("branch_tips", []),
             "model": {key: value for key, value in manifest.model.items() if key not in ("stamp", "reads_text")},
             "files": counts["files"],
             "files_by_language": counts["files_by_language"],

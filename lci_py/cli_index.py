@@ -44,6 +44,7 @@ def run_index(call: Invocation) -> int:
             wait=wait,
             defer_dense=call.flag("defer_dense"),
             trust=call.flag("trust_index") or None,
+            branches=_branches(call),
             progress=report,
         )
     with writing():
@@ -57,6 +58,12 @@ def run_index(call: Invocation) -> int:
             to = screen()
             render_build(built, file=to.file, color=to.color)
     return EXIT_OK
+
+
+def _branches(call: Invocation) -> tuple[str, ...] | None:
+    """The branches that are named, none of them for ""; None if the flag is not given."""
+    text = call.text("branches")
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:

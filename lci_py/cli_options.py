@@ -94,6 +94,13 @@ INDEX = Command(
             "Build",
         ),
         Flag(("--wait",), "int", "Seconds to wait for another run to finish.", "Build", "SECONDS", default=10),
+        Flag(
+            ("--branches",),
+            "text",
+            "Index what these branches have otherwise, too, for --conflicts; as before if left out, '' for none.",
+            "Build",
+            "NAME,…",
+        ),
         Flag(("--defer-dense",), "flag", "Leave the embedding of what is new to a later run.", "Build"),
         Flag(
             ("--trust-index",),

@@ -27,6 +27,7 @@ FEATURE_FLAGS = (
 )  # fmt: skip
 _MAX_CONFIG_BYTES = 64_000
 _MAX_WARNINGS = 5
+_MAX_BRANCHES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Settings:
     trust: bool = False  # read an index that somebody else made
     segment_chunks: int = 50_000  # what a run of `lci index` holds in memory at a time
     feature_flags: tuple[str, ...] = FEATURE_FLAGS  # predicates that ask for a feature flag
+    branches: tuple[str, ...] | None = None  # indexed beside the tree; None: those that the index has
     max_line_bytes: int = 20_000
     max_nesting: int = 500  # depth of a syntax tree
     max_file_symbols: int = 20_000
@@ -253,6 +255,16 @@ def _predicates(what: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _branches(what: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) and item.strip() for item in value):
+        raise ConfigError(
+            f"{what} must be a list of branches, not {_clip(repr(value))}", hint='write it as ["main", "release-2"]'
+        )
+    if len(value) > _MAX_BRANCHES:
+        raise ConfigError(f"{what} must be at most {_MAX_BRANCHES} branches", hint="leave some out")
+    return tuple(item.strip() for item in value)
+
+
 def _path(what: str, value: object) -> Path:
     if not isinstance(value, (str, Path)) or not str(value):
         raise ConfigError(f"{what} must be a path, not {_clip(repr(value))}", hint="correct it")
@@ -267,6 +279,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "include": _globs,
     "exclude": _globs,
     "feature_flags": _predicates,
+    "branches": _branches,
     "max_file_bytes": _at_least(1),
     "max_line_bytes": _at_least(1),
     "max_nesting": _between(1, 10_000),

@@ -218,6 +218,7 @@ class BuildSummary:
     embedded_chunks: int = 0  # by the model in this run; the others' vectors were there
     warnings: tuple[str, ...] = ()
     limited_by_reason: dict[str, int] = field(default_factory=dict)  # files of which only a part is known
+    branches: dict[str, int] = field(default_factory=dict)  # indexed beside the tree: how many files differ in each
 
 
 # --- search -----------------------------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ class BuildOptions:
     flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
     watched: tuple[str, ...] = ()  # files below the root that these options come from
     only_refresh: bool = False  # raise rather than build anew
+    branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
+    check_branches: bool = False  # raise if one of them is unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,15 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         BadModelError: The model cannot be used.
         IndexWriteError: The index cannot be written; an index that was there is untouched.
         ShardVersionError: It is of a newer format, and not to be rebuilt in full.
+        UsageError: A branch is unknown, and that is to be checked.
     """
     started = time.perf_counter()
     report = progress or (lambda _stage, _done, _total: None)
     model = ModelFolder(options.model)
+    if options.check_branches and options.branches:
+        from lci_py.index.branch_build import check_names
+
+        check_names(root, options.branches)
     _make_folder(root, index_dir)
     report("walk", 0, 0)
     noted: list[str] = []
@@ -186,7 +193,14 @@ def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
     """Whether there is nothing to do."""
     if before.change or (before.manifest.counts["pending_chunks"] and not options.defer_dense):
         return False
-    return options.files is not None or before.table.skipped() == list(tree.walked.skipped)
+    if options.files is None and before.table.skipped() != list(tree.walked.skipped):
+        return False
+    was = before.manifest.settings.get("branches")
+    if not (was if options.branches is None else was or options.branches):
+        return True
+    from lci_py.index.branch_build import names_of, up_to_date
+
+    return up_to_date(tree.root, names_of(options.branches, before.manifest), before.manifest)
 
 
 def _watched(tree: _Tree, options: BuildOptions) -> list[tuple[str, int]]:
@@ -243,9 +257,15 @@ def _publish(
     generation = latest.generation + 1 if latest else 1
     with Linking(options.jobs) as linking, Maker(setting, generation, None if before else linking) as maker:
         made = maker.anew() if before is None else maker.after(before.manifest, before.table, _change(before))
+        from lci_py.index.branch_build import Before, make_branches, names_of
         from lci_py.index.shared import write_shared
 
-        shared, edges = write_shared(setting, made, (before.manifest, before.table) if before else None, linking)
+        names = names_of(options.branches, latest)
+        was = Before(before.manifest, before.table, _change(before)) if before else None
+        branches = make_branches(setting, options.walk, names, made, was)
+        shared, edges = write_shared(
+            setting, made, (before.manifest, before.table) if before else None, linking, branches.shard
+        )
         commit, branch = head(tree.root)
         manifest = Manifest(
             format=FORMAT,
@@ -257,7 +277,8 @@ def _publish(
             model={**(before.manifest.model if before else _model(encoder())), **model.record()},
             settings={**_lasting(options), "max_file_bytes": options.walk.max_file_bytes,
                       "include": list(options.walk.include), "exclude": list(options.walk.exclude),
-                      "hidden": options.walk.hidden, "root": root_setting(tree.root, tree.index_dir)},
+                      "hidden": options.walk.hidden, "root": root_setting(tree.root, tree.index_dir),
+                      **branches.settings(names)},
             counts=counts_of(made, tree.walked, edges),
         )  # fmt: skip
         report("commit", 0, 0)

@@ -60,14 +60,20 @@ def summary_of(root: Path, manifest: Manifest, started: float, *, changed: bool)
         bytes_on_disk=sum(shard.bytes for _, shard in manifest.all_shards()),
         warnings=_warnings(manifest),
         limited_by_reason=ranked(Counter(counts["limited_by_reason"])),
+        branches={tip["name"]: tip["files"] for tip in manifest.settings.get("branch_tips", ()) if not tip["problem"]},
     )
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """Files that are only text to the index because a parser failed: never a matter of course."""
+    """What is never a matter of course: files that a parser failed on, branches that cannot be read."""
     names = manifest.counts["unparsed"]
+    lost = tuple(
+        f"branch {tip['name']!r} is not indexed: {tip['problem']}"
+        for tip in manifest.settings.get("branch_tips", ())
+        if tip["problem"]
+    )
     if not names:
-        return ()
+        return lost
     count = sum(manifest.counts["limited_by_reason"].get(reason, 0) for reason in UNPARSED)
     more = f" and {count - len(names)} more" if count > len(names) else ""
-    return (f"could not parse {', '.join(names)}{more}: searched as text only, please report it",)
+    return (f"could not parse {', '.join(names)}{more}: searched as text only, please report it", *lost)

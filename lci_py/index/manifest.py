@@ -165,7 +165,13 @@ def _check(manifest: Manifest) -> None:
     counts, model = manifest.counts, manifest.model
     texts = [manifest.program, manifest.commit or "", manifest.branch or ""]
     texts += [manifest.settings.get("root", ""), *counts["unparsed"]]
+    names, tips = (manifest.settings.get(key, []) for key in ("branches", "branch_tips"))
+    if not isinstance(names, list) or not isinstance(tips, list):
+        raise ValueError("the branches are no list")
+    texts += names
+    texts += [tip[key] for tip in tips for key in ("name", "ref", "tip", "commit", "problem")]
     numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model["dimension"]]
+    numbers += [tip["files"] for tip in tips]
     for role, shard in manifest.all_shards():
         numbers += [shard.bytes, shard.mtime_ns, shard.ctime_ns]
         match = SHARD_NAME.fullmatch(shard.name)

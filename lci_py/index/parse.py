@@ -28,7 +28,11 @@ _BATCH_FILES = 64
 
 
 def process(
-    place: Workplace, tasks: Sequence[Task], jobs: int, warm_up: Callable[[], None]
+    place: Workplace,
+    tasks: Sequence[Task],
+    jobs: int,
+    warm_up: Callable[[], None],
+    load: Callable[[Task], Task] | None = None,
 ) -> Generator[list[Done], None, None]:
     """What became of each task, in batches, in the order of the tasks.
 
@@ -37,10 +41,11 @@ def process(
         tasks: The files.
         jobs: Worker processes, at least one where they can be forked.
         warm_up: Called again and again while the workers are busy.
+        load: Completes a task shortly before it is begun.
     """
     finished: dict[int, list[Done]] = {}
     wanted = 0
-    with closing(_unordered(partial(process_tasks, place), tasks, jobs, warm_up)) as batches:
+    with closing(_unordered(partial(process_tasks, place), tasks, jobs, warm_up, load)) as batches:
         for number, results in batches:
             finished[number] = results
             while wanted in finished:
@@ -48,10 +53,10 @@ def process(
                 wanted += 1
 
 
-def _batches(tasks: Sequence[Task]) -> Iterator[Batch]:
+def _batches(tasks: Sequence[Task], load: Callable[[Task], Task] | None) -> Iterator[Batch]:
     number, batch, size = 0, [], 0
     for task in tasks:
-        batch.append(task)
+        batch.append(task if load is None else load(task))
         size += task.entry.size
         if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
             yield number, batch
@@ -61,10 +66,14 @@ def _batches(tasks: Sequence[Task]) -> Iterator[Batch]:
 
 
 def _unordered(
-    work: Work, tasks: Sequence[Task], jobs: int, warm_up: Callable[[], None]
+    work: Work,
+    tasks: Sequence[Task],
+    jobs: int,
+    warm_up: Callable[[], None],
+    load: Callable[[Task], Task] | None,
 ) -> Generator[tuple[int, list[Done]], None, None]:
     """Parse in other processes, even a small repository: a grammar's crash would end this one."""
-    batches = _batches(tasks)
+    batches = _batches(tasks, load)
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
     if not tasks or small or (jobs <= 1 and not _FORKS):
         for number, batch in batches:

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from lci_py.index.generation import Made, Setting
     from lci_py.index.linking import Linking
     from lci_py.index.links import Links
-    from lci_py.index.manifest import Manifest
+    from lci_py.index.manifest import Manifest, Shard
 
 
 def write_shared(
-    setting: Setting, made: Made, before: tuple[Manifest, FileTable] | None, linking: Linking
-) -> tuple[dict[str, Path], dict[str, int]]:
+    setting: Setting,
+    made: Made,
+    before: tuple[Manifest, FileTable] | None,
+    linking: Linking,
+    branches: Path | Shard | None,
+) -> tuple[dict[str, Path | Shard], dict[str, int]]:
     """Write them into the staging folder.
 
     Args:
@@ -34,16 +38,20 @@ def write_shared(
         made: The generation.
         before: The one before, if this one was made of it.
         linking: Has been given all records, if it was not.
+        branches: The shard of other branches, in the staging folder or as it was; None if there is none.
     Returns:
-        Role -> path, and how many edges there are of each kind.
+        Role -> path, or shard that stays, and how many edges there are of each kind.
     """
-    shards = {"files": setting.folder / "files.arrays", "graph": setting.folder / GRAPH_FILE}
-    write_files(shards["files"], made.known, setting.walked.skipped, setting.watched, table_arrays(made.parts))
+    files, graph = setting.folder / "files.arrays", setting.folder / GRAPH_FILE
+    shards: dict[str, Path | Shard] = {"files": files, "graph": graph}
+    if branches is not None:
+        shards["branches"] = branches
+    write_files(files, made.known, setting.walked.skipped, setting.watched, table_arrays(made.parts))
     setting.report("graph", 0, 0)
     if before is None:
-        return shards, linking.finish(shards["graph"])
-    links = _relinked(setting, made, *before, FileTable(shards["files"]))
-    write_graph(shards["graph"], links)
+        return shards, linking.finish(graph)
+    links = _relinked(setting, made, *before, FileTable(files))
+    write_graph(graph, links)
     return shards, links.edges_by_kind()
 
 

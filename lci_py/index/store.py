@@ -31,7 +31,7 @@ from lci_py.index.manifest import (
 IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
 #: What holds work of earlier runs, keyed by content; believed only beside a manifest that is sealed.
 _CACHE = re.compile(r"cache([.-].*)?")
-_SUFFIXES = {"symbols": ".sqlite", "dense": ".faiss"}
+_SUFFIXES = {"symbols": ".sqlite", "branches": ".sqlite", "dense": ".faiss"}
 
 
 @contextlib.contextmanager

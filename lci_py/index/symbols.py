@@ -240,6 +240,14 @@ class SymbolicIndex:
             found.update(row[0] for row in segment.execute(sql, args))
         return found
 
+    def in_files(self, paths: Sequence[str]) -> list[Row]:
+        """The result rows of all symbols in some files, by path and line."""
+        rows: list[Row] = []
+        for start in range(0, len(paths), MAX_VALUES):
+            some = paths[start : start + MAX_VALUES]
+            rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)})", some)
+        return sorted(rows, key=_place)
+
     def is_local(self, symbol: int) -> bool:
         """Whether a symbol, or a definition around it, is a function."""
         sql = (

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lci_py import __version__
 from lci_py.index.cache import Cache
@@ -22,8 +23,11 @@ from lci_py.source.limits import DEFAULTS, Limits
 from lci_py.source.lower import is_followed
 from lci_py.source.read import read_file
 from lci_py.source.walk import content_reason
-from lci_py.source.worker import process_data
+from lci_py.source.worker import define_data, process_data
 from lci_py.types import FileEntry
+
+if TYPE_CHECKING:
+    from lci_py.index.branches import Defined
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class Task:
     known: tuple[str, ...] = ()  # digests of contents that need no extraction
     sha: str = ""  # digest of the content that is wanted, if not the one of now: the cache may have it
     key: bytes = b""  # where
+    oid: str = ""  # git's id of the content, if the file is one of another branch
+    data: bytes | None = None  # which then is here
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,9 @@ class Done:
     key: bytes = b""  # of the body in the cache
     cached: bool = False  # the body comes from there
     limit: str = ""  # which of `LIMIT_REASONS` keeps the body from being complete
+    oid: str = ""  # as the task has it
+    language: str = ""  # of another branch's file
+    defined: tuple[Defined, ...] = ()  # in that
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,8 @@ def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> 
 
 def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str) -> Done:
     entry = task.entry
+    if task.data is not None:
+        return _process_blob(place, task, task.data, cache, unparsable)
     if task.key and cache is not None and (body := cache.get("records", [task.key]).get(task.key)):
         return Done(entry, task.sha, body=body, key=task.key, cached=True)
     data = read_file(place.root, entry.path)
@@ -92,6 +103,24 @@ def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str)
         entry, data, language, texts=place.texts, limits=place.limits, flags=place.flags, unparsable=unparsable
     )
     return Done(entry, sha, body=record.encode(made), key=key, limit=made.limit)
+
+
+def _process_blob(place: Workplace, task: Task, data: bytes, cache: Cache | None, unparsable: str) -> Done:
+    """A file as another branch has it: its definitions are all that is wanted. If it is checked out some day, it is
+    parsed once more; a whole record would cost half as much again now."""
+    from lci_py.index.branches import defined_in
+
+    entry, oid = task.entry, task.oid
+    sha = digest(data)
+    if reason := content_reason(entry.path, data, place.limits.max_line_bytes):
+        return Done(entry, sha, skip=reason, oid=oid)
+    language = detect(entry.path, data[:HEAD_BYTES])
+    key = record_key(sha, entry.path, language, place)
+    if cache is not None and (body := cache.get("records", [key]).get(key)):
+        found = record.decode(body, record.Place(entry.path, entry.size, 0, sha)).extract
+        return Done(entry, sha, cached=True, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
+    found = define_data(entry.path, data, language, limits=place.limits, flags=place.flags, unparsable=unparsable)
+    return Done(entry, sha, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
 
 
 def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:

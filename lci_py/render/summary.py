@@ -16,7 +16,7 @@ from lci_py.render.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lci_py.types import BuildSummary, FileEntry, Skip
 
@@ -47,6 +47,7 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> 
         file.write(_row("chunks", f"{built.chunks:,}", style))
         file.write(_row("edges", counts(built.edges_by_kind.items(), signs), style))
         file.write(_row("skipped", counts(built.skipped_by_reason.items(), signs), style))
+        file.write(_row("branches", _branches(built.branches.items(), signs), style))
         file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", style))
     for warning in built.warnings:
         file.write(style(f"{signs.warn} {visible_line(warning)}", "warn") + "\n")
@@ -61,6 +62,11 @@ def _refresh(built: BuildSummary, signs: Signs) -> str:
         parts.append(f"{built.removed_files:,} removed")
     parts.append(f"{plural(built.embedded_chunks, 'chunk')} embedded")
     return f" {signs.dot} ".join(parts)
+
+
+def _branches(items: Iterable[tuple[str, int]], signs: Signs) -> str:
+    """Names of branches, and how many files differ in each."""
+    return f" {signs.dot} ".join(f"{visible_line(name)} {plural(files, 'differing file')}" for name, files in items)
 
 
 def render_dry_run(files: list[FileEntry], skipped: list[Skip], *, file: IO[str]) -> None:
@@ -103,6 +109,8 @@ def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = Fal
     file.write(_row("index", f"generation {get('generation')}, built {built}", style))
     where = " at ".join(part for part in (get("branch"), str(get("commit") or "")[:12]) if part)
     file.write(_row("git", visible_line(where), style))
+    tips = [(f"{tip['name']} at {tip['commit'][:12]},", tip["files"]) for tip in get("branches") or () if tip["commit"]]
+    file.write(_row("branches", _branches(tips, signs), style))
     model = get("model") or {}
     if model:
         digest = str(model.get("sha256") or "")[:12]
@@ -122,7 +130,8 @@ def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = Fal
         file.writelines(_skipped(status, signs))
     for problem in get("problems") or ():
         file.write(style(f"{signs.warn} {visible_line(str(problem))}", "warn") + "\n")
-    for warning in get("warnings") or ():
+    lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
+    for warning in (*lost, *(get("warnings") or ())):
         file.write(style(f"{signs.warn} {visible_line(str(warning))}", "warn") + "\n")
     _stale(status, file, style, signs)
 

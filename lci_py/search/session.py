@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from lci_py.embed.folder import ModelFolder
     from lci_py.embed.protocol import TextEncoder
     from lci_py.index.bm25 import LexicalIndex
+    from lci_py.index.branches import BranchIndex
     from lci_py.index.files import FileTable
     from lci_py.index.graph import GraphIndex
     from lci_py.search.freshness import Freshness
+    from lci_py.search.modules import Modules
     from lci_py.search.multiview import UnitTable, Views
     from lci_py.source.walk import WalkResult
     from lci_py.types import ConflictsAnswer, ConflictsRequest, Hit
@@ -67,6 +69,8 @@ class Session:
     def __exit__(self, *_exc: object) -> None:
         if "symbols" in self.__dict__:
             self.symbols.close()
+        if (branches := self.__dict__.get("branches")) is not None:
+            branches.close()
         self._index.close()
 
     # --- shards -------------------------------------------------------------------------------------------------
@@ -107,6 +111,21 @@ class Session:
     @cached_property
     def symbols(self) -> SymbolicIndex:
         return SymbolicIndex(self.shards("symbols"), self.numbering)
+
+    @cached_property
+    def modules(self) -> Modules:
+        from lci_py.search.modules import Modules
+
+        return Modules(self.symbols)
+
+    @cached_property
+    def branches(self) -> BranchIndex | None:
+        """What other branches have otherwise; None if none is indexed."""
+        if "branches" not in self.manifest.shards:
+            return None
+        from lci_py.index.branches import BranchIndex
+
+        return BranchIndex(self.shard("branches"))
 
     @cached_property
     def lexical(self) -> LexicalIndex:

@@ -20,6 +20,7 @@ from lci_py.errors import BadGlobError
 _SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 _SMALL = 64 * 1024
 _MAX_GIT_INDEX = 512 * 1024 * 1024
+_MAX_PACKED = 256 * 1024 * 1024
 _MAX_SYMREFS = 5  # git's own limit
 # Of an ignore file's lines with wildcards, each of which costs some 50 µs to compile. The largest in use have a tenth.
 _MAX_LINE = 1000  # characters of one
@@ -77,6 +78,28 @@ def head(root: Path) -> tuple[str | None, str | None]:
         return None, None
     branch = ref[len(_BRANCH) :] if ref.startswith(_BRANCH) else None
     return _resolve(ref, git_dir, common), branch
+
+
+def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
+    """The objects that refs (refs/…) of the work tree around `root` name, by git's files alone; others are left out."""
+    top = git_root(root)
+    dirs = _git_dirs(top) if top else None
+    found: dict[str, str] = {}
+    packed: bytes | None = None
+    for ref in refs:
+        if dirs is None or _symref(f"ref:{ref}") != ref:
+            continue
+        text = _read(dirs[0] / ref) or _read(dirs[1] / ref)
+        if text is not None:
+            target = _symref(text)
+            sha = _sha(text) if target is None else _resolve(target, *dirs)
+        else:
+            packed = _whole(dirs[1] / "packed-refs") if packed is None else packed
+            end = packed.find(b" %b\n" % ref.encode("utf-8", "surrogateescape"))
+            sha = _sha(packed[packed.rfind(b"\n", 0, end) + 1 : end].decode("ascii", "replace")) if end > 0 else None
+        if sha is not None:
+            found[ref] = sha
+    return found
 
 
 def global_excludes(root: Path) -> str:
@@ -163,6 +186,16 @@ def _packed(path: Path, ref: str) -> str | None:
     except (OSError, ValueError):
         pass
     return None
+
+
+def _whole(path: Path) -> bytes:
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return b""
+        with open(path, "rb") as file:
+            return file.read(_MAX_PACKED)
+    except (OSError, ValueError):
+        return b""
 
 
 def _symref(text: str) -> str | None:

@@ -212,7 +212,7 @@ class _Walker:
                 elif not simple:
                     reason = self._judge_globs(entry, path, is_folder, folder, flat, pending)
                 elif flat:
-                    reason = _rule(name, path, is_folder, flat, hidden)
+                    reason = rule(name, path, is_folder, flat, hidden)
                 else:
                     reason = "hidden" if name[0] == "." and not hidden else None
                 if reason is None:
@@ -238,7 +238,7 @@ class _Walker:
         name = entry.name
         if self._exclude and self._exclude.match(name, path, is_folder):
             return "excluded"
-        reason = folder.reason or _rule(name, path, is_folder, flat, self._options.hidden)
+        reason = folder.reason or rule(name, path, is_folder, flat, self._options.hidden)
         included = folder.included
         if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
             included = verdict
@@ -264,7 +264,8 @@ class _Walker:
         return None
 
 
-def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
+def rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
+    """Why the ignore files in force leave an entry out, or its own dot; None if nothing does."""
     for layer in flat:
         verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
         if verdict is not None:

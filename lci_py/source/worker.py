@@ -8,10 +8,12 @@ import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from lci_py.source.definitions import definitions
 from lci_py.source.digest import digest, lines_digest
 from lci_py.source.extract import extract, extract_text
 from lci_py.source.languages import HEAD_BYTES, detect, prepare
@@ -20,6 +22,8 @@ from lci_py.source.read import read_file
 from lci_py.source.walk import content_reason
 from lci_py.source.words import WORD
 from lci_py.types import Extract, FileEntry
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +93,44 @@ def process_data(
 ) -> FileRecord:
     """Parse, chunk and count a file's content. Arguments as in `process_file` and `extract`."""
     if not unparsable:
-        try:
-            prepare(language)  # loading a grammar is no fault of the file's
-            seconds = limits.max_file_seconds
-            with last_resort(seconds, WORKER_BYTES) if _may_die else nullcontext(), time_limit(seconds):
-                return _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
-        except OutOfTime:
-            unparsable = "parser_timeout"
-        except Exception:  # one file that a grammar or this program trips over must not cost the others their index
-            unparsable = "parser_crash"
+
+        def whole() -> FileRecord:
+            return _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
+
+        found = _bounded(language, limits, whole)
+        if not isinstance(found, str):
+            return found
+        unparsable = found
     return _record(entry, data, extract_text(data, language, limits, unparsable), texts)
+
+
+def define_data(
+    path: str,
+    data: bytes,
+    language: str,
+    *,
+    limits: Limits = DEFAULTS,
+    flags: tuple[str, ...] = (),
+    unparsable: str = "",
+) -> Extract:
+    """The definitions alone of a file's content. Arguments as in `process_data`."""
+    if unparsable:
+        return Extract(language, "", limit=unparsable)
+    found = _bounded(language, limits, lambda: definitions(path, data, language, limits, flags))
+    return Extract(language, "", limit=found) if isinstance(found, str) else found
+
+
+def _bounded(language: str, limits: Limits, work: Callable[[], _T]) -> _T | str:
+    """What `work` makes of a file, or why it was given up."""
+    try:
+        prepare(language)  # loading a grammar is no fault of the file's
+        seconds = limits.max_file_seconds
+        with last_resort(seconds, WORKER_BYTES) if _may_die else nullcontext(), time_limit(seconds):
+            return work()
+    except OutOfTime:
+        return "parser_timeout"
+    except Exception:  # one file that a grammar or this program trips over must not cost the others their index
+        return "parser_crash"
 
 
 def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileRecord:

@@ -1,0 +1,30 @@
+"""The definitions of a file without the rest: what another branch is compared by."""
+
+from __future__ import annotations
+
+from lci_py.source import conditions
+from lci_py.source.captures import Captured
+from lci_py.source.extract import _symbols, _valid, _with_tables
+from lci_py.source.languages import TEXT, is_deep, load_languages
+from lci_py.source.limits import DEFAULTS, Limits
+from lci_py.types import Extract
+
+
+def definitions(
+    path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()
+) -> Extract:
+    """The symbols that `extract` finds, and the same `limit` but for chunks; nothing else. Arguments as there.
+
+    Raises:
+        OutOfTime: The parser took too long.
+    """
+    if language == TEXT:
+        return Extract(TEXT, "")
+    spec = load_languages()[language]
+    tree = spec.parse(_valid(source), limits)
+    captured = Captured(spec.matches(tree.root_node, limits), source)
+    tags = conditions.Tags(spec.conditions, language, conditions.File(path, source, captured.conditions, flags))
+    symbols, _, limit = _symbols(spec, captured, tags, limits.max_file_symbols)
+    if not limit and is_deep(tree, limits.max_nesting):
+        limit = "too_deep"
+    return Extract(language, "", symbols=tuple(_with_tables(symbols) if spec.tables else symbols), limit=limit)
