@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from heapq import merge
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -238,7 +240,8 @@ class _Maker:
             path = self._setting.folder / "branches.sqlite"
             path.unlink(missing_ok=True)
             with closing(self._extracted(found, fresh, sizes)) as extracted:
-                differing = write_branches(path, tips, differing, self._contents(wanted, known, extracted))
+                contents = merge(self._stored(wanted, known), extracted, key=itemgetter(0))
+                differing = write_branches(path, tips, differing, contents)
             if self._is_other(tips, differing):
                 found.shard = path
         found.shard = found.shard or self._shard
@@ -318,15 +321,11 @@ class _Maker:
             if any(map(is_lost, _versions(states.get(tip.name, {})))):
                 found.tips[i] = tip._replace(commit="", problem=why)
 
-    def _contents(
-        self, wanted: Sequence[Version], known: Mapping[Version, int], extracted: Iterator[tuple[Version, Content]]
-    ) -> Iterator[tuple[Version, Content]]:
-        """What is in each version, from the shard before or from now, a few at a time."""
+    def _stored(self, wanted: Sequence[Version], known: Mapping[Version, int]) -> Iterator[tuple[Version, Content]]:
         if self._old is not None:
             for version in wanted:
                 if version in known:
                     yield version, self._old.content(known[version])
-        yield from extracted
 
     def _extracted(
         self, found: BranchesMade, fresh: Sequence[Version], sizes: Mapping[str, int]

@@ -1,7 +1,7 @@
 """Which definitions other branches have otherwise: those here beside those there, as functions over rows.
 
-Only files that differ are compared, and of these, the own texts of the definitions: a function that has moved within its
-file, or to another one that differs, is the same function.
+Only files that differ are compared, and of these, the own texts of the definitions: a function that has moved within
+its file, or to another one that differs, is the same function.
 """
 
 from __future__ import annotations

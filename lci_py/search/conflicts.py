@@ -134,11 +134,8 @@ def passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
     if site.kind not in GROUPS or site.name == "_" or not _PARTS.isdisjoint(site.traits):
         return True
-    if site.build_tag is not None:
-        if logic.never(site.build_tag, site.language):
-            return True
-        if site.language == "python" and any(_TYPES_ONLY.match(part) for part in conjuncts(site.build_tag)):
-            return True  # what only a type checker sees declares the definition beside it
+    if site.build_tag is not None and not _counts(site.build_tag, site.language):
+        return True
     return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
 
 
@@ -171,7 +168,7 @@ def _pair(one: Site, other: Site) -> str | None:
     macros = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.build_tag, other.build_tag, language)
     if both is False:
-        return "fallback" if _run_time(one) != _run_time(other) else "variant"
+        return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if macros == 1:
         return None  # a macro beside a function wraps it
     if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) != _guards(other):
@@ -218,9 +215,18 @@ def _is_value(site: Site) -> bool:
     return GROUPS[site.kind] == "value"
 
 
-def _run_time(site: Site) -> tuple[str, ...]:
-    parts = conjuncts(site.build_tag) if site.build_tag is not None else []
-    return tuple(part for part in parts if _RUN_TIME.match(part))
+@lru_cache(maxsize=4096)
+def _run_time(tag: str | None) -> tuple[str, ...]:
+    return tuple(part for part in (conjuncts(tag) if tag is not None else ()) if _RUN_TIME.match(part))
+
+
+@lru_cache(maxsize=4096)
+def _counts(tag: str, language: str) -> bool:
+    """Whether something under a condition can be a definition beside others."""
+    if logic.never(tag, language):
+        return False
+    # What only a type checker sees declares the definition beside it.
+    return language != "python" or not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
 
 
 def _guards(site: Site) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lci_py.index.claims import ClaimRow, claims_of, disputable_keys, is_computed, keys_in
 from lci_py.index.filters import name_glob, path_test
 from lci_py.source.claims.names import claimed, is_capital, is_flag, is_secret, is_specific, last_part
-from lci_py.source.claims.places import is_documentation, is_elsewhere, is_template
+from lci_py.source.claims.places import is_configuration, is_documentation, is_elsewhere, is_template
 from lci_py.source.claims.values import agree, read
 from lci_py.source.words import joined, parts
 
@@ -103,7 +103,7 @@ def _against_code(side: Side, code: Sequence[ClaimRow], *, numbers_only: bool = 
     lines = {(row.file, row.line) for row in literal if row.how == "default"}
     if not literal or any(is_computed(row) and (row.file, row.line) not in lines for row in rows):
         return []
-    if any(_is_placeholder(row) for row in literal):
+    if any(_is_placeholder(row) for row in literal) or not any(_is_evidence(side.rows[0].name, row) for row in literal):
         return []
     verdicts = [agree(side.value, row.value) for row in literal]
     if None in verdicts or (numbers_only and not all(_is_number(value) for value in (side.value, literal[0].value))):
@@ -124,12 +124,7 @@ def _meant(name: str, code: Sequence[ClaimRow]) -> list[ClaimRow]:
         flags = [row for row in code if is_flag(row.name) and row.name.lstrip("-") == name.lstrip("-")]
         return flags or _holding_default_of(name, code)
     if name != last_part(name):
-        ending = f".{name}"
-        return [
-            row
-            for row in code
-            if row.how != "parameter" and (row.name == name or f".{row.qualified_name}".endswith(ending))
-        ]
+        return [row for row in code if row.name == name or _is_member(name, row)] or _meant(last_part(name), code)
     exact = [row for row in code if row.name == name and not is_flag(row.name)]
     if is_capital(name):
         variables = [row for row in exact if row.how == "default"]
@@ -137,8 +132,27 @@ def _meant(name: str, code: Sequence[ClaimRow]) -> list[ClaimRow]:
     return exact or _holding_default_of(name, code)
 
 
+def _is_member(name: str, row: ClaimRow) -> bool:
+    """Whether a name in a document is a definition's qualified name or the end of one, or a function's parameter."""
+    if row.how != "parameter":
+        return f".{row.qualified_name}".endswith(f".{name}")
+    scope, _, last = name.rpartition(".")
+    owner = f".{row.qualified_name}"
+    return row.name == last and (owner.endswith(f".{scope}") or owner.rpartition(".")[0].endswith(f".{scope}"))
+
+
+def _is_evidence(name: str, row: ClaimRow) -> bool:
+    """Whether a place in code can contradict a document alone. A member or parameter that only has the name of a
+    setting may be another thing: it can but confirm what the document says."""
+    if row.how == "default" or is_capital(row.name) or (name != last_part(name) and _is_member(name, row)):
+        return True
+    return row.how == "code" and is_configuration(row.file, row.qualified_name.rpartition(".")[0])
+
+
 def _holding_default_of(name: str, code: Sequence[ClaimRow]) -> list[ClaimRow]:
     """DEFAULT_MAX_SIZE holds the default of `--max-size` and `max_size`, and so may MAX_SIZE."""
+    if len(parts(name)) < 2:
+        return []
     plain = joined(name.lstrip("-").replace("-", ""))
     names = (f"default{plain}", f"{plain}default", plain)
     return [row for row in code if row.how == "code" and joined(row.name) in names and is_capital(row.name)]

@@ -37,10 +37,22 @@ _DIALECTS = {
     "c": "preprocessor.C",
     "cpp": "preprocessor.C",
     "csharp": "preprocessor.CSHARP",
-    "haskell": "preprocessor.HASKELL",
+    "haskell": "preprocessor.C",
     "swift": "preprocessor.SWIFT",
     "python": "python.PYTHON",
     "rust": "rust.RUST",
+    "javascript": "javascript.JAVASCRIPT",
+    "typescript": "javascript.JAVASCRIPT",
+    "tsx": "javascript.JAVASCRIPT",
+    "ruby": "scripts.RUBY",
+    "php": "scripts.PHP",
+    "lua": "scripts.LUA",
+    "elixir": "scripts.ELIXIR",
+    "bash": "scripts.SHELL",
+    "kotlin": "sourcesets.JVM",
+    "java": "sourcesets.JVM",
+    "scala": "sourcesets.JVM",
+    "zig": "zig.ZIG",
 }
 _PLAIN = Dialect()
 
@@ -54,7 +66,7 @@ class _Tag:
         self.formula: Formula = TRUE
         self.attempts: tuple[str, ...] = ()
         if tag:
-            tree = parse(tag, dialect.grammar)
+            tree = parse(dialect.spell(tag), dialect.grammar)
             self.attempts = attempts(tree)
             self.formula = translate(numbered(tree), dialect)
         self.is_cut = any(name.startswith("…") for name in variables(self.formula))

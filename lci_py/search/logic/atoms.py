@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.logic.parse import All, Comparison, Grammar, Not, Operand, Some, Unknown, items
 from lci_py.search.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
-from lci_py.search.logic.values import Number, Values, compared, number, version, words
+from lci_py.search.logic.values import Number, Values, compared, number, numeric, version, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,17 +24,18 @@ _KEYWORDS = {
     "True": YES, "true": YES, "TRUE": YES, "False": NO, "false": NO, "FALSE": NO,
 }  # fmt: skip
 #: A name that stands for one value of several: `.windows`, `:test`, `LITTLE_ENDIAN`, `Mode.Fast`, `Mode::Fast`.
-_ENUMERATOR = re.compile(r"[.:]\w+[?!]?|[A-Z_][A-Z\d_]{2,}|(?:\w+(?:\.|::))+[A-Z]\w*")
+_ENUMERATOR = re.compile(r"[.:]\w+[?!]?|\{:\w+(?:,:\w+)*\}|[A-Z_][A-Z\d_]{2,}|(?:\w+(?:\.|::))+[A-Z]\w*")
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _VERSIONED = re.compile(r"version|release", re.IGNORECASE)
 _NEVER = Operand("0")
 _ATTEMPT = re.compile(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
 #: A boolean that nothing else is known of: 1 is true, all else is false.
 ON = 1
+# Variables named by a text have `Values`, and no text begins with a blank. All others have integers, or their names
+# stand for nothing else: two blanks before a boolean's, ` @` before what several texts are about.
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(NamedTuple):
     """What decides conditions on one computer, as this Python names it.
 
     Attributes:
@@ -98,21 +98,22 @@ def _nobody(machine: Machine) -> Mapping[str, Allowed]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """One language's way to write conditions.
 
     Attributes:
         grammar: How a condition is read.
         falsy: The values of a name that make it, alone, a condition that does not hold.
+        spell: What is changed in a tag's text before it is read.
         zero: The word that counts as the number 0 (C: a macro that is not defined).
         special: What the language knows about an operand or a comparison; None to have it read as in any language.
         facts: What always holds; the ones whose variables a question has are added to it.
         here: By variable what a machine leaves of it.
     """
 
-    grammar: Grammar = field(default_factory=Grammar)
-    falsy: Values = field(default_factory=lambda: words(NULL, NO))
+    grammar: Grammar = Grammar()
+    falsy: Values = words(NULL, NO)
+    spell: Callable[[str], str] = str
     zero: str = ""
     special: Callable[[Leaf], Formula | None] = _nothing
     facts: tuple[Formula, ...] = ()
@@ -173,7 +174,7 @@ def _conjuncts(tree: Tree) -> list[Tree]:
 
 def flag(name: str) -> Literal:
     """A boolean."""
-    return Literal(name, ON)
+    return Literal(f"  {name}", ON)
 
 
 def scalar(text: str, versions: bool = False) -> Number | str | None:
@@ -205,8 +206,7 @@ def equals(name: str, value: Number | str, dialect: Dialect) -> Formula:
 
 def ordered(name: str, operator: str, value: Number, dialect: Dialect) -> Formula:
     """`name OPERATOR value`, for a number or version."""
-    symbols = frozenset({dialect.zero}) if dialect.zero and compare((0,), operator, value) else frozenset()
-    return Literal(name, Values(symbols, numbers=compared(operator, value)))
+    return Literal(name, numeric(compared(operator, value), dialect.zero))
 
 
 def compare(one: Number, operator: str, other: Number) -> bool:
@@ -237,8 +237,8 @@ def _comparison(leaf: Comparison, dialect: Dialect) -> Formula:
         operator = "=="
     if mine is not None:
         return _constants(mine, operator, theirs, leaf)
-    if theirs is None and operator == "==" and _ENUMERATOR.fullmatch(right):
-        theirs = right
+    if theirs is None and operator == "==":
+        theirs = _value(right, versions)
     if theirs is not None and operator == "==":
         return equals(left, theirs, dialect)
     if theirs is not None and not isinstance(theirs, str):
@@ -247,11 +247,16 @@ def _comparison(leaf: Comparison, dialect: Dialect) -> Formula:
 
 
 def _member(left: str, operator: str, right: str, dialect: Dialect) -> Formula:
-    values = [scalar(item, bool(_VERSIONED.search(left))) for item in (items(right) or ())] if operator == "in" else []
-    values = values or [None]
-    if scalar(left) is None and None not in values:
-        return either(*(equals(left, value, dialect) for value in values if value is not None))
+    values = [_value(item, bool(_VERSIONED.search(left))) for item in (items(right) or ())] if operator == "in" else []
+    known = [value for value in values if value is not None]
+    if scalar(left) is None and known and len(known) == len(values):
+        return either(*(equals(left, value, dialect) for value in known))
     return flag(f"{left} {operator} {right}")
+
+
+def _value(text: str, versions: bool) -> Number | str | None:
+    value = scalar(text, versions)
+    return text if value is None and _ENUMERATOR.fullmatch(text) else value
 
 
 def _constants(mine: Number | str, operator: str, theirs: Number | str | None, leaf: Comparison) -> Formula:
@@ -268,4 +273,4 @@ def _between(left: str, operator: str, right: str) -> Formula:
         left, operator, right = right, _FLIPPED.get(operator, operator), left
     less, greater = 1, 2
     allowed = {"<": less, ">": greater, "<=": ~greater, ">=": ~less}.get(operator, ~(less | greater))
-    return Literal(f"{left} <> {right}", allowed)
+    return Literal(f"  {left} <> {right}", allowed)

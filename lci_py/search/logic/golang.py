@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.search.logic.atoms import Dialect, Leaf, Machine, flag
 from lci_py.search.logic.parse import Operand
 from lci_py.search.logic.solve import FALSE, Formula, Literal, Or, both
-from lci_py.search.logic.values import Values, compared
+from lci_py.search.logic.values import compared, numeric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,19 +50,19 @@ _MACHINES = {"x86_64": "amd64", "x86": "386", "aarch64": "arm64", "loongarch64":
 
 
 def _words() -> dict[str, Literal]:
-    found = {name: Literal("@os", bit) for name, bit in _OS.items()}
+    found = {name: Literal(" @os", bit) for name, bit in _OS.items()}
     for name, others in _ALSO.items():
-        found[name] = Literal("@os", sum(_OS[each] for each in (name, *others)))
-    found["unix"] = Literal("@os", sum(_OS[name] for name in _UNIX))
-    found |= {name: Literal("@arch", bit) for name, bit in _ARCH.items()}
-    return found | {name: Literal("@compiler", bit) for name, bit in _COMPILERS.items()}
+        found[name] = Literal(" @os", sum(_OS[each] for each in (name, *others)))
+    found["unix"] = Literal(" @os", sum(_OS[name] for name in _UNIX))
+    found |= {name: Literal(" @arch", bit) for name, bit in _ARCH.items()}
+    return found | {name: Literal(" @compiler", bit) for name, bit in _COMPILERS.items()}
 
 
 def _facts() -> tuple[Formula, ...]:
-    found: list[Formula] = [Literal("@os", sum(_OS.values())), Literal("@arch", sum(_ARCH.values()))]
+    found: list[Formula] = [Literal(" @os", sum(_OS.values())), Literal(" @arch", sum(_ARCH.values()))]
     for name, ports in _PORTS.items():
         processors = sum(_ARCH[arch] for arch in ports.split())
-        found.append(Or((Literal("@os", ~_OS[name]), Literal("@arch", processors)), 2))
+        found.append(Or((Literal(" @os", ~_OS[name]), Literal(" @arch", processors)), 2))
     return tuple(found)
 
 
@@ -78,9 +78,9 @@ def _special(leaf: Leaf) -> Formula | None:
     if word == "ignore":
         return FALSE  # by convention: what is run by hand beside a package
     if release := _RELEASE.fullmatch(word):
-        return Literal("@go", Values(numbers=compared(">=", (1, int(release[1])))))
+        return Literal(" @go", numeric(compared(">=", (1, int(release[1])))))
     if (feature := _FEATURE.fullmatch(word)) and feature[1] in _ARCH:
-        level = Literal(f"@{feature[1]}", Values(numbers=compared(">=", (int(feature[3]),))))
+        level = Literal(f" @{feature[1]}", numeric(compared(">=", (int(feature[3]),))))
         return both(_WORDS[feature[1]], level)
     return flag(word)
 
@@ -88,7 +88,7 @@ def _special(leaf: Leaf) -> Formula | None:
 def _here(machine: Machine) -> Mapping[str, Allowed]:
     system = "darwin" if machine.system == "macos" else machine.system
     processor = _MACHINES.get(machine.processor, machine.processor)
-    known = {"@os": _OS.get(system, 0), "@arch": _ARCH.get(processor, 0)}
+    known = {" @os": _OS.get(system, 0), " @arch": _ARCH.get(processor, 0)}
     return {name: allowed for name, allowed in known.items() if allowed}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 #: Characters of a condition that is read at all; what the index stores is shorter (conditions/text.py).
@@ -12,7 +11,7 @@ MAX_TEXT = 8_000
 MAX_NESTING = 60
 
 _TOKEN = re.compile(
-    r'\s+|(?P<quoted>"(?:\\.|[^"\\]){0,300}"|\'(?:\\.|[^\'\\]){0,300}\')'
+    r'\s+|(?P<quoted>"(?:\\.|[^"\\]){0,200}"|\'(?:\\.|[^\'\\]){0,200}\')'
     # `defined?(X)` and `x?.y` are words; the `?` of `a?b:c` is none. The `'` of `1'000` separates digits.
     r"|(?P<word>(?:0[xX][\da-fA-F]+|\d)(?:'?[\w.])*|[\w.$@]+(?:\?\.[\w.$]+)*(?:[?](?![\w.:?]))?)"
     r"|===|!==|<=>|&&|\|\||[=!<>~]=|[=!]~|=>|->|<<|>>|\?\?|::|:=|.",
@@ -28,7 +27,7 @@ _COMPARISONS = {
 }  # fmt: skip
 #: What makes a text mean something else than its parts: a choice, a list, a function.
 _OPAQUE = frozenset({"?", "??", "if", "lambda", ":=", ",", ";", "=>", "<=>", "xor"})
-_WORDS = frozenset({"and", "or", "not", "is", "in", "if", "lambda", "xor"})
+_SHELL = frozenset({"&&", "||", "!", "==", "===", "!=", "!==", "=~", "<", "<=", ">", ">=", ";"})
 
 
 class Operand(NamedTuple):
@@ -72,19 +71,20 @@ class Unknown(NamedTuple):
 Tree = Operand | Comparison | Not | All | Some | Unknown
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(NamedTuple):
     """Where languages differ.
 
     Attributes:
         loose_not: `not a == b` is `not (a == b)`; elsewhere it is `(not a) == b`.
         chains: `a < b < c` is `a < b and b < c`.
         assigns: `a = b` compares, and `!a = b` is `!(a = b)`.
+        shell: Words and most signs are arguments of commands, no operators.
     """
 
     loose_not: bool = False
     chains: bool = False
     assigns: bool = False
+    shell: bool = False
 
 
 def parse(tag: str, grammar: Grammar) -> Tree:
@@ -116,9 +116,9 @@ def text_of(tokens: list[str]) -> str:
 
 
 def items(text: str) -> list[str] | None:
-    """The items of `(a, b)` or `[a, b]`; None if `text` is no list."""
+    """The items of `(a, b)`, `[a, b]` or `{a, b}`; None if `text` is no list."""
     tokens = _tokens(text)
-    ends = _brackets(tokens) if tokens and tokens[0] in ("(", "[") else None
+    ends = _brackets(tokens) if tokens and tokens[0] in _OPEN else None
     if not ends or ends.get(0) != len(tokens) - 1:
         return None
     found: list[list[str]] = [[]]
@@ -185,6 +185,8 @@ class _Reader:
                 start, end = start + 1, end - 1
             return self.read(start, end, depth + 1)
         top = self._top(start, end)
+        if self._grammar.shell:
+            top = [at for at in top if tokens[at] in _SHELL]
         words = {tokens[at] for at in top}
         if words & _OPAQUE or ("=" in words and not self._grammar.assigns):
             return Operand(text_of(tokens[start:end]))
@@ -208,7 +210,7 @@ class _Reader:
     def _unary(self, start: int, end: int, depth: int, top: list[int]) -> Tree:
         tokens = self._tokens
         first = start
-        while first < end and tokens[first] in ("!", "not"):
+        while first < end and tokens[first] in (("!",) if self._grammar.shell else ("!", "not")):
             first += 1
         if first == start:
             return self._comparison(start, end, top)

@@ -6,7 +6,8 @@ from lci_py.search.logic.solve import Formula, Literal, Or, both, opposite
 
 _SYSTEMS = (
     "windows cygwin linux android macos ios tvos watchos visionos freebsd openbsd netbsd dragonfly solaris aix haiku "
-    "qnx emscripten wasi hpux hurd fuchsia"
+    "qnx emscripten wasi hpux hurd fuchsia amiga dos vms os400 mvs beos irix osf os2 minix riscos vxworks symbian "
+    "interix"
 )
 #: One at a time. Others than these have no bit of their own, so that "none of these" can hold.
 SYSTEM = {name: 1 << bit for bit, name in enumerate(_SYSTEMS.split())}
@@ -30,31 +31,31 @@ def bits(table: dict[str, int], names: str) -> int:
 
 def system(names: str) -> Literal:
     """It is one of these."""
-    return Literal("@system", bits(SYSTEM, names))
+    return Literal(" @system", bits(SYSTEM, names))
 
 
 def processor(names: str) -> Literal:
     """It is one of these."""
-    return Literal("@processor", bits(PROCESSOR, names))
+    return Literal(" @processor", bits(PROCESSOR, names))
 
 
 def compiler(names: str) -> Literal:
     """It is one of these."""
-    return Literal("@compiler", bits(COMPILER, names))
+    return Literal(" @compiler", bits(COMPILER, names))
 
 
 def big_endian(yes: bool) -> Literal:
     """The order of bytes in a number."""
-    return Literal("@bytes", 1 if yes else 2)
+    return Literal(" @bytes", 1 if yes else 2)
 
 
 #: Microsoft's compiler and those that stand in for it are for Windows.
 FACTS: tuple[Formula, ...] = (
-    Or((Literal("@compiler", ~bits(COMPILER, "msvc clang-cl icl")), system("windows")), 2),
+    Or((Literal(" @compiler", ~bits(COMPILER, "msvc clang-cl icl")), system("windows")), 2),
     Or(
         (
-            Literal("@bytes", 2),
-            Literal("@processor", ~bits(PROCESSOR, "x86 x86_64 ia64 alpha loongarch64 wasm32 wasm64")),
+            Literal(" @bytes", 2),
+            Literal(" @processor", ~bits(PROCESSOR, "x86 x86_64 ia64 alpha loongarch64 wasm32 wasm64")),
         ),
         2,
     ),
@@ -90,10 +91,26 @@ def _macros() -> dict[str, Formula]:
         ("__wasi__", "wasi"),
         ("__GNU__", "hurd"),
         ("__Fuchsia__", "fuchsia"),
+        ("__AMIGA__ AMIGA _AMIGA amiga __amigaos__ __amigaos4__", "amiga"),
+        ("MSDOS __MSDOS__ __MSDOS _MSDOS __DOS__ __DJGPP__ DJGPP", "dos"),
+        ("__VMS VMS __VMS__", "vms"),
+        ("__OS400__ __ILEC400__", "os400"),
+        ("__MVS__", "mvs"),
+        ("__BEOS__", "beos"),
+        ("__sgi sgi", "irix"),
+        ("__osf__ __osf", "osf"),
+        ("__OS2__ OS2 __EMX__", "os2"),
+        ("__minix __minix__", "minix"),
+        ("__riscos__ __riscos", "riscos"),
+        ("__VXWORKS__ __vxworks", "vxworks"),
+        ("__SYMBIAN32__", "symbian"),
+        ("__INTERIX", "interix"),
     ):
         found |= dict.fromkeys(names.split(), system(systems))
     # Apple's compilers do not define it, nor do those for Windows; what is not listed here may well be a Unix.
-    no_unix = Literal("@system", ~bits(SYSTEM, f"windows {APPLE} wasi fuchsia"))
+    no_unix = Literal(
+        " @system", ~bits(SYSTEM, f"windows {APPLE} wasi fuchsia amiga dos vms os400 mvs os2 riscos symbian")
+    )
     found |= dict.fromkeys(("__unix__", "__unix", "unix"), no_unix)
     for names, processors in (
         ("__x86_64__ __x86_64 __amd64__ __amd64 _M_X64 _M_AMD64 x86_64_HOST_ARCH", "x86_64"),
@@ -137,7 +154,7 @@ def _macros() -> dict[str, Formula]:
     found |= dict.fromkeys(("_WIN64", "WIN64", "__WIN64__", "Q_OS_WIN64"), both(windows, wide))
     found["__MINGW32__"] = both(windows, compiler("gcc clang"))
     found["__MINGW64__"] = both(windows, compiler("gcc clang"), wide)
-    found |= dict.fromkeys(("__LP64__", "_LP64"), both(wide, opposite(windows), Literal("__LP64__", 1)))
+    found |= dict.fromkeys(("__LP64__", "_LP64"), both(wide, opposite(windows), Literal("  __LP64__", 1)))
     for name in ("__LITTLE_ENDIAN__", "__ARMEL__", "__AARCH64EL__", "__MIPSEL__", "_MIPSEL"):
         found[name] = big_endian(False)
     for name in ("__BIG_ENDIAN__", "__ARMEB__", "__AARCH64EB__", "__MIPSEB__", "_MIPSEB", "WORDS_BIGENDIAN"):
@@ -153,4 +170,4 @@ def _macros() -> dict[str, Formula]:
 #: (sourceforge.net/p/predef/wiki), Microsoft's and Apple's (TargetConditionals.h) documentation, qsystemdetection.h.
 MACROS = _macros()
 #: Those whose value is a version.
-VERSIONS = frozenset(name for name, formula in MACROS.items() if formula[0] == "@compiler")
+VERSIONS = frozenset(name for name, formula in MACROS.items() if formula[0] == " @compiler")

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.logic import platforms
-from lci_py.search.logic.atoms import Dialect, Leaf, Machine, compare, flag, scalar
+from lci_py.search.logic.atoms import Dialect, Leaf, Machine, compare, flag, ordered, scalar
 from lci_py.search.logic.parse import Comparison, Operand
 from lci_py.search.logic.platforms import MACROS, PROCESSOR, SYSTEM, VERSIONS, big_endian
 from lci_py.search.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
-from lci_py.search.logic.values import ALL_NUMBERS, Values, compared
+from lci_py.search.logic.values import ALL_NUMBERS, Number, Values, compared, number, numeric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +21,10 @@ UNDEFINED, MODULE = "undefined", "module"
 _DEFINED = re.compile(r"defined\(([\w$]+)\)|defined ([\w$]+)")
 #: Linux' Kconfig: a tristate is built in, a module, or off. Source: include/linux/kconfig.h.
 _KCONFIG = re.compile(r"(IS_ENABLED|IS_BUILTIN|IS_MODULE|IS_REACHABLE)\((CONFIG_\w+)\)")
+#: `MIN_VERSION_base(4,8,0)`, `__GNUC_PREREQ(4,8)`, `GLIB_CHECK_VERSION(2,4,0)`: at least that version of something.
+_AT_LEAST = re.compile(r"(\w*(?:MIN_VERSION|CHECK_VERSION|VERSION_CHECK|AT_LEAST|PREREQ)\w*)\((\d[\d,]*)\)")
+#: `LINUX_VERSION_CODE >= KERNEL_VERSION(4,12,0)`: a version as one number, which grows with it.
+_VERSION_CALL = re.compile(r"\w*VERSION\w*\((\d[\d,]*)\)")
 _CALL = re.compile(r"(\w+)(\(.*\))", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _BYTE_ORDER = re.compile(r"_*BYTE_ORDER_*")
@@ -28,7 +32,17 @@ _BYTE_ORDERS = {"LITTLE": False, "1234": False, "BIG": True, "4321": True}
 _NEITHER = Values(frozenset({UNDEFINED}), numbers=compared("==", (0,)))
 
 
+#: What is defined for a tool that reads the code and builds nothing of it.
+_TOOLS = frozenset((
+    "DOXYGEN", "__DOXYGEN__", "DOXYGEN_SHOULD_SKIP_THIS", "DOXYGEN_ONLY", "DOXYGEN_RUN", "__INTELLISENSE__",
+    "__cppcheck__", "__clang_analyzer__", "__COVERITY__", "__CHECKER__", "__JETBRAINS_IDE__", "__HADDOCK_VERSION__",
+    "SWIG", "__CDT_PARSER__",
+))  # fmt: skip
+
+
 def _defined(name: str) -> Formula:
+    if name in _TOOLS:
+        return FALSE
     if name in MACROS and not name.startswith("TARGET_OS_"):  # those are defined as 0 where they do not hold
         return MACROS[name]
     if name.startswith("CONFIG_"):
@@ -44,14 +58,22 @@ def _c(leaf: Leaf) -> Formula | None:
     text = leaf.text
     if match := _DEFINED.fullmatch(text):
         return _defined(match[1] or match[2])
-    if text in MACROS:
-        return MACROS[text]
+    if text in MACROS or text in _TOOLS:
+        return MACROS.get(text, FALSE)
     if match := _KCONFIG.fullmatch(text):
         built_in, module = _defined(match[2]), _defined(f"{match[2]}_MODULE")
         if match[1] == "IS_REACHABLE":
             return either(built_in, both(module, flag("MODULE")))
         return {"IS_ENABLED": either(built_in, module), "IS_BUILTIN": built_in, "IS_MODULE": module}[match[1]]
+    if (match := _AT_LEAST.fullmatch(text)) and (numbers := _numbers(match[2])):
+        return Literal(match[1], numeric(compared(">=", numbers)))
     return None
+
+
+def _numbers(text: str) -> Number | None:
+    """`4,8,0`."""
+    parts = [number(part) for part in text.split(",")]
+    return tuple(part[0] for part in parts if part is not None) if None not in parts else None
 
 
 def _c_comparison(leaf: Comparison) -> Formula | None:
@@ -59,27 +81,21 @@ def _c_comparison(leaf: Comparison) -> Formula | None:
     if operator == "==" and _BYTE_ORDER.fullmatch(left):
         big = next((big for word, big in _BYTE_ORDERS.items() if word in right), None)
         return big_endian(big) if big is not None else None
+    if (match := _VERSION_CALL.fullmatch(right)) and (numbers := _numbers(match[1])):
+        return ordered(left, operator, numbers, C)
     value = scalar(right)
     if left not in MACROS or value is None or isinstance(value, str):
         return None
     # What is not defined is 0, what is defined is 1 unless it tells a version.
     undefined = compare((0,), operator, value)
     if left in VERSIONS:
-        defined: Formula = Literal(left, Values(numbers=compared(operator, value)))
+        defined: Formula = Literal(left, numeric(compared(operator, value)))
     else:
         defined = TRUE if compare((1,), operator, value) else FALSE
     return either(both(MACROS[left], defined), both(opposite(MACROS[left]), TRUE if undefined else FALSE))
 
 
 _PLAIN = Dialect()
-
-
-def _haskell(leaf: Leaf) -> Formula | None:
-    if isinstance(leaf, Operand) and leaf.text.startswith("MIN_VERSION_") and (match := _CALL.fullmatch(leaf.text)):
-        value = scalar(match[2])
-        if value is not None and not isinstance(value, str):
-            return Literal(match[1], Values(numbers=compared(">=", value)))
-    return _c(leaf)
 
 
 #: Swift's `os()` and `arch()`. Source: The Swift Programming Language, "Conditional Compilation Block".
@@ -110,11 +126,11 @@ def _swift(leaf: Leaf) -> Formula | None:
     function, inside = match[1], match[2][1:-1]
     if function in ("os", "arch"):
         table, known = (_SWIFT_OS, SYSTEM) if function == "os" else (_SWIFT_ARCH, PROCESSOR)
-        name = "@system" if function == "os" else "@processor"
+        name = " @system" if function == "os" else " @processor"
         return Literal(name, known[table[inside]]) if inside in table else flag(leaf.text)
     if function in ("swift", "compiler") and (version := re.fullmatch(r"(>=|<)(\d{1,4}(?:\.\d{1,4}){0,3})", inside)):
         parts = tuple(int(part) for part in version[2].split("."))
-        return Literal(function, Values(numbers=compared(version[1], parts)))
+        return Literal(function, numeric(compared(version[1], parts)))
     if function == "canImport" and inside in _SWIFT_MODULES:
         return platforms.system(_SWIFT_MODULES[inside])
     if function == "canImport" and inside in _SWIFT_ONLY:
@@ -124,8 +140,8 @@ def _swift(leaf: Leaf) -> Formula | None:
 
 _SWIFT_CALLS: dict[str, Formula] = {
     "_runtime(_ObjC)": platforms.system(platforms.APPLE),
-    "targetEnvironment(simulator)": both(platforms.system("ios tvos watchos visionos"), flag("@simulator")),
-    "targetEnvironment(macCatalyst)": both(platforms.system("ios"), flag("@catalyst"), Literal("@simulator", ~1)),
+    "targetEnvironment(simulator)": both(platforms.system("ios tvos watchos visionos"), flag(" @simulator")),
+    "targetEnvironment(macCatalyst)": both(platforms.system("ios"), flag(" @catalyst"), Literal(" @simulator", ~1)),
 }
 
 
@@ -146,13 +162,13 @@ def _csharp(leaf: Leaf) -> Formula | None:
         return None
     name = leaf.text
     if name in _UNITY:
-        return Literal("@unity", _UNITY[name])
+        return Literal(" @unity", _UNITY[name])
     if name == "UNITY_STANDALONE":
-        return Literal("@unity", 0b111)
+        return Literal(" @unity", 0b111)
     if match := _UNITY_VERSION.fullmatch(name):
         parts = tuple(int(part) for part in match.groups()[:3] if part)
         cuts = compared(">=", parts) if match[4] else compared("==", (*parts[:-1], parts[-1]))
-        return Literal("@unityVersion", Values(numbers=cuts))
+        return Literal(" @unityVersion", numeric(cuts))
     if match := _FRAMEWORK.fullmatch(name):
         return _framework(match)
     return flag(name) if _NAME.fullmatch(name) and name not in ("true", "false") else None
@@ -162,29 +178,26 @@ def _framework(match: re.Match[str]) -> Formula:
     family, digits, newer = match.groups()
     if digits is None:
         kind = {"NETFRAMEWORK": 1, "NETSTANDARD": 2, "NETCOREAPP": 4, "NET": 4}[family]
-        modern = Literal("@dotnet", Values(numbers=compared(">=", (5, 0))))
-        return both(Literal("@framework", kind), modern) if family == "NET" else Literal("@framework", kind)
+        modern = Literal(" @dotnet", numeric(compared(">=", (5, 0))))
+        return both(Literal(" @framework", kind), modern) if family == "NET" else Literal(" @framework", kind)
     has_parts = "_" in digits  # NET5_0 is the successor of .NET Core, NET472 the old framework
     parts = tuple(int(part) for part in (digits.split("_") if has_parts else digits))
     kind = {"NETSTANDARD": 2, "NETCOREAPP": 4}.get(family, 4 if has_parts else 1)
-    return both(
-        Literal("@framework", kind), Literal("@dotnet", Values(numbers=compared(">=" if newer else "==", parts)))
-    )
+    return both(Literal(" @framework", kind), Literal(" @dotnet", numeric(compared(">=" if newer else "==", parts))))
 
 
 def _here(machine: Machine) -> Mapping[str, Allowed]:
-    known: dict[str, Allowed] = {"@bytes": 1 if machine.byteorder == "big" else 2}
+    known: dict[str, Allowed] = {" @bytes": 1 if machine.byteorder == "big" else 2}
     system, processor = SYSTEM.get(machine.system), PROCESSOR.get(machine.processor)
     if system:
-        known["@system"] = system
+        known[" @system"] = system
     if processor:
-        known["@processor"] = processor
+        known[" @processor"] = processor
     for name in ("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"):
-        known[name] = Values(numbers=compared("==", (machine.pointer_bits // 8,)))
+        known[name] = numeric(compared("==", (machine.pointer_bits // 8,)))
     return known
 
 
 C = Dialect(falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here)
-HASKELL = Dialect(falsy=_NEITHER, zero=UNDEFINED, special=_haskell, facts=platforms.FACTS, here=_here)
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)
 CSHARP = Dialect(special=_csharp)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lci_py.search.logic.atoms import EMPTY, NO, NULL, Dialect, Leaf, Machine, flag, scalar
 from lci_py.search.logic.parse import Comparison, Grammar, items
 from lci_py.search.logic.solve import Formula, Literal, either
-from lci_py.search.logic.values import Number, Values, compared, prefixed
+from lci_py.search.logic.values import Number, Values, compared, numeric, prefixed, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,9 +34,11 @@ _SYSTEMS = {
 _OWN_NAMES = {
     "windows": "win32", "win32": "win32", "win": "win32", "mswindows": "win32", "linux": "linux", "macos": "darwin",
     "darwin": "darwin", "osx": "darwin", "mac": "darwin", "cygwin": "cygwin", "freebsd": "freebsd",
+    "ms_windows": "win32", "aix": "aix", "android": "android", "wasi": "wasi", "emscripten": "emscripten",
 }  # fmt: skip
-_OWN = re.compile(r"(?:\w+\.)*_*(?:(?:IS|ON|is|on)_)?([A-Za-z][A-Za-z\d]*)_*")
+_OWN = re.compile(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
 _PLATFORM = frozenset({"sys.platform", "platform", "_sys.platform", "sys.platform.lower()"})
+_SLICE = re.compile(r"(.*)\[:(\d{1,2})\]")
 _SYSTEM = frozenset({"platform.system()", "system()", "_platform.system()"})
 _METHOD = re.compile(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
 _VERSION = re.compile(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
@@ -53,14 +55,17 @@ def _special(leaf: Leaf) -> Formula | None:
     if text.endswith("TYPE_CHECKING"):
         return flag("TYPE_CHECKING")
     if match := _MAJOR.fullmatch(text):
-        return Literal("@python", Values(numbers=prefixed((int(match[1]),))))
-    if (own := _OWN.fullmatch(text)) and (own[1].isupper() or "is_" in text.lower()) and own[1].lower() in _OWN_NAMES:
-        return _starting(_OWN_NAMES[own[1].lower()])
+        return Literal(" @python", numeric(prefixed((int(match[1]),))))
+    own = _OWN.fullmatch(text)
+    # A plain word in small letters may be anything.
+    if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() in _OWN_NAMES:
+        return _starting(_OWN_NAMES[own[2].lower()])
     return None
 
 
-def _starting(prefix: str) -> Formula:
-    return Literal("@platform", _beginning(prefix))
+def _starting(prefix: str) -> Formula | None:
+    allowed = _beginning(prefix)
+    return Literal(" @platform", allowed) if allowed else None
 
 
 @lru_cache(maxsize=256)
@@ -79,7 +84,7 @@ def _affix(name: str, method: str, arguments: str) -> Formula | None:
     for text in texts:
         test = str.startswith if method == "startswith" else str.endswith
         allowed |= sum(bit for platform, bit in _BITS.items() if test(platform, text))
-    return Literal("@platform", allowed) if allowed else None
+    return Literal(" @platform", allowed) if allowed else None
 
 
 def _platform_comparison(leaf: Comparison) -> Formula | None:
@@ -96,7 +101,9 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
         return None
     value = right[1:-1]
     if left in _PLATFORM and value in _BITS:
-        return Literal("@platform", _BITS[value])
+        return Literal(" @platform", _BITS[value])
+    if (part := _SLICE.fullmatch(left)) and part[1] in _PLATFORM and len(value) == int(part[2]):
+        return _starting(value)
     if left in ("os.name", "_os.name"):
         return _os_name(value)
     if left in _SYSTEM and value in _SYSTEMS:
@@ -108,14 +115,14 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
 
 def _os_name(value: str) -> Formula | None:
     if value == "posix":
-        return Literal("@platform", ~sum(_BITS[name] for names in _OS_NAMES.values() for name in names))
-    return Literal("@platform", _BITS[_OS_NAMES[value][0]]) if value in _OS_NAMES else None
+        return Literal(" @platform", ~sum(_BITS[name] for names in _OS_NAMES.values() for name in names))
+    return Literal(" @platform", _BITS[_OS_NAMES[value][0]]) if value in _OS_NAMES else None
 
 
 def _inside(text: str, container: str) -> Formula | None:
     """`"linux" in sys.platform`, `"posix" in sys.builtin_module_names`."""
     if container in _PLATFORM and (allowed := sum(bit for name, bit in _BITS.items() if text in name)):
-        return Literal("@platform", allowed)
+        return Literal(" @platform", allowed)
     return _os_name(text) if container.endswith("builtin_module_names") else None
 
 
@@ -128,7 +135,7 @@ def _version_comparison(leaf: Comparison) -> Formula | None:
     if isinstance(value, str) or value is None or operator not in ("==", "<", "<=", ">", ">="):
         return None
     if left in ("sys.hexversion", "hexversion"):
-        return Literal("@hexversion", Values(numbers=compared(operator, value)))
+        return Literal(" @hexversion", numeric(compared(operator, value)))
     match = _VERSION.fullmatch(left)
     return _version(match, operator, value) if match else None
 
@@ -143,9 +150,9 @@ def _version(match: re.Match[str], operator: str, value: Number) -> Formula | No
         place = _PARTS.get(index)
         if place is None or len(value) != 1:
             return None
-        name = "@python" if place == 0 else f"@python.{place}"
-        return Literal(name, Values(numbers=_sliced(operator, value, 1)))
-    return Literal("@python", Values(numbers=_sliced(operator, value, length)))
+        name = " @python" if place == 0 else f" @python.{place}"
+        return Literal(name, numeric(_sliced(operator, value, 1)))
+    return Literal(" @python", numeric(_sliced(operator, value, length)))
 
 
 def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, int], ...]:
@@ -169,11 +176,12 @@ def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, in
 
 def _here(machine: Machine) -> Mapping[str, Allowed]:
     known: dict[str, Allowed] = {
-        "@python": Values(numbers=prefixed(tuple(machine.python))),
-        "TYPE_CHECKING": ~1,
+        " @python": numeric(prefixed(tuple(machine.python))),
+        "sys.byteorder": words(f'"{machine.byteorder}'),
+        flag("TYPE_CHECKING").variable: ~1,
     }
     if machine.platform in _BITS:
-        known["@platform"] = _BITS[machine.platform]
+        known[" @platform"] = _BITS[machine.platform]
     return known
 
 

@@ -47,6 +47,9 @@ _WORDS: dict[str, Formula] = {
     "false": FALSE,
     "all()": TRUE,
     "any()": FALSE,
+    # Only while documentation is made, which shows what no build has side by side.
+    "doc": FALSE,
+    "docsrs": FALSE,
 }
 _FACTS: tuple[Formula, ...] = (
     _unless(_NARROW, _is("target_pointer_width", "32")),

@@ -49,8 +49,17 @@ def both(*parts: Formula) -> Formula:
 
 
 def either(*options: Formula) -> Formula:
-    """At least one of `options`."""
-    return options[0] if len(options) == 1 else Or(options, _size(options))
+    """At least one of `options`; what they say of one variable becomes one literal."""
+    merged: dict[str, Allowed] = {}
+    rest: list[Formula] = []
+    for option in options:
+        if isinstance(option, Literal):
+            name, allowed = option
+            merged[name] = merged[name] | allowed if name in merged else allowed
+        else:
+            rest.append(option)
+    left = (*(Literal(name, allowed) for name, allowed in merged.items()), *rest)
+    return left[0] if len(left) == 1 else Or(left, _size(left))
 
 
 def _size(parts: tuple[Formula, ...]) -> int:
@@ -62,7 +71,7 @@ def opposite(formula: Formula) -> Formula:
     if isinstance(formula, Literal):
         return Literal(formula.variable, ~formula.allowed)
     if isinstance(formula, And):
-        return Or(tuple(map(opposite, formula.parts)), formula.size)
+        return either(*map(opposite, formula.parts))
     return And(tuple(map(opposite, formula.options)), formula.size)
 
 
@@ -85,7 +94,7 @@ def evaluate(formula: Formula, known: Mapping[str, Allowed]) -> bool | None:
     if isinstance(formula, Literal):
         left = known.get(formula.variable)
         if left is None:
-            return None
+            return None if formula.allowed else False
         common = left & formula.allowed
         if not common:
             return False
@@ -161,6 +170,36 @@ def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: lis
     return True
 
 
+def _narrow(options: Sequence[Formula], known: dict[str, Allowed]) -> bool | None:
+    """Take values from variables that no option leaves them; whether any went, None if one has none left."""
+    left = _literals(options[0])
+    for option in options[1:]:
+        literals = _literals(option)
+        left = {name: allowed | literals[name] for name, allowed in left.items() if name in literals}
+        if not left:
+            return False
+    narrowed = False
+    for name, allowed in left.items():
+        common = known[name] & allowed if name in known else allowed
+        if not common:
+            return None
+        narrowed |= name not in known or common != known[name]
+        known[name] = common
+    return narrowed
+
+
+def _literals(formula: Formula) -> dict[str, Allowed]:
+    """What a formula says of variables by literals of its own."""
+    if isinstance(formula, Literal):
+        return {formula.variable: formula.allowed}
+    found: dict[str, Allowed] = {}
+    for part in formula.parts if isinstance(formula, And) else ():
+        if isinstance(part, Literal):
+            name, allowed = part
+            found[name] = found[name] & allowed if name in found else allowed
+    return found
+
+
 class _Search:
     """One search, which counts what it looks at."""
 
@@ -209,6 +248,10 @@ class _Search:
                         options.append(option)
                 else:
                     if len(options) > 1:
+                        narrowed = _narrow(options, known)
+                        if narrowed is None:
+                            return None
+                        changed |= narrowed
                         choices.append(Or(tuple(options), choice.size))
                     elif not options or not _assume(options, known, choices):
                         return None

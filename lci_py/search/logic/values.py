@@ -19,6 +19,7 @@ Allowed = Any
 
 _START: tuple[Number, int] = ((), 0)
 ALL_NUMBERS: Cuts = (_START,)
+_ZERO: Cuts = (((0,), 0), ((1,), 0))
 _NUMBER = re.compile(
     r"(?P<hex>0[xX][\da-fA-F](?:[\da-fA-F_']{0,17}))[uUlLzZ]{0,3}|(?P<int>-?\d(?:[\d_']{0,20}))[uUlLzZ]{0,3}"
     r"|(?P<float>-?\d{1,18}\.\d{1,18})[fF]?"
@@ -68,6 +69,19 @@ class Values:
 def words(*names: str) -> Values:
     """Just these words."""
     return Values(frozenset(names))
+
+
+def numeric(cuts: Cuts, zero: str = "") -> Values:
+    """The names whose values are these numbers.
+
+    Args:
+        cuts: The numbers.
+        zero: The word that counts as 0. Any other one counts as more than all numbers, so that a name always is less
+            than 3 or not.
+    """
+    endless = len(cuts) % 2 == 1
+    has_zero = bool(_common(cuts, _ZERO))
+    return Values(frozenset({zero}) if zero and has_zero != endless else frozenset(), endless, cuts)
 
 
 def compared(operator: str, number: Number) -> Cuts:

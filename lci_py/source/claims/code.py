@@ -93,6 +93,15 @@ def _alternatives(text: str) -> Iterator[_Given]:
             yield found.start(), before[1], literal_at(text, found.end())[0]
 
 
+_GETATTR = re.compile(r"getattr\(\s*[\w.]*(?:settings|conf\w*)\s*,\s*[\"'](\w{4,100})[\"']\s*,\s*")
+
+
+def _attributes(text: str) -> Iterator[_Given]:
+    """`getattr(settings, "NAME", 60)`, as applications of Django read theirs."""
+    for found in _GETATTR.finditer(text):
+        yield found.start(), found[1], literal_at(text, found.end())[0]
+
+
 _RUST_ENV = re.compile(
     r"env::var\(\"(\w{4,100})\"\)(?:\s*\.\w+\([^()\n]{0,60}\)){0,3}?\s*\.unwrap_or(?:_else)?\(\s*(?:\|\w*\|\s*)?"
     r"(?:String::from\()?"
@@ -192,7 +201,11 @@ _Reader = tuple[tuple[bytes, ...], "Callable[[str], Iterator[_Given]]"]
 _CALLS: _Reader = ((b"env", b"ENV", b"Env", b"getProperty", b"config("), _calls)
 _OR_READER: _Reader = ((b"process.env", b"import.meta.env", b"ENV[", b"environ", b"_ENV["), _alternatives)
 _READERS: dict[str, tuple[_Reader, ...]] = {
-    "python": (_OR_READER, ((b"add_argument", b"option(", b"Option(", b"add_option"), _arguments)),
+    "python": (
+        _OR_READER,
+        ((b"getattr(",), _attributes),
+        ((b"add_argument", b"option(", b"Option(", b"add_option"), _arguments),
+    ),
     "javascript": (_OR_READER, ((b".option(",), _arguments)),
     "typescript": (_OR_READER, ((b".option(",), _arguments)),
     "tsx": (_OR_READER,),

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from lci_py.source.claims.values import NUMBER, number, string
+from lci_py.source.words import joined
 
 #: Of a definition that is given something other than one literal.
 COMPUTED = "?"
 _STRING = r"[@$bBuUrRfF]{0,2}(?:\"(?P<d>[^\"\\\n]{0,100})\"|'(?P<s>[^'\\\n]{0,100})'|`(?P<t>[^`\\\n$]{0,100})`)"
-#: Durations that are one literal with a unit: Go, Rust and Java, Python, Ruby and Kotlin.
+#: Durations that are one literal with a unit: Go, Rust and Java, Python, Java, Ruby and Kotlin.
 _DURATIONS = (
     r"(?P<go>\d+)\s*\*\s*time\.(?P<gounit>Nanosecond|Microsecond|Millisecond|Second|Minute|Hour)\b"
     r"|(?:std::time::)?Duration(?:::from_|\.of|\.from)(?P<ofunit>secs|millis|micros|nanos|Seconds|Millis|Minutes|Hours|Days)"
     r"\((?P<of>\d+)L?\)"
     r"|(?:datetime\.)?timedelta\((?P<deltaunit>milliseconds|seconds|minutes|hours|days)=(?P<delta>\d+)\)"
+    r"|(?:TimeUnit\.)?(?P<tounit>MILLISECONDS|SECONDS|MINUTES|HOURS|DAYS)\.to[A-Z][a-z]+\((?P<to>\d+)L?\)"
     r"|(?P<dot>\d+)\.(?P<dotunit>seconds?|minutes?|hours?|days?|milliseconds)\b"
 )
 _OF_UNITS = {"secs": "s", "millis": "ms", "micros": "us", "nanos": "ns"}
@@ -72,7 +73,7 @@ def _form(found: re.Match[str]) -> str:
         return string(text)
     if found["product"] is not None:
         return _product(found["product"])
-    for group in ("go", "of", "delta", "dot"):
+    for group in ("go", "of", "delta", "to", "dot"):
         if found[group] is not None:
             unit = found[f"{group}unit"].lower()
             return number(found[group], _OF_UNITS.get(unit, unit))
@@ -92,36 +93,60 @@ def _product(text: str) -> str:
     return number(str(product)) if product < 10**29 else ""
 
 
-@lru_cache(maxsize=256)
-def _given(name: str) -> re.Pattern[str]:
-    """Where a definition's signature gives the name a value: `name = `, `name: int = `, `name := `, `name: `."""
-    return re.compile(
-        rf"(?<!\w){re.escape(name)}(?!\w)['\"]?\s*(?:\[\s*\]\s*)?[?!]?"
-        rf"(?:\s*<const>)?(?P<type>\s*:\s*[^=:]{{0,80}}?|\s+[\w.*\[\]<>]{{1,40}})?\s*(?:(?<![=!<>])(?P<is>:?=)(?![=>~])\s*)"
-    )
+#: Between a definition's name and its value: `= `, `: int = `, `TYPE = `, `[] = `.
+_GIVEN = re.compile(
+    r"['\"]?\s*(?:\[\s*\]\s*)?[?!]?(?:\s*<const>)?(?:\s*:\s*[^=:]{0,80}?|\s+[\w.*\[\]<>]{1,40})?\s*(?<![=!<>]):?=(?![=>~])\s*"
+)
+_MEMBER = re.compile(r"['\"]?\s*:\s*")
+#: A member of a TypeScript interface is given a type.
+_TYPE = re.compile(r"(?:readonly )?(?:number|string|boolean|any|unknown|object|never|[A-Z]\w*(?=\s*(?:$|[|<\[&])))")
+_DEFINE = re.compile(r"#\s*define\s+(?=\S)")
+_BLANK = re.compile(r"\s+")
 
 
 def code_value(language: str, kind: str, name: str, signature: str) -> str:
     """The value of a constant, variable, field or macro in its one form.
 
     Returns:
-        "" if it is given none (`int x;`, `x = None`), `COMPUTED` if it is no literal.
+        "" if it is given none (`int x;`, `x = None`), or but its own name, as the names of variables and of events are;
+        `COMPUTED` if it is no literal.
     """
+    value = _value(language, kind, name, signature)
+    return "" if value[:1] == '"' and joined(value[1:-1].replace("-", "")) == joined(name) else value
+
+
+def _value(language: str, kind: str, name: str, signature: str) -> str:
+    at = _end_of(name, signature)
+    if at < 0:
+        return ""
     if kind == "macro":
-        found = re.match(rf"#\s*define\s+{re.escape(name)}(?=\s|$)\s*", signature)
-        if found is None:
-            return ""
-        return literal(signature, found.end()) if found.end() < len(signature) else ""
+        # A macro with parameters has its bracket right after its name.
+        blank = _BLANK.match(signature, at) if _DEFINE.match(signature) else None
+        return literal(signature, blank.end()) if blank and blank.end() < len(signature) else ""
     if language == "elixir" and signature.startswith("@"):
-        found = re.match(rf"@{re.escape(name)}\s+", signature)
-        return literal(signature, found.end()) if found else ""
+        blank = _BLANK.match(signature, at)
+        return literal(signature, blank.end()) if blank else ""
     if kind == "property" and language in ("javascript", "typescript", "tsx"):
-        found = re.match(rf"['\"]?{re.escape(name)}['\"]?\s*:\s*", signature)
-        return literal(signature, found.end()) if found else ""
-    found = _given(name).search(signature)
-    if found is None:
-        # `a, b = 1, 2`: which is whose, only the tree would tell.
+        found = _MEMBER.match(signature, at)
+        return "" if found is None or _TYPE.match(signature, found.end()) else literal(signature, found.end())
+    found = _GIVEN.match(signature, at)
+    before = signature[: at - len(name)].rstrip()
+    # `a, b = 1, 2`: which is whose, only the tree would tell; `a = 1, b = 2` is plain.
+    if found is None or (before.endswith(",") and "=" not in before):
         return COMPUTED if "=" in signature else ""
-    if re.search(r"\w\s*,\s*$", signature[: found.start()]) and "=" not in signature[: found.start()]:
-        return COMPUTED
     return literal(signature, found.end(), tuples=language == "python")
+
+
+def _end_of(name: str, text: str) -> int:
+    """Where a name ends in a text as a word of its own, -1 if it does not stand there."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not (_is_word(text[at - 1 : at]) or _is_word(text[end : end + 1])):
+            return end
+        at = text.find(name, end)
+    return -1
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"

@@ -10,8 +10,8 @@ CODE, PROSE, ENV, INI, TOML, YAML, JSON, DOCKER = "code", "prose", "env", "ini",
 #: Folders of what says nothing about this project: tests, examples, other people's code, other times, translations.
 _ELSEWHERE = re.compile(
     r"(?:^|/)(?:(?:[^/]*[-_.])?(?:tests?|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench|benches|benchmarks?"
-    r"|playgrounds?|tutorials?|snippets?|golden|snapshots?|testing|e2e|fuzz|stubs?)(?:[-_.][^/]*)?"
-    r"|vendor\w*|third[-_]?party|node_modules|external|extern|deps|dist|build|out|target|generated|gen"
+    r"|playgrounds?|tutorials?|snippets?|golden|snapshots?|testing|e2e|fuzz|stubs?|integration)(?:[-_.][^/]*)?"
+    r"|t|vendor\w*|third[-_]?party|node_modules|external|extern|deps|dist|build|out|target|generated|gen"
     r"|archives?|legacy|blog|posts|news|rfcs?|adrs?|proposals|release[-_]?notes?|releases|changelogs?|whatsnew"
     r"|locales?|i18n|l10n|translations?|versioned_\w+|v?\d+(?:\.[\dx]+)*)/",
     re.IGNORECASE,
@@ -46,6 +46,7 @@ _STAGE = re.compile(
 _CONFIG = re.compile(
     r"(?:config(?:uration)?|settings?|application|defaults?|values|options)(?:[-_.][^/]*)?$", re.IGNORECASE
 )
+_SETTINGS = re.compile(r"conf(?:ig)?|settings?|options?|defaults?|param(?:eter)?s|preferences|args", re.IGNORECASE)
 _COMPOSE = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
 
 
@@ -86,3 +87,9 @@ def is_template(path: str) -> bool:
 def is_documentation(path: str) -> bool:
     """Whether a file lies among documents: code there shows how something is used."""
     return bool(_DOCS.search(path))
+
+
+def is_configuration(path: str, scope: str) -> bool:
+    """Whether code that holds a name says by its file or by what is around it that it is about settings."""
+    base = path.rpartition("/")[2].partition(".")[0]
+    return bool(_SETTINGS.search(base) or _SETTINGS.search(scope))

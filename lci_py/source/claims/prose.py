@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.claims.config import value_of
-from lci_py.source.claims.names import is_capital, is_flag, is_specific
+from lci_py.source.claims.names import is_capital, is_flag, is_specific, last_part
 from lci_py.source.claims.values import NUMBER, UNIT, number, string, word
 from lci_py.types import Claim
 
@@ -46,7 +46,7 @@ _IS = re.compile(r"\s*(?:is|=|:)\s+(?:set\s+to\s+)?")
 _BY_DEFAULT = re.compile(r"\s+by\s+default\b")
 #: After a value: another one, or a case in which it holds.
 _OPEN_END = re.compile(
-    r"\s*(?:or\b|to\b|[-–/|×+*%]|,?\s*(?:if|when|unless|on|for|in|with|except|otherwise|but|and|before|until)\b|,\s*\d|\(\w+\)\.)",
+    r"\s*(?:or\b|to\b|[-–/|×+*%]|\([^()\n]{0,80}(?:`|:|\b(?:if|when|otherwise|unless|or|on|for|in)\b)|,?\s*(?:if|when|unless|on|for|in|with|except|otherwise|but|and|before|until)\b|,\s*\d|\(\w+\)\.)",
     re.IGNORECASE,
 )
 _HISTORY = re.compile(
@@ -75,6 +75,14 @@ _CODE_FENCES = frozenset(("json", "diff", "mermaid"))
 _UNDERLINE = re.compile(r"([~=\-^\"'*+#])\1{2,}\s*$")
 
 
+#: reStructuredText's blocks of code.
+_LITERAL_BLOCK = re.compile(
+    r"\s*(?:\.\. (?:code-block|sourcecode|code|highlight|parsed-literal|doctest)::|(?!\.\.).*::\s*$)"
+)
+_OBJECT = re.compile(r"\.\.\s+(?:py:|js:|c:|cpp:)?(?:function|class|method|autofunction|autoclass)::\s*([\w.]{2,80})")
+_NAMED = re.compile(rf"`(?:new )?({_NAME})(?:\([^`\n]{{0,80}})?`|(?<![\w.])({_NAME})\([^()\n]{{0,80}}\)")
+
+
 class _Mention(NamedTuple):
     start: int
     end: int
@@ -96,6 +104,8 @@ def statements(source: bytes) -> Iterator[Claim]:
         return
     lines = source.decode("utf-8", "replace").split("\n")
     fence: str | None = None
+    literal = -1  # the indentation of what makes all that is indented further a block of code, -1 outside
+    scope = ""  # what the heading around names: a function, a class
     column: tuple[int, int] | None = None  # of names and of defaults, in the table that is being read
     term = _Term("", -_REACH, 0, heading=False)
     for number_, line in enumerate(lines, 1):
@@ -112,16 +122,44 @@ def statements(source: bytes) -> Iterator[Claim]:
             if column is None:
                 column = _columns(line)
             else:
-                yield from _row(line, number_, column)
+                yield from (_within(scope, claim) for claim in _row(line, number_, column))
             continue
         column = None
+        indent = len(line) - len(line.lstrip())
+        if literal >= 0 and line.strip():
+            literal = literal if indent > literal else -1
+        if literal >= 0:
+            continue
+        if _LITERAL_BLOCK.match(line):
+            literal = indent
+            continue
         if line.strip():
+            scope = _scope(line, scope)
             term = _term(line, number_, lines[number_] if number_ < len(lines) else "", term)
         if _DEFAULT.search(line):
             for claim in _sentence(line, number_, term):
-                yield claim
+                yield _within(scope, claim)
                 if claim.name == term.name:
                     term = term._replace(name="")  # what says "default" once more speaks of a case
+
+
+def _scope(line: str, before: str) -> str:
+    """What a heading names: `Client`, `fetch(url, options)`, `.. function:: fetch(url)`; that of the one before below
+    another line."""
+    if found := _OBJECT.match(line.strip()):
+        return found[1]
+    if not re.match(r"#{1,6}\s", line):
+        return before
+    found = _NAMED.search(line)
+    return (found[1] or found[2]).replace("::", ".").replace("#", ".") if found else ""
+
+
+def _within(scope: str, claim: Claim) -> Claim:
+    """A claim on a parameter or member of what the heading names; a constant or a flag needs no such help."""
+    plain = "." not in claim.name and not is_flag(claim.name) and not is_capital(claim.name)
+    if not scope or not plain or last_part(scope) == claim.name:
+        return claim
+    return claim._replace(name=f"{scope}.{claim.name}")
 
 
 def _mentions(line: str) -> list[_Mention]:

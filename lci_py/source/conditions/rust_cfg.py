@@ -8,6 +8,7 @@ from lci_py.source.conditions.text import MAX_DEPTH, any_of, join, negate
 
 #: Longer than other languages' conditions: a list of target systems is long, and says nothing if it is cut.
 MAX_PREDICATE = 1000
+_MAX_PLACES = 32  # of one module
 # Bounded on both sides: a file of blank lines, or of `#[cfg(` without an end, must not take quadratic time.
 _CFG = re.compile(r"^[^\S\n]*#!?\[\s*cfg\s*\((.{0,4000}?)\)\s*\]", re.MULTILINE | re.DOTALL)
 _TOKEN = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\])*"|[\w:.]+|[(),=]', re.DOTALL)
@@ -48,9 +49,7 @@ def paths(attributes: list[str]) -> list[tuple[str, str]]:
     """
     found: list[tuple[str, str]] = []
     earlier: list[str] = []
-    for attribute in attributes:
-        if "path" not in attribute:
-            continue
+    for attribute in [attribute for attribute in attributes if "path" in attribute][:_MAX_PLACES]:
         if match := _PATH_ATTRIBUTE.match(attribute):
             return [*found, (match.group(1), join(map(negate, earlier)) or "")]
         condition, path = _conditional(attribute)
@@ -113,9 +112,14 @@ def _combine(operator: str, operands: list[str]) -> str:
 
 
 def quote(text: str) -> str:
-    """A text as one word."""
-    return re.sub(r"[%?\s]", lambda match: f"%{ord(match.group()):02x}", text)
+    """A text as one word: blanks, `%` and `?` as the bytes of their UTF-8, `%20`."""
+    return re.sub(r"[%?\s]", lambda match: "".join(f"%{byte:02x}" for byte in match.group().encode()), text)
 
 
 def unquote(word: str) -> str:
-    return re.sub(r"%([0-9a-f]{2})", lambda match: chr(int(match.group(1), 16)), word)
+    """What `quote` made a word."""
+    return re.sub(
+        r"(?:%[0-9a-f]{2})+",
+        lambda match: bytes.fromhex(match.group().replace("%", "")).decode("utf-8", "replace"),
+        word,
+    )

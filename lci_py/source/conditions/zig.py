@@ -24,7 +24,8 @@ def ranges(file: File) -> list[Range]:
     """The branches that stand where a container's declarations get their values."""
     found: list[Range] = []
     end, is_declared = 0, False
-    for node in sorted(file.nodes, key=lambda node: (node.start_byte, -node.end_byte)):
+    nodes = {(node.start_byte, -node.end_byte): node for node in file.nodes}  # one match for each branch
+    for _, node in sorted(nodes.items()):
         if node.start_byte >= end:  # else it is in a branch of the one before
             end, is_declared = node.end_byte, _declares(node)
         if is_declared:
