@@ -38,6 +38,13 @@ def test_for_a_person(run: Run, app: FakeApp) -> None:
     assert run("conflicts", "-q").out == ran.out.replace("1 conflict: 1 overlap\n", "")
 
 
+def test_who_asks_for_a_name_gets_all_of_it(run: Run, app: FakeApp) -> None:
+    app.found = (replace(CONFLICT, definitions=tuple(replace(SITES[0], line=i) for i in range(1, 21))),)
+    assert run("conflicts").out.count("src/a.py") == 8
+    assert "… and 12 more: lci conflicts a.f\n" in run("conflicts").out
+    assert run("conflicts", "a.f").out.count("src/a.py") == 20
+
+
 def test_every_flag_reaches_the_request(run: Run, app: FakeApp) -> None:
     flags = "-r overlap,variant --relation duplicate -n 3 -l go -k class -p src/** --exclude *_test.go --name A*"
     run("conflicts", " Box.open ", *flags.split(), "--refresh", "never", "--trust-index")

@@ -226,6 +226,7 @@ def test_one_list_for_all_rows_of_a_symbol() -> None:
         "2 definitions, duplicate: in one scope, without a condition: the last one wins",
         "2 definitions, duplicate: listed above, at a.py:3",
     ]
+    assert file.getvalue().count("\n      ") == 5
 
 
 def test_below_a_result_the_own_row_is_always_shown() -> None:
