@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.search.conflict_branches import gravest, of_branches
 from lci_py.search.conflict_sites import MAX_SITES, site_of, this_machine
 from lci_py.search.conflicts import candidates, definitions, group_key, passed_over
+from lci_py.search.disagreements import all_of
 from lci_py.search.present import index_info
 from lci_py.types import RELATIONS, Conflict, ConflictsAnswer, ConflictsRequest
 
@@ -36,7 +37,7 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
         results=tuple(found if request.limit is None else found[: request.limit]),
-        conflicts=(),
+        conflicts=all_of(session, request.filters),
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(session),

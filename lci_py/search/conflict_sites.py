@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts import Site, definitions
+from lci_py.search.disagreements import for_results
 from lci_py.search.logic import Machine
 from lci_py.source.conditions.paths import path_condition
 
@@ -20,8 +21,13 @@ MAX_SITES = 400
 
 
 def with_conflicts(session: Session, answer: Answer) -> Answer:
-    """The answer with `conflict` and `definitions` on every result that has several defining sites."""
-    return replace(answer, results=tuple(_marked(session, result) for result in answer.results))
+    """The answer with `conflict` and `definitions` on every result that has several defining sites, and with the
+    disagreements between sources on what it is about."""
+    return replace(
+        answer,
+        results=tuple(_marked(session, result) for result in answer.results),
+        conflicts=(*answer.conflicts, *for_results(session, answer.query, answer.results)),
+    )
 
 
 def _marked(session: Session, result: Result) -> Result:

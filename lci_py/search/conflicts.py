@@ -171,7 +171,7 @@ def _pair(one: Site, other: Site) -> str | None:
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if macros == 1:
         return None  # a macro beside a function wraps it
-    if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) != _guards(other):
+    if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) or _guards(other):
         return "fallback"
     if one.path_tag != other.path_tag and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
         return "variant"  # the file that says more takes the place of the one that says less
@@ -186,7 +186,7 @@ def _pair(one: Site, other: Site) -> str | None:
 
 def _clashes(one: Site, other: Site, both: bool | None) -> bool:
     """Whether two definitions that can both be had are one too many, and not two things that look alike."""
-    if one.build_tag == other.build_tag or both is None:
+    if one.build_tag == other.build_tag or both is None or one.name in _ENTRY_POINTS:
         return False  # no compiler takes two under one condition: what tells them apart is not seen
     if one.language == "go":
         return True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lci_py.index.claims import ClaimRow, claims_of, disputable_keys, is_computed, keys_in
 from lci_py.index.filters import name_glob, path_test
 from lci_py.source.claims.names import claimed, is_capital, is_flag, is_secret, is_specific, last_part
-from lci_py.source.claims.places import is_configuration, is_documentation, is_elsewhere, is_template
+from lci_py.source.claims.places import documented_folder, is_configuration, is_documentation, is_elsewhere, is_template
 from lci_py.source.claims.values import agree, read
 from lci_py.source.words import joined, parts
 
@@ -53,8 +53,8 @@ def disagreements(claims: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     for document in _sides(documents):
         found += _against_code(document, code) or _against_files(document, code, templates, settings)
     for template in _sides([row for row in templates if is_capital(row.name)]):
-        if not any(entry["sources"] for entry in found):
-            found += _against_code(template, code, numbers_only=True)
+        if not found:
+            found += _against_code(template, code, of_template=True)
     if not found:
         found += _among_documents(documents, code, written)
     return [*found, *_among_code(code)]
@@ -96,7 +96,7 @@ def _sides(rows: Iterable[ClaimRow]) -> list[Side]:
 # --- documents against code ---------------------------------------------------------------------------------------
 
 
-def _against_code(side: Side, code: Sequence[ClaimRow], *, numbers_only: bool = False) -> list[dict[str, Any]]:
+def _against_code(side: Side, code: Sequence[ClaimRow], *, of_template: bool = False) -> list[dict[str, Any]]:
     """What a document, or a template of a configuration, says of a name that the code gives another value."""
     rows = _nearest(side.rows[0], _meant(side.rows[0].name, code))
     literal = [row for row in rows if not is_computed(row)]
@@ -106,8 +106,10 @@ def _against_code(side: Side, code: Sequence[ClaimRow], *, numbers_only: bool = 
     if any(_is_placeholder(row) for row in literal) or not any(_is_evidence(side.rows[0].name, row) for row in literal):
         return []
     verdicts = [agree(side.value, row.value) for row in literal]
-    if None in verdicts or (numbers_only and not all(_is_number(value) for value in (side.value, literal[0].value))):
+    if None in verdicts:
         return []
+    if of_template and (_is_nothing(literal[0].value) or _mismatch(side.value, literal[0].value) != "numeric-mismatch"):
+        return []  # an example of what is off by default, or a place holder
     values = _sides_by_value(literal)
     if True not in verdicts and len(values) == 1:
         dated = side.rows[0].how.startswith("dated")
@@ -159,14 +161,9 @@ def _holding_default_of(name: str, code: Sequence[ClaimRow]) -> list[ClaimRow]:
 
 
 def _nearest(document: ClaimRow, rows: list[ClaimRow]) -> list[ClaimRow]:
-    """Those in the folder that a document stands in, or next above it that has any: packages/a/README.md means a's."""
-    folder = document.file.rpartition("/")[0]
-    while folder:
-        inside = [row for row in rows if row.file.startswith(f"{folder}/")]
-        if inside:
-            return inside
-        folder = folder.rpartition("/")[0]
-    return rows
+    """Those in the folder that a document is about: packages/a/README.md says nothing of packages/b."""
+    folder = documented_folder(document.file)
+    return [row for row in rows if not folder or row.file.startswith(f"{folder}/")]
 
 
 def _is_placeholder(row: ClaimRow) -> bool:
@@ -279,9 +276,11 @@ def _among_code(code: Sequence[ClaimRow]) -> list[dict[str, Any]]:
         values = _sides_by_value(rows)
         if len(values) != 2 or agree(values[0].value, values[1].value) is not False:
             continue
-        if not language and any(_is_nothing(side.value) for side in values):
+        if any(_is_nothing(side.value) for side in values) and not language:
             continue
         kind = _mismatch(values[0].value, values[1].value)
+        if len({row.file for row in rows}) < 2 and (language or kind != "numeric-mismatch"):
+            continue  # two cases of one place
         found.append(_entry(kind, "escalate-to-user", name, *values))
     return found
 

@@ -210,6 +210,19 @@ def test_the_branch_that_is_checked_out_is_left_out(root: Path) -> None:
     assert "one a.py:5 a.py:1" in found(root, "main")
     git(root, "checkout", "-q", "--detach")
     assert index(root).branches == {"main": 4, "other": 0}
+    git(root, "checkout", "-q", "other")  # no file changes
+    assert index(root).branches == {"main": 4}
+
+
+def test_settings_and_rules_that_concern_only_files_of_a_branch(root: Path) -> None:
+    assert "six - d.py:1" in (index(root, "other"), found(root))[1]
+    (root / ".gitignore").write_text("d.py\n")
+    assert (index(root).branches, "six - d.py:1" in found(root)) == ({"other": 3}, False)
+    (root / ".gitignore").unlink()
+    assert (index(root).branches, "six - d.py:1" in found(root)) == ({"other": 4}, True)
+    (root / ".lci.toml").write_text("max_file_bytes = 60\nexclude = ['sub']\n")
+    assert index(root).branches == {"other": 2}  # on other, a.py is larger
+    assert found(root) == ["six - d.py:1"]
 
 
 def test_the_list_stays_until_it_is_changed(root: Path) -> None:

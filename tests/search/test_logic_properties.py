@@ -6,7 +6,6 @@ import itertools
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -290,10 +289,15 @@ def hostile() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("tag", list(hostile()), ids=lambda tag: tag[:20])
-@pytest.mark.parametrize("language", ["python", "c", "go"])
-def test_hostile_texts_are_bounded(tag: str, language: str) -> None:
-    began = time.process_time()
-    together(tag, negate(tag[:200]), language)
-    together(tag, "a0 && X == 3", language)
-    holds(tag, language, Machine.here())
-    assert time.process_time() - began < 5  # milliseconds; a hundredfold would be a hang
+@pytest.mark.parametrize("language", ["python", "c", "go", "bash"])
+def test_hostile_texts_have_an_answer(tag: str, language: str) -> None:
+    for other in (negate(tag[:200]), "a0 && X == 3"):
+        assert together(tag, other, language) in (True, False, None)
+    assert holds(tag, language, Machine.here()) in (True, False, None)
+
+
+def test_what_would_take_long_is_not_decided() -> None:
+    pigeons = next(tag for tag in hostile() if tag.startswith("(p00"))
+    assert together(pigeons, None, "c") is None
+    assert implies(pigeons, "0", "c") is None
+    assert not never(pigeons, "c")

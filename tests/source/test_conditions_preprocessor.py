@@ -269,6 +269,7 @@ def test_a_long_condition_is_cut_and_its_brackets_are_closed() -> None:
         "#if " + "(" * 300_000 + "\n",
         "#if " + "!" * 300_000 + "\n",
         "#if " + "A && (" * 100_000 + "\n",
+        "#if " + "A && (" * 500 + "B" + ")" * 500 + "\n",
         "#if A\n" + "/*" * 300_000,
         "#if A\n" + 'R"(' * 300_000,
         "#if A\n" + '@"' * 300_000,
@@ -276,7 +277,7 @@ def test_a_long_condition_is_cut_and_its_brackets_are_closed() -> None:
         "#if A\n" + "'" * 300_000,
         "#if A \\\n" * 100_000,
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_hostile_files_cost_little(source: str) -> None:
     # Quadratic work on any of these would take minutes, and recursion over their nesting would raise.

@@ -84,6 +84,13 @@ def is_template(path: str) -> bool:
     return bool(_TEMPLATE.search(base)) or base.lower() in ("values.yaml", "values.yml")
 
 
+def documented_folder(path: str) -> str:
+    """The folder whose code a document is about: its own, or what holds the folder of documents; "" for all."""
+    folder = path.rpartition("/")[0]
+    found = _DOCS.search(f"/{folder}/")
+    return folder[: max(found.start() - 1, 0)] if found else folder
+
+
 def is_documentation(path: str) -> bool:
     """Whether a file lies among documents: code there shows how something is used."""
     return bool(_DOCS.search(path))

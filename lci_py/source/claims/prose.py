@@ -25,7 +25,9 @@ _NAME = r"[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*"
 _SPAN = re.compile(
     r"(`{1,2})(?P<code>[^`\n]{1,120})\1|(?<![\w`$.=/-])(?P<flag>--[a-z][\w-]{2,60})|(?<![\w`$./-])(?P<caps>[A-Z][A-Z0-9]*_[A-Z0-9_]{2,80})(?![\w`./(-])|\*\*(?P<bold>[A-Za-z_][\w.-]{2,80})\*\*"
 )
-_CONTENT = re.compile(rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w-]*)(?:[ =].{{0,40}})?$|~?(?P<name>{_NAME})$")
+_CONTENT = re.compile(
+    rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w-]*)(?:[ =].{{0,40}})?$|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
+)
 _NUMBER = rf"(?<![\w.])(?P<n>{NUMBER})(?:\s?(?P<unit>(?i:{UNIT}))(?!\w))?(?![\w]|\.\d|\.x)"
 _VALUE = re.compile(
     r"\**(?:(?P<tick>`{1,2})(?P<code>[^`\n]{1,100})(?P=tick)|[\"“](?P<quoted>[^\"”\n]{1,100})[\"”]"
@@ -62,7 +64,7 @@ _DATED = re.compile(
 )
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)]|#{1,6}|[:>]|&#?\w{1,8};|[^\w\s`*|-]{1,3})?\s*(?:\[[ x]\]\s*)?\**\[?")
 #: Markup after a name that is alone on its line.
-_ALONE = re.compile(r"(?:<[^<>]{0,60}>|[\s:*\]#=~])*$")
+_ALONE = re.compile(r"(?:<[^<>]{0,60}>|\]\([^()\s]{0,100}\)|\{[^{}]{0,100}\}|[\s:*\]#=~])*$")
 _DIRECTIVE = re.compile(
     r"\.\.\s+(?:\w+:)?(?:confval|envvar|data|setting|option|attribute|cmdoption|py:\w+|std:\w+)::\s*(\S{1,100})"
 )
@@ -189,7 +191,9 @@ def _term(line: str, number_: int, below: str, before: _Term) -> _Term:
     begin = _BULLET.match(line)
     if mentions and begin and mentions[0].start <= begin.end() + 1:
         alone = _ALONE.match(line, mentions[0].end) is not None
-        return _Term(mentions[0].name, number_, indent, heading=alone)
+        # A line of a paragraph begins with a name by chance.
+        if alone or begin.group().strip() or re.match(r"\W{0,3}[:–—-]\s", line[mentions[0].end :]):
+            return _Term(mentions[0].name, number_, indent, heading=alone)
     # Another entry of a list ends what the one before it said; under a heading all is about its name.
     is_entry = line.lstrip()[:2] in ("- ", "* ", "+ ") and not before.heading and indent <= before.indent
     return _Term("", number_, indent, heading=False) if is_entry else before

@@ -19,6 +19,7 @@ _UNITS = {
     "min": ("min", "time", 60.0), "minute": ("min", "time", 60.0),
     "h": ("h", "time", 3600.0), "hr": ("h", "time", 3600.0), "hour": ("h", "time", 3600.0),
     "d": ("d", "time", 86400.0), "day": ("d", "time", 86400.0), "week": ("week", "time", 604800.0),
+    "month": ("month", "time", 2592000.0), "year": ("year", "time", 31536000.0),
     "b": ("B", "size", 1.0), "byte": ("B", "size", 1.0),
     "kb": ("KB", "size", 1e3), "kib": ("KiB", "size", 2.0**10), "kilobyte": ("KB", "size", 1e3),
     "mb": ("MB", "size", 1e6), "mib": ("MiB", "size", 2.0**20), "megabyte": ("MB", "size", 1e6),
