@@ -309,7 +309,7 @@ def _parameters(name: str, signature: str, group: str) -> str:
     template = re.search(r"\btemplate\s*<.*>", head)
     text = f"{template.group() if template else ''} {rest}"
     if group == "type":
-        text = re.split(r":(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
+        text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
     text = re.sub(r"\s*=[^,()]*", "", text)  # default values
     text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)
