@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lci_py.source.expansions import Called, templates, text_of, uses
+from lci_py.source.selectors import body as body_of
+from lci_py.source.selectors import selector
 from lci_py.types import CALLABLE, FUNCTION_KINDS
 
 if TYPE_CHECKING:
@@ -132,6 +134,9 @@ class Captured:
             return  # an error recovery made up a node of no width
         owner = captures.get("parent")
         body = captures.get("body")
+        if "selector" in captures:
+            name = selector(node)
+            body = [found] if (found := body_of(node)) is not None else None
         # A definition may have several parts, such as the clauses of a Haskell function: they are one range.
         end = max(part.end_byte for part in captures[capture])
         entity = Entity(
