@@ -23,21 +23,21 @@
     (_ declarator: (identifier) @name)
     (_ (_ declarator: (identifier) @name))])]))) @definition.field
 
-; Functions, also those that return pointers. Prototypes are no definitions.
+; Functions, also those that return pointers, and none of the class around. Prototypes are no definitions.
 (function_definition
   declarator: [
     (_ declarator: (identifier) @name parameters: (_))
     (_ !parameters (_ declarator: (identifier) @name parameters: (_)))
-    (_ !parameters (_ !parameters (_ declarator: (identifier) @name parameters: (_))))]) @definition.function
+    (_ !parameters (_ !parameters (_ declarator: (identifier) @name parameters: (_))))]) @definition.function @apart
 
 ; typedef struct { ... } Name: the alias is the type's only name.
-(type_definition type: (_ "struct" !name body: (_) @body) . declarator: (_ !declarator !parameters) @name) @definition.struct
-(type_definition type: (_ "union" !name body: (_) @body) . declarator: (_ !declarator !parameters) @name) @definition.union
-(type_definition type: (_ "enum" !name body: (_) @body) . declarator: (_ !declarator !parameters) @name) @definition.enum
+(type_definition type: (_ "struct" !name body: (_) @body) . declarator: (_ !declarator !parameters) @name) @definition.struct @apart
+(type_definition type: (_ "union" !name body: (_) @body) . declarator: (_ !declarator !parameters) @name) @definition.union @apart
+(type_definition type: (_ "enum" !name body: (_) @body) . declarator: (_ !declarator !parameters) @name) @definition.enum @apart
 ; An alias beside a type with a body is its declarator alone: the whole typedef would seem to contain the type.
 (type_definition
   type: (_ body: (_))
-  declarator: [(type_identifier) @name (_ declarator: (type_identifier) @name)] @definition.type)
+  declarator: [(type_identifier) @name (_ declarator: (type_identifier) @name)] @definition.type @apart)
 ; The last is a block or a pointer to a function.
 (type_definition
   declarator: [
@@ -45,15 +45,15 @@
     (_ declarator: [
       (type_identifier) @name
       (_ declarator: (type_identifier) @name)
-      (_ (_ declarator: (type_identifier) @name))])]) @definition.type
+      (_ (_ declarator: (type_identifier) @name))])]) @definition.type @apart
 
-(struct_specifier name: (type_identifier) @name body: (_) @body) @definition.struct
-(union_specifier name: (type_identifier) @name body: (_) @body) @definition.union
-(enum_specifier name: (type_identifier) @name body: (_) @body) @definition.enum
+(struct_specifier name: (type_identifier) @name body: (_) @body) @definition.struct @apart
+(union_specifier name: (type_identifier) @name body: (_) @body) @definition.union @apart
+(enum_specifier name: (type_identifier) @name body: (_) @body) @definition.enum @apart
 (enumerator name: (identifier) @name) @definition.enum_member
 
-(preproc_def name: (identifier) @name) @definition.macro
-(preproc_function_def name: (identifier) @name) @definition.macro
+(preproc_def name: (identifier) @name) @definition.macro @apart
+(preproc_function_def name: (identifier) @name) @definition.macro @apart
 
 (field_declaration
   type: (_ name: (_) body: (_))
@@ -77,7 +77,7 @@
         (_ !declarator !parameters) @name
         (_ !parameters declarator: (_ !declarator !parameters) @name)])
       (_ declarator: (_ (_ declarator: (_ !declarator) @name)) parameters: (_))])
-    (_ declarator: (_ (_ declarator: (_ !declarator) @name)) parameters: (_))]) @definition.variable
+    (_ declarator: (_ (_ declarator: (_ !declarator) @name)) parameters: (_))]) @definition.variable @apart
 
 (block_literal) @local
 (comment) @comment

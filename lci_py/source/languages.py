@@ -47,11 +47,11 @@ def grammars_dir() -> Path:
 
 
 def _overwritten(match: re.Match[bytes]) -> bytes:
-    """As many spaces, with the names of the groups in their places, or the text of the group `kept`."""
+    """As many spaces, with the names of the groups in their places, or the texts of those named `kept…`."""
     text = _VISIBLE.sub(b" ", match.group())
     for name, number in match.re.groupindex.items() if match.lastindex else ():
         at = match.start(number) - match.start()
-        word = match.group(number) if name == "kept" else name.encode()
+        word = match.group(number) if name.startswith("kept") else name.encode()
         if at >= 0 and len(word) <= len(match.group(number)):
             text = text[:at] + word + text[at + len(word) :]
     return text

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 _COLONS = frozenset({"method_parameter", ":"})
 _BODY = frozenset({"compound_statement", ";"})
 _MAX_NODES = 200
+_MAX_CHAIN = 20
+#: Messages that give an object of the same type.
+_SAME = frozenset({"alloc", "self", "copy", "mutableCopy", "retain", "autorelease"})
 
 
 def selector(node: Node) -> str:
@@ -30,6 +33,25 @@ def selector(node: Node) -> str:
         elif child.type in _BODY or (child.type == "," and not is_message):
             break  # after a comma stand the parameters of C that have no keyword
     return "".join(parts)
+
+
+def receiver_of(node: Node) -> str:
+    """What a message is sent to, as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`; "" if it is none.
+
+    Allocation changes nothing of what an expression stands for.
+    """
+    parts: list[str] = []
+    while node.type == "message_expression" and len(parts) < _MAX_CHAIN:
+        name = selector(node)
+        if name not in _SAME:
+            parts.append(f"{name}()")
+        inner = node.child_by_field_name("receiver")
+        if inner is None:
+            return ""
+        node = inner
+    if node.type != "identifier":
+        return ""
+    return ".".join([(node.text or b"").decode("utf-8", "replace"), *reversed(parts)])
 
 
 def body(node: Node) -> Node | None:
