@@ -13,9 +13,7 @@ PRIVATE_IMPORTS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "go",
 #: A macro that is defined, or exported, is known in all modules that come after it.
 MACROS_ANYWHERE = frozenset({"rust"})
 #: A type is known by its name alone somewhere in the program, without an import that says from where.
-PROGRAM_TYPES = frozenset(
-    "c cpp objc swift csharp ruby php java kotlin scala elixir haskell rust zig go".split()
-)
+PROGRAM_TYPES = frozenset("c cpp objc swift csharp ruby php java kotlin scala elixir haskell rust zig go".split())
 #: A type inside another one is out of reach for its bare name.
 NESTED_HIDDEN = frozenset({"scala"})
 #: A bare name reaches the methods and fields of the object around it.

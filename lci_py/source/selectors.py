@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,10 +11,18 @@ if TYPE_CHECKING:
 #: What a keyword is followed by: a parameter where a method is declared, a colon where it is called.
 _COLONS = frozenset({"method_parameter", ":"})
 _BODY = frozenset({"compound_statement", ";"})
+#: The nodes that have a selector.
+SELECTING = frozenset({"message_expression", "method_declaration", "method_definition"})
+_SELECTOR = re.compile(r"(?!.*::)\w+(?::\w*)*:")
 _MAX_NODES = 200
 _MAX_CHAIN = 20
 #: Messages that give an object of the same type.
 _SAME = frozenset({"alloc", "self", "copy", "mutableCopy", "retain", "autorelease"})
+
+
+def is_selector(name: str) -> bool:
+    """Whether a name is one with arguments: `count:`, `initWithFrame:style:`."""
+    return _SELECTOR.fullmatch(name) is not None
 
 
 def selector(node: Node) -> str:

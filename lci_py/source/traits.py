@@ -168,9 +168,8 @@ def _objc(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[s
     elif node.type == "class_implementation":
         category = node.child_by_field_name("category")
         yield "impl:class" if category is None else "partial"
-    elif kind != "method":
+    elif kind == "function":  # of a variable or a property the word means how it refers
         yield from _c(kind, node, name_node, attributes)
-        return
     if node.type == "method_declaration":
         yield "declaration"
     if node.type.startswith("method_") and node.children[0].type == "+":
