@@ -81,10 +81,19 @@ def own_digests(captured: Captured, symbols: list[Symbol]) -> list[Symbol]:
         # Kotlin: the members of an `expect class` have no body either, and no word that says so.
         expected = 0 <= symbol.parent < number and "expect" in made[symbol.parent].traits.split()
         words = (
-            symbol.traits, headers.get(outer, ""), "local" if local[number] else "", "expect" if expected else ""
+            symbol.traits, headers.get(outer) or _specialised(symbols, symbol.parent), "local" if local[number] else "",
+            "expect" if expected else "",
         )  # fmt: skip
         made.append(replace(symbol, digest=digest.hexdigest(), traits=" ".join(filter(None, words))))
     return made
+
+
+def _specialised(symbols: list[Symbol], parent: int) -> str:
+    """The same for a member of a specialisation: `template <> struct hash<int>`."""
+    around = symbols[parent] if parent >= 0 else None
+    if around is None or f"{around.name}<" not in around.signature:
+        return ""
+    return f"impl:{hashlib.blake2b(around.signature.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
 
 
 def _header(source: bytes, entity: Entity) -> str:
