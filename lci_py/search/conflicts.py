@@ -34,6 +34,7 @@ class Site:
     traits: frozenset[str] = frozenset()  # words of source.traits.TRAITS
     parent: int = -1  # number of the definition around it
     digest: str = ""  # of its own text
+    broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
 
@@ -213,12 +214,19 @@ def _sequence(one: Site, other: Site) -> str | None:
     """The same where the later of two definitions replaces the earlier one."""
     language = one.language
     if one.build_tag == other.build_tag:
-        reopened = GROUPS[one.kind] == "type" and language == "ruby"
-        plain = language in _LAST_WINS and one.parent == other.parent and not reopened
-        return "duplicate" if plain and not {"decorated", "weak"} & (one.traits | other.traits) else None
+        return "duplicate" if _replaces(other, one) else None
     if logic.implies(other.build_tag, one.build_tag, language):
         return "variant"  # the later one counts where its condition holds, the earlier one elsewhere
     return "overlap"
+
+
+def _replaces(site: Site, earlier: Site) -> bool:
+    """Whether a definition is made where there is one already, and nothing keeps that one."""
+    if site.language not in _LAST_WINS or site.parent != earlier.parent or site.broken:
+        return False  # where a file does not parse, conditions may have been missed
+    if site.language == "ruby" and GROUPS[site.kind] != "callable":
+        return False  # reopened
+    return not {"decorated", "weak"} & (site.traits | earlier.traits)
 
 
 def _is_value(site: Site) -> bool:

@@ -32,8 +32,8 @@ _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
 _WEAK = re.compile(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
 _HEAD_NODES = 12  # children before the name that are looked at
-#: JavaScript's members, which stand in no class or object with a name if they have no parent.
-_UNOWNED = frozenset({"method_definition", "pair"})
+#: Members in JavaScript and Lua, which stand in no class, object or table with a name if they have no parent.
+_UNOWNED = frozenset({"method_definition", "pair", "field"})
 _BODILESS = frozenset({
     "function_signature", "method_signature", "abstract_method_signature", "function_signature_item",
     "protocol_function_declaration",
@@ -66,6 +66,7 @@ def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous 
         if not inside and anonymous is not None:
             start = spans[number].start
             inside = 0 <= anonymous.at(start)[1] < start
+        inside = inside or _in_local(captured.entities, spans[number])
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
@@ -93,6 +94,16 @@ def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous 
         )  # fmt: skip
         made.append(replace(symbol, digest=digest.hexdigest(), traits=" ".join(filter(None, words))))
     return made
+
+
+def _in_local(entities: list[Entity], entity: Entity) -> bool:
+    """Whether a local scope (a lambda, a block) lies between a definition and the one around it."""
+    outer = entity.outer
+    while outer >= 0 and entities[outer].symbol < 0:
+        if entities[outer].role == "local":
+            return True
+        outer = entities[outer].outer
+    return False
 
 
 def _specialised(symbols: list[Symbol], parent: int) -> str:
