@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lci_py.app import build_index
 from lci_py.cli_options import CONFLICTS
 from lci_py.types import FAIL_ON, RELATIONS, ConflictsRequest, Filters
 from tests.cli_fake import CONFLICT, DISAGREEMENT, HIT, SITES, VALIDATOR, FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
+from tests.conftest import PROJECT
+from tests.conftest import Ran as Done
 
 Run = Callable[..., Ran]
 DUPLICATE = replace(CONFLICT, relation="duplicate", qualified_name="a.g")
@@ -32,6 +36,13 @@ def test_for_a_person(run: Run, app: FakeApp) -> None:
     assert app.calls == ["/r", ConflictsRequest()]
     assert (app.opened, app.closed) == (1, 1)
     assert run("conflicts", "-q").out == ran.out.replace("1 conflict: 1 overlap\n", "")
+
+
+def test_who_asks_for_a_name_gets_all_of_it(run: Run, app: FakeApp) -> None:
+    app.found = (replace(CONFLICT, definitions=tuple(replace(SITES[0], line=i) for i in range(1, 21))),)
+    assert run("conflicts").out.count("src/a.py") == 8
+    assert "… and 12 more: lci conflicts a.f\n" in run("conflicts").out
+    assert run("conflicts", "a.f").out.count("src/a.py") == 20
 
 
 def test_every_flag_reaches_the_request(run: Run, app: FakeApp) -> None:
@@ -147,7 +158,7 @@ def test_a_relation_leaves_out_the_disagreements(run: Run, app: FakeApp) -> None
         (["-r", "variant", "--fail-on", "overlap"], "add it to --relation variant"),
         (["-r", "variant", "--fail-on", "disagreement"], "leave out --relation"),
         (["-n", "0"], "--limit must be at least 1"),
-        (["-n", "x"], "'x'"),
+        (["-n", "x"], "integer"),
         ([" "], "name is empty"),
         (["--lang", ""], "--lang is empty"),
         (["--json", "--sarif"], "choose one output"),
@@ -180,6 +191,72 @@ def test_below_the_root_places_start_there(
     assert run("conflicts", "--paths").out == "a.py:4\na.py:9\n"
     assert run("conflicts", "--paths", "--root", str(tmp_path)).out == "src/a.py:4\nsrc/a.py:9\n"
     assert run("conflicts", "--json").json["results"][0]["definitions"][0]["file"] == "src/a.py"
+
+
+# --- over an index ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """fixtures/disagreeing, indexed."""
+    root = tmp_path_factory.mktemp("conflicts") / "repo"
+    shutil.copytree(PROJECT / "fixtures" / "disagreeing", root)
+    build_index(str(root), jobs=1)
+    return root
+
+
+def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
+    done = lci("conflicts", "--json", "--root", str(root))
+    assert done.code == 0
+    VALIDATOR.validate(done.json())
+    assert {found["qualified_name"]: found["relation"] for found in done.json()["results"]} == {
+        "Session.close": "duplicate",
+        "wait_readable": "overlap",
+        "store.lockFile": "variant",
+    }
+    assert [site["line"] for site in done.json()["results"][0]["definitions"] if site.get("active")] == [18]
+    assert done.out == lci("conflicts", "--json", "--root", str(root)).out
+    log = json.loads(lci("conflicts", "--sarif", "--root", str(root)).out)
+    assert [result["ruleId"] for result in log["runs"][0]["results"]][:3] == ["duplicate", "overlap", "variant"]
+
+
+@pytest.mark.parametrize(
+    ("args", "names"),
+    [
+        (["Session.close"], ["Session.close"]),
+        (["close"], ["Session.close"]),
+        (["client.py::close"], ["Session.close"]),
+        (["clos*"], ["Session.close"]),
+        (["lockFile", "--lang", "c"], []),
+        (["--lang", "c"], ["wait_readable"]),
+        (["--kind", "method"], ["Session.close"]),
+        (["--path", "store/"], ["store.lockFile"]),
+        (["--path", "*_windows.go"], ["store.lockFile"]),
+        (["--exclude", "*.py", "--exclude", "*.c"], ["store.lockFile"]),
+        (["--name", "wait_*", "--name", "close"], ["Session.close", "wait_readable"]),
+        (["-r", "variant", "-r", "duplicate"], ["Session.close", "store.lockFile"]),
+    ],
+)
+def test_filters(lci: Callable[..., Done], root: Path, args: list[str], names: list[str]) -> None:
+    done = lci("conflicts", *args, "--json", "--root", str(root))
+    assert [found["qualified_name"] for found in done.json()["results"]] == names
+    assert done.code == (0 if names else 1)
+
+
+def test_the_list_is_what_a_search_says(lci: Callable[..., Done], root: Path) -> None:
+    listed = lci("conflicts", "--json", "--root", str(root)).json()["results"]
+    for found in listed:
+        searched = lci("search", found["symbol"], "-m", "symbolic", "--conflicts", "--json", "--root", str(root)).json()
+        VALIDATOR.validate(searched)
+        sites = {(r["file"], r["line"]): r["definitions"] for r in searched["results"] if r.get("conflict")}
+        assert sites == {(site["file"], site["line"]): found["definitions"] for site in found["definitions"]}
+
+
+def test_without_an_index(lci: Callable[..., Done], tmp_path: Path) -> None:
+    done = lci("conflicts", "--json", "--root", str(tmp_path))
+    assert (done.code, done.json()["error"]["code"]) == (3, "no_index")
+    (tmp_path / "a.py").write_text("def f(): pass\n\n\ndef f(): pass\n")
+    assert lci("conflicts", "--refresh", "always", "--fail-on", "any", "--root", str(tmp_path)).code == 1
 
 
 # --- lci search --conflicts -------------------------------------------------------------------------------------------

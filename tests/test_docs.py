@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app, config
+from lci_py.cli import main
 from lci_py.cli_options import COMMANDS, Command
 from lci_py.index import branches, callees, constraints, links, lookups, symbolic, values
 from lci_py.index.arrays import Arrays
@@ -145,6 +146,26 @@ def test_the_readme_has_every_mode_and_exit_code() -> None:
     assert [name for name in first if name in MODES] == list(MODES)
     codes = {value for name, value in vars(errors).items() if name.startswith("EXIT_")} | {cli_io.EXIT_INTERNAL}
     assert {int(name) for name in first if name.isdigit()} == codes
+
+
+def test_the_list_of_conflicts_is_what_the_program_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "disagreeing"
+    shutil.copytree(PROJECT / "fixtures" / "disagreeing", root)
+    app.build_index(str(root), jobs=1)
+    monkeypatch.chdir(root)
+    assert main(["conflicts"]) == 0
+    before, start, rest = text(README).partition("$ lci conflicts\n")
+    shown, end, after = rest.partition("```\n")
+    assert start and end
+    printed = capsys.readouterr().out
+    if UPDATE:
+        README.write_text(f"{before}{start}{printed}{end}{after}", "utf-8", newline="\n")
+        shown = printed
+    # What counts on a machine differs from machine to machine.
+    here = re.compile(r" +← active here$", re.MULTILINE)
+    assert here.sub("", shown) == here.sub("", printed), "LCI_UPDATE_GOLDEN=1 python -m pytest tests/test_docs.py"
 
 
 def test_the_settings_example_is_valid(tmp_path: Path) -> None:

@@ -121,6 +121,8 @@ def test_a_mode_imports_only_what_it_needs(repo: Path, mode: str, allowed: set[s
     assert loaded("search", "Shape", "--mode", mode, "--json", "--root", str(repo)) <= allowed
 
 
-def test_status_and_def_import_nothing_heavy(repo: Path) -> None:
+def test_status_def_and_conflicts_import_nothing_heavy(repo: Path) -> None:
     assert not loaded("status", "--root", str(repo))
     assert not loaded("def", "Shape", "--root", str(repo))
+    for output in ("--json", "--sarif", "--paths", "-v"):
+        assert not loaded("conflicts", output, "--root", str(repo))

@@ -43,10 +43,12 @@ CREATE INDEX symbols_joined ON symbols (joined);
 CREATE INDEX symbols_qualified ON symbols (qualified_name);
 CREATE INDEX symbols_file ON symbols (file);
 CREATE INDEX symbols_parent ON symbols (parent);
+CREATE INDEX symbols_placed ON symbols (file) WHERE kind = 'module' AND instr(traits, 'path=');
 CREATE INDEX chunks_unit ON chunks (unit);
 CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
 CREATE INDEX claims_joined ON claims (joined);
+CREATE INDEX claims_file ON claims (file);
 CREATE INDEX bases_last ON bases (last);
 """
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lci_py import __version__
 from lci_py.index.cache import Cache
 from lci_py.source import record
+from lci_py.source.claims import place_kind
 from lci_py.source.conditions import path_condition
 from lci_py.source.digest import digest
 from lci_py.source.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
@@ -126,7 +127,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     """The name of an extraction: of its content, its language, what the path has to do with it, and of the program."""
     # Go has build constraints in file names.
     name = path.rpartition("/")[2] if language == "go" else path_condition(language, path) or ""
-    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)}"
+    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
     parts = (str(record.VERSION), __version__, _extractor(language), sha, name, asked)
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 

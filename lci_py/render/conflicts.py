@@ -35,6 +35,8 @@ _MOST = 8
 _INDENT = "    "
 # A wider cell is not padded to: one long path or condition should not push every other row to the right.
 _MAX_PLACE, _MAX_TAG = 48, 48
+#: Places whose widths differ by no more than this line up, however long they are.
+_ALIKE = 16
 #: Columns that a condition keeps on a terminal beside the place; with fewer it gets a line of its own.
 _LEAST_TAG = 20
 #: Fewer of them say nothing.
@@ -86,6 +88,8 @@ def site_lines(
         more: A command line that shows the rest, if there are more than `most`.
         most: Definitions shown; None for all.
     """
+    if not sites:
+        return
     rows = [_row(site, layout.signs, branch, own, implied) for site in chosen(sites, own, most)]
     columns = _Columns(rows, layout, indent)
     for row in rows:
@@ -187,7 +191,9 @@ class _Columns:
     def __init__(self, rows: Sequence[_Row], layout: Layout, indent: str) -> None:
         self.style, self.signs, self.width = layout
         self.indent = indent
-        self.place = max((w for row in rows if (w := width_of(row.head)) <= _MAX_PLACE), default=0)
+        places = [width_of(row.head) for row in rows]
+        alike = max(places) - min(places) <= _ALIKE
+        self.place = max((size for size in places if alike or size <= _MAX_PLACE), default=0)
         self.tag = max((w for row in rows if (w := width_of(row.tag)) <= _MAX_TAG), default=0)
         self.relation = max((width_of(row.relation) for row in rows), default=0)
         self.split = False
@@ -199,13 +205,12 @@ class _Columns:
         widest = max((width_of(row.tag) for row in rows), default=0)
         notes = max((width_of(row.notes) for row in rows), default=0)
         self.rest = sum(size + 2 for size in (self.relation, notes) if size)
-        longest = max((width_of(row.head) for row in rows), default=0)
-        room = self.width - len(indent) - longest - 2 - self.rest
+        room = self.width - len(indent) - max(places) - 2 - self.rest
         if widest and room < min(widest, _LEAST_TAG):
             self.split = True
             room = self.width - len(indent) - len(_INDENT) - self.rest
         elif widest:
-            self.place = longest
+            self.place = max(places)
         self.room, self.tag = room, max(0, min(self.tag, room))
 
     def lines(self, row: _Row) -> Iterator[str]:

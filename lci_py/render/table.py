@@ -25,7 +25,7 @@ from lci_py.render.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.types import Answer, GraphContext, GraphLink, Result
+    from lci_py.types import Answer, DefinitionSite, GraphContext, GraphLink, Result
 
 #: Lines of code per result when --snippet is not given: ten results are then about one screen.
 DEFAULT_SNIPPET_LINES = 4
@@ -47,6 +47,7 @@ class _Listing:
         self.signs = signs
         self.width = width
         self.snippet_lines = snippet_lines
+        self.listed: dict[tuple[DefinitionSite, ...], str] = {}  # definitions, and the row that has them below it
         self.layout = Layout(style, signs, width)
         self.aside_width = None if width is None else width - len(_INDENT)
         self.places = {r.id: f"{name(r)} ({r.file}:{r.line})" if name(r) else r.file for r in answer.results}
@@ -119,8 +120,15 @@ class _Listing:
     def conflict(self, r: Result) -> Iterator[str]:
         from lci_py.render.conflicts import headline, listing_of, site_lines
 
-        text = shorten(headline(r.definitions), self.aside_width, self.signs.ellipsis)
+        text = headline(r.definitions)
+        above = self.listed.setdefault(r.definitions, place(r))
+        if above != place(r):
+            # Several results may be definitions of one symbol: a list each would hide the other results.
+            text = f"{text.partition(':')[0]}: listed above, at {above}"
+        text = shorten(text, self.aside_width, self.signs.ellipsis)
         yield _INDENT + self.style(text, "warn")
+        if above != place(r):
+            return
         yield from site_lines(
             r.definitions,
             self.layout,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from lci_py.search.conflict_branches import gravest, of_branches
 from lci_py.search.conflict_sites import MAX_SITES, site_of, this_machine
 from lci_py.search.conflicts import candidates, definitions, group_key, passed_over
+from lci_py.search.disagreements import all_of
 from lci_py.search.present import index_info
 from lci_py.types import RELATIONS, Conflict, ConflictsAnswer, ConflictsRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from lci_py.search.conflicts import Site
     from lci_py.search.session import Session
@@ -23,25 +25,34 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
     Raises:
         BadGlobError, UsageError: A filter cannot be used.
     """
-    found = [one for one in _all(session, request) if not request.relations or one.relation in request.relations]
+    chosen: Collection[str] | None = None
+    if request.name:
+        chosen = {row["id"] for row in session.symbols.definitions(request.name, request.filters)}
+    elif request.filters:
+        chosen = session.symbols.select_ids(request.filters)
+    found = of_branches(session, request, chosen, list(_of_tree(session, chosen)))
+    if request.relations:
+        found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
     found.sort(key=lambda one: (one.definitions[0].file, one.definitions[0].line, one.qualified_name))
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
         results=tuple(found if request.limit is None else found[: request.limit]),
-        conflicts=(),
+        conflicts=all_of(session, request.filters),
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(session),
     )
 
 
-def _all(session: Session, request: ConflictsRequest) -> Iterator[Conflict]:
-    chosen = session.symbols.select_ids(request.filters) if request.filters else None
+def _of_tree(session: Session, chosen: Collection[str] | None) -> Iterator[Conflict]:
+    """The conflicts of this tree in which one of the `chosen` definitions is."""
     branch, machine = session.manifest.branch, this_machine()
     for rows in session.symbols.repeated(MAX_SITES):
+        if chosen is not None and not any(row["id"] in chosen for row in rows):
+            continue
         groups: dict[tuple[str, ...], list[Site]] = defaultdict(list)
         for row in rows:
-            site = site_of(row)
+            site = site_of(session, row)
             if not passed_over(site):
                 groups[group_key(site)].append(site)
         for sites in groups.values():
@@ -49,8 +60,8 @@ def _all(session: Session, request: ConflictsRequest) -> Iterator[Conflict]:
                 continue
             for asked in _askers(sites):
                 if found := definitions([asked, *sites], branch, machine):
-                    relation = min((item.relation for item in found), key=RELATIONS.index)
-                    yield Conflict(asked.name, asked.qualified_name, asked.kind, asked.language, relation, found)
+                    name = (asked.name, asked.qualified_name, asked.kind, asked.language)
+                    yield Conflict(*name, gravest(found), found)
 
 
 def _askers(sites: list[Site]) -> Iterator[Site]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts import Site, definitions
+from lci_py.search.disagreements import for_results
 from lci_py.search.logic import Machine
 from lci_py.source.conditions.paths import path_condition
 
@@ -20,13 +21,18 @@ MAX_SITES = 400
 
 
 def with_conflicts(session: Session, answer: Answer) -> Answer:
-    """The answer with `conflict` and `definitions` on every result that has several defining sites."""
-    return replace(answer, results=tuple(_marked(session, result) for result in answer.results))
+    """The answer with `conflict` and `definitions` on every result that has several defining sites, and with the
+    disagreements between sources on what it is about."""
+    return replace(
+        answer,
+        results=tuple(_marked(session, result) for result in answer.results),
+        conflicts=(*answer.conflicts, *for_results(session, answer.query, answer.results)),
+    )
 
 
 def _marked(session: Session, result: Result) -> Result:
     sites = definition_sites(session, result.id, result.language, result.qualified_name)
-    return replace(result, conflict=True, definitions=sites) if sites else result
+    return replace(result, conflict=True, definitions=sites) if len(sites) > 1 else result
 
 
 def definition_sites(
@@ -36,15 +42,18 @@ def definition_sites(
     if not qualified_name:
         return ()
     rows = session.symbols.same_name(qualified_name, language, MAX_SITES)
-    if len(rows) < 2:
+    asked = next((row for row in rows if row["id"] == symbol_id), None)
+    if asked is None:
         return ()
-    sites = [site_of(row) for row in rows]
-    asked = [site for site in sites if site.symbol_id == symbol_id]
-    if not asked:
-        return ()
-    return definitions(
-        [*asked, *(s for s in sites if s.symbol_id != symbol_id)], session.manifest.branch, this_machine()
-    )
+    found: tuple[DefinitionSite, ...] = ()
+    if len(rows) > 1:
+        others = [site_of(session, row) for row in rows if row is not asked]
+        found = definitions([site_of(session, asked), *others], session.manifest.branch, this_machine())
+    if session.branches is None:
+        return found
+    from lci_py.search.conflict_branches import with_branches
+
+    return with_branches(session, asked, rows, found)
 
 
 @lru_cache(maxsize=1)
@@ -53,21 +62,24 @@ def this_machine() -> Machine:
     return Machine.here()
 
 
-def site_of(row: Row) -> Site:
-    """A definition, from its row."""
+def site_of(session: Session, row: Row) -> Site:
+    """A definition, from its row and from what other files say about its own."""
+    language, file = row["language"], row["file"]
+    rust = session.modules if language == "rust" else None
     return Site(
         symbol_id=row["id"],
-        file=row["file"],
+        file=file,
         line=row["line"],
         name=row["symbol"],
         qualified_name=row["qualified_name"],
         kind=row["kind"],
-        language=row["language"],
+        language=language,
         signature=row["signature"] or "",
-        build_tag=row["build_tag"],
+        build_tag=rust.tag(language, file, row["build_tag"]) if rust is not None else row["build_tag"],
         is_test=bool(row["test"]),
         traits=frozenset(row["traits"].split()),
         parent=row["parent"] if row["parent"] is not None else -1,
         digest=row["digest"],
-        path_tag=path_condition(row["language"], row["file"]),
+        path_tag=path_condition(language, file),
+        scope=rust.scope(language, file, row["qualified_name"]) if rust is not None else "",
     )

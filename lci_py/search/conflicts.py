@@ -48,6 +48,8 @@ GROUPS = {
 _OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift", "typescript", "tsx"})
 # Languages whose linker or assembly joins files, so that files may define one symbol under different conditions.
 _LINKED = frozenset({"c", "cpp", "csharp"})
+#: Languages whose bundlers take the file with the suffix that fits.
+_SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
 #: What runs from the top to the bottom: a later definition replaces the one before.
 _SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
 #: Of these, those in which the same name twice without a condition is accepted, and the last one wins.
@@ -106,9 +108,12 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
         asked: The one of them that has to be among them.
     """
     # One line may hold two definitions of one name: `typedef struct list {…} list;`.
-    by_place = {(site.file, site.line): site for site in group}
-    everywhere = [by_place[place] for place in sorted(by_place)]
+    by_place = {_definition(site): site for site in sorted(group, key=lambda site: (site.file, -site.line))}
+    everywhere = sorted(by_place.values(), key=lambda site: (site.file, site.line))
     here = [site for site in everywhere if site.file == asked.file]
+    if asked.language == "rust":
+        # The same path in a crate: several files may only define it if no build has two of them.
+        return [everywhere, here] if _apart(everywhere) else [here]
     if asked.language not in _LINKED:
         return [everywhere]
     # Without a condition, two files of a repository that define one C function are two programs, or files that
@@ -117,15 +122,20 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     return [here] if len(across) == len(here) or not _apart(across) else [across, here]
 
 
+def _definition(site: Site) -> tuple[object, ...]:
+    """What sites of one symbol have in common if they are one definition."""
+    if "external" in site.traits:
+        # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
+        return site.file, *sorted(word for word in site.traits if word.startswith("path="))
+    return site.file, site.line
+
+
 def passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
     if site.kind not in GROUPS or site.name == "_" or not _PARTS.isdisjoint(site.traits):
         return True
-    if site.build_tag is not None:
-        if logic.never(site.build_tag, site.language):
-            return True
-        if site.language == "python" and any(_TYPES_ONLY.match(part) for part in conjuncts(site.build_tag)):
-            return True  # what only a type checker sees declares the definition beside it
+    if site.build_tag is not None and not _counts(site.build_tag, site.language):
+        return True
     return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
 
 
@@ -158,13 +168,13 @@ def _pair(one: Site, other: Site) -> str | None:
     macros = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.build_tag, other.build_tag, language)
     if both is False:
-        return "fallback" if _run_time(one) != _run_time(other) else "variant"
+        return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if macros == 1:
         return None  # a macro beside a function wraps it
-    if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) != _guards(other):
+    if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) or _guards(other):
         return "fallback"
-    if one.path_tag != other.path_tag and None in (one.path_tag, other.path_tag):
-        return "variant"  # the file with the suffix takes the place of the one without
+    if one.path_tag != other.path_tag and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
+        return "variant"  # the file that says more takes the place of the one that says less
     if _is_value(one):
         return None  # an assignment under a condition mostly changes a variable that is there already
     if macros:
@@ -176,10 +186,12 @@ def _pair(one: Site, other: Site) -> str | None:
 
 def _clashes(one: Site, other: Site, both: bool | None) -> bool:
     """Whether two definitions that can both be had are one too many, and not two things that look alike."""
-    if one.language == "go":
-        return one.build_tag is not None or other.build_tag is not None or one.file == other.file
-    if one.build_tag == other.build_tag or both is None or one.file != other.file:
+    if one.build_tag == other.build_tag or both is None or one.name in _ENTRY_POINTS:
         return False  # no compiler takes two under one condition: what tells them apart is not seen
+    if one.language == "go":
+        return True
+    if one.file != other.file:
+        return False
     if one.language == "rust":
         return True
     return _parameters(one.name, one.signature, GROUPS[one.kind]) == _parameters(
@@ -203,9 +215,18 @@ def _is_value(site: Site) -> bool:
     return GROUPS[site.kind] == "value"
 
 
-def _run_time(site: Site) -> tuple[str, ...]:
-    parts = conjuncts(site.build_tag) if site.build_tag is not None else []
-    return tuple(part for part in parts if _RUN_TIME.match(part))
+@lru_cache(maxsize=4096)
+def _run_time(tag: str | None) -> tuple[str, ...]:
+    return tuple(part for part in (conjuncts(tag) if tag is not None else ()) if _RUN_TIME.match(part))
+
+
+@lru_cache(maxsize=4096)
+def _counts(tag: str, language: str) -> bool:
+    """Whether something under a condition can be a definition beside others."""
+    if logic.never(tag, language):
+        return False
+    # What only a type checker sees declares the definition beside it.
+    return language != "python" or not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
 
 
 def _guards(site: Site) -> bool:
@@ -255,7 +276,7 @@ def _place(site: Site) -> str:
         return site.file.rpartition("/")[0] or "."
     if language == "csharp":
         return "" if site.qualified_name != site.name else site.file  # namespaces span files
-    if language in ("javascript", "typescript", "tsx"):
+    if language in _SUFFIXED:
         return platform_stem(language, site.file)
     if language in ("kotlin", "java", "scala"):
         return source_root(language, site.file)

@@ -160,6 +160,11 @@ def multiview_answer(
             explain = {"parts": item.parts, "factors": item.factors, "views": _view_scores(outcome, item.unit)}
         results.append(replace(made, also_matched=others, graph=contexts.get(item.unit), explain=explain))
     made_answer = answer(session, request, results, len(outcome.fused))
+    if request.conflicts:
+        from lci_py.search.view_disagreements import view_disagreements
+
+        found = view_disagreements(session, request.query, request.filters, outcome)
+        made_answer = replace(made_answer, conflicts=found)
     trace = outcome.trace if request.trace else None
     return replace(made_answer, plan=plan.as_json(), degraded=tuple(outcome.degraded), trace=trace)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lci_py.index.files import FileTable
     from lci_py.index.graph import GraphIndex
     from lci_py.search.freshness import Freshness
+    from lci_py.search.modules import Modules
     from lci_py.search.multiview import UnitTable, Views
     from lci_py.source.walk import WalkResult
     from lci_py.types import ConflictsAnswer, ConflictsRequest, Hit
@@ -110,6 +111,12 @@ class Session:
     @cached_property
     def symbols(self) -> SymbolicIndex:
         return SymbolicIndex(self.shards("symbols"), self.numbering)
+
+    @cached_property
+    def modules(self) -> Modules:
+        from lci_py.search.modules import Modules
+
+        return Modules(self.symbols)
 
     @cached_property
     def branches(self) -> BranchIndex | None:

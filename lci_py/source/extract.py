@@ -253,7 +253,7 @@ def _symbol(
 ) -> Symbol:  # fmt: skip
     assert entity.name_node is not None
     node = entity.node
-    line = entity.name_node.start_point[0] + 1
+    at, line = entity.name_node.start_byte, entity.name_node.start_point[0] + 1
     row = node.start_point[0]
     # What stands above a line belongs to the first definition on it, not to a member on the same line.
     shared = parent >= 0 and symbols[parent].line == row + 1
@@ -279,9 +279,11 @@ def _symbol(
         line=line,
         end_line=line + last,
         first_line=first + 1,
-        build_tag=tags.of(entity.name_node.start_byte, attribute_text),
+        build_tag=tags.of(at, attribute_text),
         arity=arity_of(spec.name, kind, node, entity.name_node),
-        traits=traits_of(spec.name, kind, node, entity.name_node, attribute_text),
+        traits=" ".join(
+            filter(None, (traits_of(spec.name, kind, node, entity.name_node, attribute_text), tags.note(at)))
+        ),
     )
 
 

@@ -64,7 +64,7 @@ def own_digests(captured: Captured, symbols: list[Symbol]) -> list[Symbol]:
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
     headers: dict[int, str] = {}
-    made = []
+    made: list[Symbol] = []
     for number, symbol in enumerate(symbols):
         entity = spans[number]
         digest = hashlib.blake2b(digest_size=8)
@@ -78,7 +78,11 @@ def own_digests(captured: Captured, symbols: list[Symbol]) -> list[Symbol]:
         outer = entity.outer
         if outer >= 0 and captured.entities[outer].role == "scope" and outer not in headers:
             headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"
-        words = (symbol.traits, headers.get(outer, ""), "local" if local[number] else "")
+        # Kotlin: the members of an `expect class` have no body either, and no word that says so.
+        expected = 0 <= symbol.parent < number and "expect" in made[symbol.parent].traits.split()
+        words = (
+            symbol.traits, headers.get(outer, ""), "local" if local[number] else "", "expect" if expected else ""
+        )  # fmt: skip
         made.append(replace(symbol, digest=digest.hexdigest(), traits=" ".join(filter(None, words))))
     return made
 

@@ -209,6 +209,26 @@ def test_below_a_result() -> None:
     )
 
 
+def test_one_list_for_all_rows_of_a_symbol() -> None:
+    """But a list each for those that differ."""
+    rows = [
+        make(file=site.file, line=site.line, conflict=True, definitions=sites)
+        for sites in (OPEN.definitions, TWICE.definitions)
+        for site in sites
+    ]
+    file = io.StringIO()
+    table.render(Answer("q", "dense", tuple(rows), 5, False, INDEX), file=file, snippet_lines=0)
+    said = [line.strip() for line in file.getvalue().splitlines() if "definitions, " in line]
+    assert said == [
+        "3 definitions, overlap: both can hold at once",
+        "3 definitions, overlap: listed above, at net/open.go:12",
+        "3 definitions, overlap: listed above, at net/open.go:12",
+        "2 definitions, duplicate: in one scope, without a condition: the last one wins",
+        "2 definitions, duplicate: listed above, at a.py:3",
+    ]
+    assert file.getvalue().count("\n      ") == 5
+
+
 def test_below_a_result_the_own_row_is_always_shown() -> None:
     own = Site("net/open.go", 12, "main", "cgo", "variant")
     text = search((*MANY.definitions, own))

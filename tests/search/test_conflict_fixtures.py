@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "conflicts.md"
 PROGRAMS = sorted(path for path in FIXTURES.iterdir() if path.is_dir())
 UPDATE = os.environ.get("LCI_UPDATE_GOLDEN") == "1"
 #: A machine for all: what is active must not depend on where the tests run.
-LINUX = Machine(platform="linux", arch="x86_64", version=(3, 12))
+LINUX = Machine("linux", "x86_64", "posix", (3, 12, 0), 64, "little")
 _FENCES = {"csharp": "csharp", "cpp": "cpp", "tsx": "tsx"}
 _TITLES = {
     "bash": "Bash", "c": "C", "cpp": "C++", "csharp": "C#", "elixir": "Elixir", "go": "Go", "haskell": "Haskell",

@@ -346,43 +346,76 @@ def test_a_run_that_fails_is_told_of_later(root: Path, lci: Callable[..., Ran]) 
 # --- pre-commit ---------------------------------------------------------------------------------------------------
 
 
-def test_the_hook_for_pre_commit(root: Path, tmp_path: Path) -> None:
+class PreCommit:
     """With the program's own environment in place of the one that pre-commit would build from a package index."""
-    pytest.importorskip("pre_commit")
-    import yaml
 
-    manifest = PROJECT / ".pre-commit-hooks.yaml"
-    program = [sys.executable, "-m", "pre_commit"]
-    env = {"PRE_COMMIT_HOME": str(tmp_path / "home"), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    def __init__(self, root: Path, scratch: Path) -> None:
+        self.root = root
+        self.env = {"PRE_COMMIT_HOME": str(scratch / "home"), "PATH": f"{scratch / 'bin'}:{os.environ['PATH']}"}
+        (scratch / "bin").mkdir()
+        program = scratch / "bin" / "lci"
+        program.write_text(
+            f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(PROJECT))} exec {shlex.quote(sys.executable)} -m lci_py "$@"\n'
+        )
+        program.chmod(0o755)
 
-    def pre_commit(*args: str) -> str:
+    def __call__(self, *args: str, code: int = 0) -> str:
         done = subprocess.run(
-            [*program, *args], cwd=root, capture_output=True, text=True, timeout=60, check=False,
-            env={**os.environ, **env},
+            [sys.executable, "-m", "pre_commit", *args], cwd=self.root, capture_output=True, text=True, timeout=60,
+            check=False, env={**os.environ, **self.env},
         )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "lci").write_text(
-        f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(PROJECT))} exec {shlex.quote(sys.executable)} -m lci_py "$@"\n'
-    )
-    (tmp_path / "bin" / "lci").chmod(0o755)
-    pre_commit("validate-manifest", str(manifest))
-    hook = next(one for one in yaml.safe_load(manifest.read_text()) if one["id"] == "lci-index")
-    local = {**hook, "language": "system"}
-    (root / ".pre-commit-config.yaml").write_text(json.dumps({"repos": [{"repo": "local", "hooks": [local]}]}))
+    def use(self, name: str) -> None:
+        """Put one hook of ours into the repository's configuration."""
+        import yaml
+
+        manifest = PROJECT / ".pre-commit-hooks.yaml"
+        self("validate-manifest", str(manifest))
+        [hook] = [hook for hook in yaml.safe_load(manifest.read_text()) if hook["id"] == name]
+        local = {**hook, "language": "system"}
+        (self.root / ".pre-commit-config.yaml").write_text(json.dumps({"repos": [{"repo": "local", "hooks": [local]}]}))
+
+
+@pytest.fixture
+def pre_commit(root: Path, tmp_path: Path) -> PreCommit:
+    pytest.importorskip("pre_commit")
+    return PreCommit(root, tmp_path)
+
+
+def test_the_hook_for_pre_commit(root: Path, pre_commit: PreCommit) -> None:
+    pre_commit.use("lci-index")
     types = ["pre-commit", "post-commit", "post-checkout", "post-merge", "post-rewrite"]
     pre_commit("install", *(word for name in types for word in ("-t", name)))
     (root / "a.py").write_text("def one(): pass\n")
     (root / "b.py").write_text("def gone(): pass\n")
     git(root, "add", "-A")
-    git(root, "commit", "-qm", "one", **env)
+    git(root, "commit", "-qm", "one", **pre_commit.env)
     assert names(root) == {"one", "gone"}
     git(root, "rm", "-q", "b.py")
-    git(root, "commit", "-qm", "two", **env)  # pre-commit names no file here
+    git(root, "commit", "-qm", "two", **pre_commit.env)  # pre-commit names no file here
     assert names(root) == {"one"}
     assert app.status(str(root))["commit"] == git(root, "rev-parse", "HEAD")
-    git(root, "checkout", "-q", "HEAD~1", **env)
+    git(root, "checkout", "-q", "HEAD~1", **pre_commit.env)
     assert names(root) == {"one", "gone"}
     assert "Passed" in pre_commit("run", "lci-index", "--all-files")
+
+
+def test_the_hook_that_finds_conflicts(root: Path, pre_commit: PreCommit) -> None:
+    """It makes the index if there is none, takes in what is staged, and stops a commit that adds a clash."""
+    pre_commit.use("lci-conflicts")
+    pre_commit("install")
+    (root / "a.py").write_text(
+        "import sys\n\nif sys.platform == 'win32':\n    def f(): pass\nelse:\n    def f(): pass\n"
+    )
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "variants are fine", **pre_commit.env)
+    (root / "b.py").write_text("def one(): pass\n\n\ndef one(): return 1\n")
+    git(root, "add", "-A")
+    said = pre_commit("run", "lci-conflicts", code=1)
+    assert "Failed" in said and "duplicate" in said and "b.py:4" in said
+    assert "a.py" not in said
+    (root / "b.py").write_text("def one(): pass\n\n\ndef two(): return 1\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "and no clash", **pre_commit.env)

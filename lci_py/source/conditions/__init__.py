@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions import elixir, golang, javascript, preprocessor, python, rust, scripts, shell
+from lci_py.source.conditions import elixir, golang, javascript, preprocessor, python, rust, scripts, shell, zig
 from lci_py.source.conditions.paths import path_condition
 from lci_py.source.conditions.text import MAX_DEPTH, File, Range, conjuncts, join, negate
 
@@ -31,6 +31,7 @@ _FAMILIES: dict[str, Callable[[File], list[Range]]] = {
     "ruby": scripts.ruby_ranges,
     "rust": rust.ranges,
     "shell": shell.ranges,
+    "zig": zig.ranges,
 }
 
 
@@ -49,7 +50,8 @@ class Tags:
         ranges = read(file) if read is not None else []
         if condition := path_condition(language, file.path):
             ranges.append(Range(-1, len(file.source) + 1, condition))  # around all others
-        self._starts, self._conditions = _segments(ranges)
+        self._starts, self._conditions = _segments([item for item in ranges if item.condition])
+        self._notes = sorted(item for item in ranges if item.note)
         self._texts: dict[int, str | None] = {}  # by segment: most hold no definition
 
     def of(self, byte: int, attributes: str) -> str | None:
@@ -61,6 +63,11 @@ class Tags:
         if index not in self._texts:
             self._texts[index] = join(around)
         return self._texts[index]
+
+    def note(self, byte: int) -> str:
+        """What the definition whose name starts at `byte` says about other files, words separated by blanks."""
+        index = bisect_right(self._notes, (byte,)) - 1 if self._notes else -1
+        return self._notes[index].note if index >= 0 and byte < self._notes[index].end else ""
 
 
 def _segments(ranges: list[Range]) -> tuple[list[int], list[tuple[str, ...]]]:

@@ -14,6 +14,7 @@ _TOKEN = re.compile(
 _WORD = re.compile(r"[\w.$]")
 #: How a text binds: as an operand of everything, of `&&` and `||` but not `!`, of `||`, of nothing.
 _OPERAND, _COMPARISON, _AND, _OR = range(4)
+_MAX_READ, _MAX_LENGTH = 4000, 500  # characters that are read, and that are kept
 _MAX_NESTING = 20  # brackets; what is in deeper ones stays as it is written
 _CONSTANTS = {"true": "1", "false": "0"}
 #: A neutral part is left out, a deciding one is the whole.
@@ -27,18 +28,22 @@ class _Malformed(Exception):
 
 
 def formula(text: str, *, constants: bool) -> str:
-    """A condition in its one form; what is no formula keeps its words, with one blank between them.
+    """A condition in its one form; what is no formula keeps its words. What is too long is cut, its brackets closed.
 
     Args:
         text: As it is written.
         constants: Whether numbers, `true` and `false` are truth values and no names. Then what always holds is "1",
             what never does is "0".
     """
-    tokens = _tokens(text)
+    tokens = _tokens(text[:_MAX_READ])
     try:
-        return _Reader(tokens, constants).read(0, len(tokens), 0)[0]
+        made = _Reader(tokens, constants).read(0, len(tokens), 0)[0]
     except _Malformed:
-        return _spaced(tokens)
+        made = _spaced(tokens)
+    if len(made) <= _MAX_LENGTH and len(text) <= _MAX_READ:
+        return made
+    made = made[:_MAX_LENGTH]
+    return f"{made}…{')' * (made.count('(') - made.count(')'))}"
 
 
 def _tokens(text: str) -> list[str]:

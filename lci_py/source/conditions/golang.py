@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lci_py.source.conditions.formula import formula
-from lci_py.source.conditions.text import File, Range, clip, conjuncts
+from lci_py.source.conditions.text import File, Range
 
 # What go/build calls known in file names: Go 1.23's list. Names stay in it when their port is removed.
 _GOOS = frozenset((
@@ -30,8 +30,7 @@ def ranges(file: File) -> list[Range]:
     """
     found = [*_name_tags(file.path), *_constraint(file.source)]
     if (b'"C"' in file.source or b"`C`" in file.source) and _imports_c(file.source):
-        if not any("cgo" in conjuncts(condition) for condition in found):
-            found.append("cgo")
+        found.append("cgo")  # once, if the constraint says it as well
     return [Range(0, len(file.source), condition) for condition in found]
 
 
@@ -53,7 +52,7 @@ def _constraint(source: bytes) -> list[str]:
         return []
     build, end = _header(source)
     if build:
-        return [clip(formula(build.decode("utf-8", "replace").partition("//")[0], constants=False))]
+        return [formula(build.decode("utf-8", "replace").partition("//")[0], constants=False)]
     lines = (line.strip() for line in source[:end].removeprefix(_BOM).split(b"\n"))
     found = []
     for line in lines:
@@ -115,7 +114,7 @@ def _plus_build(text: str) -> str:
             sign = "!" if word != tag and tag[:1] not in ("", "!") else ""
             parts.append(sign + (tag if _TAG.fullmatch(tag) else "ignore"))
         options.append(f"({' && '.join(parts)})")
-    return clip(formula(" || ".join(options) or "ignore", constants=False))
+    return formula(" || ".join(options) or "ignore", constants=False)
 
 
 def _imports_c(source: bytes) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from lci_py.source.conditions import jvm
+
 _JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
 # What bundlers and runtimes choose by: React Native and its ports, Electron, and the parts of a program that are built
 # for the browser, the server or a runtime each. The last suffix counts: in user.server.controller.js it names a layer.
 _SUFFIX = re.compile(
-    r"(?<=[^/])\.(ios|android|native|web|windows|win32|macos|server|client|browser|node|deno|bun|edge|electron)"
+    r"(?<=[^/])(?<!\.config)\.(ios|android|native|web|windows|win32|macos|server|client|browser|node|deno|bun|edge|electron)"
     r"(?=(?:\.d)?\.(?:[cm]?[jt]sx?|es6)$)"
 )
 
@@ -17,6 +19,8 @@ def path_condition(language: str, path: str) -> str | None:
     """What must hold for a file at `path` to be part of a build, as far as the path says; None if it says nothing."""
     if language in _JAVASCRIPT and (suffix := _SUFFIX.search(path)):
         return suffix[1]
+    if language in jvm.LANGUAGES:
+        return jvm.path_condition(language, path)
     return None
 
 
@@ -29,5 +33,8 @@ def platform_stem(language: str, path: str) -> str:
 
 
 def source_root(language: str, path: str) -> str:
-    """The folder that holds the source sets which a file's own lies beside; the path itself if it is in none."""
-    return path
+    """The folder that holds the source sets which a file's own lies beside; the path itself if it is in none.
+
+    `a/src/jvmMain/kotlin/p/F.kt` and `a/src/jsMain/kotlin/p/F.kt` share `a/src`.
+    """
+    return jvm.source_root(language, path) if language in jvm.LANGUAGES else path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lci_py.source.conditions.formula import formula
-from lci_py.source.conditions.text import File, Range, clip, conjuncts, join, negate
+from lci_py.source.conditions.text import File, Range, conjuncts, join, negate
 
 # Comments and literals are matched so that a `#` in them is passed over. Each alternative starts with a fixed
 # character, which lets the scanner skip text quickly: hence a directive is matched from the line break before it.
@@ -39,8 +39,8 @@ _CONDITIONALS = frozenset(
 _IFS = re.compile(rb"#[ \t]*if")
 _GUARD = re.compile(r"!defined\((\w+)\)")
 _GUARD_NAME = re.compile(r"_(?:H|HH|HPP|HXX|INC|INCLUDED?|GUARD)_*$", re.IGNORECASE)
-_MAX_EXPRESSION = 2000  # characters that are brought into the one form
 _MAX_NEGATED, _MAX_PARTS = 1500, 32  # of the negations in the condition of a later branch; the nearest are kept
+_MAX_NAME = 200
 _MAX_GUARDS = 4  # include guards around each other
 
 
@@ -161,9 +161,7 @@ def _expression(word: bytes, rest: bytes) -> str:
     """The condition after `#if`, `#ifdef` or `#ifndef`; "" if it always holds."""
     text = COMMENTS.sub(b" ", rest.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")).decode("utf-8", "replace")
     if word in (b"ifdef", b"ifndef"):
-        name = text.split()
-        return clip(f"{'!' if word == b'ifndef' else ''}defined({name[0]})") if name else ""
-    if len(text) > _MAX_EXPRESSION:
-        return clip(text)
-    condition = clip(formula(text, constants=True))
+        name = text.split(None, 1)
+        return f"{'!' if word == b'ifndef' else ''}defined({name[0][:_MAX_NAME]})" if name else ""
+    condition = formula(text, constants=True)
     return "" if condition == "1" else condition

@@ -1,4 +1,9 @@
-"""Rust: `#[cfg]` and `#![cfg]`."""
+"""Rust: `#[cfg]` and `#![cfg]`, macros such as `cfg_if!` around items, and what a file says about other files.
+
+What a module's file depends on is said where the module is declared, and what a macro puts before items where it is
+defined; both may be other files. So a declaration and a definition of these kinds get notes, and `search/modules.py`
+reads them.
+"""
 
 from __future__ import annotations
 
@@ -6,73 +11,73 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.preprocessor import COMMENTS
-from lci_py.source.conditions.text import MAX_DEPTH, File, Range, any_of, clip, negate, node_text
+from lci_py.source.conditions.rust_cfg import cfg
+from lci_py.source.conditions.rust_macros import UNKNOWN, macro_note, module_note, scan, wrapped
+from lci_py.source.conditions.text import File, Range, node_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# Bounded on both sides: a file of blank lines, or of `#[cfg(` without an end, must not take quadratic time.
-_CFG = re.compile(r"^[^\S\n]*#!?\[\s*cfg\s*\((.{0,2000}?)\)\s*\]", re.MULTILINE | re.DOTALL)
-_RUST_HEADER = re.compile(
-    rb"(?:\s+|//[^\n]*|/\*.*?\*/|#!\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\]|#![^\[\n][^\n]*)*", re.DOTALL
-)
-_RUST_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[\w:.]+|[(),=]')
-_RUST_BETWEEN = frozenset({"attribute_item", "line_comment", "block_comment"})
+__all__ = ["cfg", "ranges"]
+
+_HEADER = re.compile(rb"(?:\s+|//[^\n]*|/\*.*?\*/|#!\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\]|#![^\[\n][^\n]*)*", re.DOTALL)
+_BETWEEN = frozenset({"attribute_item", "line_comment", "block_comment"})
 
 
 def ranges(file: File) -> list[Range]:
-    """What `#[cfg]` and `#![cfg]` cover."""
-    source, nodes = file.source, file.nodes
-    header = _RUST_HEADER.match(source)
+    """What `#[cfg]`, `#![cfg]` and macros around items cover, and the notes."""
+    source = file.source
+    nodes: dict[str, list[Node]] = {}
+    for node in file.nodes:
+        nodes.setdefault(node.type, []).append(node)
+    header = _HEADER.match(source)
     inner = COMMENTS.sub(b"", header.group()).decode("utf-8", "replace") if header else ""
     found = [Range(0, len(source), condition) for condition in cfg(inner)]
-    # From the last to the first: what an attribute covers, those before it cover as well.
-    items: dict[int, Node | None] = {}
-    for node in sorted(nodes, key=lambda node: node.start_byte, reverse=True):
-        following = node.next_named_sibling if node.type == "attribute_item" else None
-        while following is not None and following.type in _RUST_BETWEEN and following.id not in items:
-            following = following.next_named_sibling
-        items[node.id] = items.get(following.id, following) if following is not None else None
-    for node in nodes:
-        covered = node.parent if node.type == "inner_attribute_item" else items[node.id]
-        if covered is not None:
-            found.extend(Range(covered.start_byte, covered.end_byte, condition) for condition in cfg(node_text(node)))
+    covered = [(node, node.parent) for node in nodes.get("inner_attribute_item", ())]
+    of_items = _covered(nodes.get("attribute_item", []))
+    of_modules: dict[int, list[str]] = {}
+    for attribute, item in [*covered, *of_items]:
+        if item is not None:
+            text = node_text(attribute)
+            found.extend(Range(item.start_byte, item.end_byte, condition) for condition in cfg(text))
+            of_modules.setdefault(item.id, []).append(text)
+    for module in nodes.get("mod_item", ()):
+        note = module_note(of_modules.get(module.id, []))
+        found.append(Range(module.start_byte, module.end_byte, "", note))
+    known = _macros(nodes.get("macro_definition", []), found)
+    for call in nodes.get("macro_invocation", ()):
+        found += _call(source, call, known)
     return found
 
 
-def cfg(attributes: str) -> list[str]:
-    """The conditions of the `cfg` among some attributes. `cfg_attr` attaches an attribute, it removes nothing."""
-    if "cfg" not in attributes:
+def _covered(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
+    """Each attribute with the item that it belongs to, in the order of the text."""
+    # From the last to the first: what an attribute covers, those before it cover as well.
+    items: dict[int, Node | None] = {}
+    for node in sorted(attributes, key=lambda node: node.start_byte, reverse=True):
+        following = node.next_named_sibling
+        while following is not None and following.type in _BETWEEN and following.id not in items:
+            following = following.next_named_sibling
+        items[node.id] = items.get(following.id, following) if following is not None else None
+    return [(node, items[node.id]) for node in sorted(attributes, key=lambda node: node.start_byte)]
+
+
+def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
+    """The conditions that macros of this file put before items; notes on these go to `found`."""
+    known: dict[str, str] = {}
+    for node in definitions:
+        name = node.child_by_field_name("name")
+        text = node_text(node) if name is not None else ""
+        condition = wrapped(text)
+        if name is not None and condition is not None:
+            found.append(Range(node.start_byte, name.end_byte, "", macro_note(text)))
+            # Of two definitions the conditions that they stand under count as well.
+            known[node_text(name)] = UNKNOWN.format(node_text(name)) if node_text(name) in known else condition
+    return known
+
+
+def _call(source: bytes, call: Node, known: dict[str, str]) -> list[Range]:
+    name, arguments = call.child_by_field_name("macro"), call.children[-1]
+    if name is None or arguments.type != "token_tree":
         return []
-    return [clip(_predicate(text)) for text in _CFG.findall(attributes)]
-
-
-def _predicate(text: str) -> str:
-    """`all(a, not(b))` is `a && !b`. What does not parse stays as it is written."""
-    stack: list[tuple[str, list[str]]] = [("all", [])]  # no recursion: the file decides how deep its brackets go
-    before = ""
-    for token in _RUST_TOKEN.findall(text):
-        operands = stack[-1][1]
-        if token == "(" and operands and operands[-1] == before:
-            stack.append((operands.pop(), []))
-        elif token == "(" or (token == ")" and len(stack) == 1) or len(stack) > MAX_DEPTH:
-            return text
-        elif token == ")":
-            operator, inner = stack.pop()
-            stack[-1][1].append(_combine(operator, inner))
-        elif operands and (token == "=" or before == "="):
-            operands[-1] += f" {token}"
-        elif token != ",":
-            operands.append(token)
-        before = token
-    return _combine(*stack[0]) if len(stack) == 1 else text
-
-
-def _combine(operator: str, operands: list[str]) -> str:
-    if operator == "not" and len(operands) == 1:
-        return negate(operands[0])
-    if operator == "all":
-        return " && ".join(operands)
-    if operator == "any" and operands:
-        return f"({any_of(operands)})" if len(operands) > 1 else operands[0]
-    return f"{operator}({', '.join(operands)})"
+    return scan(source, arguments.start_byte, arguments.end_byte, node_text(name).rpartition(":")[2].strip(), known)

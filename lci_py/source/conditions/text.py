@@ -24,7 +24,8 @@ class Range(NamedTuple):
 
     start: int
     end: int
-    condition: str
+    condition: str  # "" if they are there always, and the range is for the note
+    note: str = ""  # what the definition in it says about other files, words separated by blanks
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,144 @@
+"""What a name may stand for: sets of words and numbers that can be intersected and complemented.
+
+An enumeration that is known beforehand (operating systems) is an integer instead, a bit per value: there `~` adds an
+endless number of values that no table has.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+#: One value of a name: `3`, `(3, 8)`, or a word.
+Number = tuple[float, ...]
+#: Where membership changes along the numbers: below (0) or above (1) a value. Sorted.
+Cuts = tuple[tuple[Number, int], ...]
+#: What a variable may be under a literal: `Values`, or bits of an enumeration.
+Allowed = Any
+
+_START: tuple[Number, int] = ((), 0)
+ALL_NUMBERS: Cuts = (_START,)
+_ZERO: Cuts = (((0,), 0), ((1,), 0))
+_NUMBER = re.compile(
+    r"(?P<hex>0[xX][\da-fA-F](?:[\da-fA-F_']{0,17}))[uUlLzZ]{0,3}|(?P<int>-?\d(?:[\d_']{0,20}))[uUlLzZ]{0,3}"
+    r"|(?P<float>-?\d{1,18}\.\d{1,18})[fF]?"
+)
+_VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,5}")
+
+
+class Values:
+    """Some words, or all but some, and ranges of numbers."""
+
+    __slots__ = ("numbers", "others", "symbols")
+
+    def __init__(self, symbols: frozenset[str] = frozenset(), others: bool = False, numbers: Cuts = ()) -> None:
+        self.symbols = symbols
+        self.others = others  # all words but `symbols`
+        self.numbers = numbers
+
+    def __and__(self, other: Values) -> Values:
+        if self.others:
+            symbols = self.symbols | other.symbols if other.others else other.symbols - self.symbols
+        else:
+            symbols = self.symbols - other.symbols if other.others else self.symbols & other.symbols
+        return Values(symbols, self.others and other.others, _common(self.numbers, other.numbers))
+
+    def __or__(self, other: Values) -> Values:
+        return ~(~self & ~other)
+
+    def __invert__(self) -> Values:
+        return Values(self.symbols, not self.others, _complement(self.numbers))
+
+    def __bool__(self) -> bool:
+        return self.others or bool(self.symbols) or bool(self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Values) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Values({'not ' if self.others else ''}{sorted(self.symbols)}, {self.numbers})"
+
+    def _key(self) -> tuple[frozenset[str], bool, Cuts]:
+        return self.symbols, self.others, self.numbers
+
+
+def words(*names: str) -> Values:
+    """Just these words."""
+    return Values(frozenset(names))
+
+
+def numeric(cuts: Cuts, zero: str = "") -> Values:
+    """The names whose values are these numbers.
+
+    Args:
+        cuts: The numbers.
+        zero: The word that counts as 0. Any other one counts as more than all numbers, so that a name always is less
+            than 3 or not.
+    """
+    endless = len(cuts) % 2 == 1
+    has_zero = bool(_common(cuts, _ZERO))
+    return Values(frozenset({zero}) if zero and has_zero != endless else frozenset(), endless, cuts)
+
+
+def compared(operator: str, number: Number) -> Cuts:
+    """The numbers for which `x OPERATOR number` holds.
+
+    A whole number is all that begins with it, so that 3 is between `>= (3,)` and `< (4,)`, and nothing is between 3
+    and 4: what is compared with whole numbers is whole, or the first part of a version.
+    """
+    whole = len(number) == 1 and number[0] == int(number[0])
+    below, above = (number, 0), (((number[0] + 1,), 0) if whole else (number, 1))
+    if operator == "==":
+        return (below, above)
+    if operator in (">=", ">"):
+        return (below if operator == ">=" else above,)
+    return (_START, below if operator == "<" else above)
+
+
+def prefixed(prefix: Number) -> Cuts:
+    """The versions that begin with `prefix`."""
+    return ((prefix, 0), ((*prefix[:-1], prefix[-1] + 1), 0))
+
+
+def number(text: str) -> Number | None:
+    """A literal number, C's and Python's; None if `text` is none."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    if match["hex"]:
+        return (int(re.sub(r"[_']", "", match["hex"]), 16),)
+    if match["int"]:
+        return (int(re.sub(r"[_']", "", match["int"])),)
+    return (float(match["float"]),)
+
+
+def version(text: str) -> Number | None:
+    """`2.7.1`, without quotes, as numbers to compare one by one; None if `text` is no version."""
+    return tuple(int(part) for part in text.split(".")) if _VERSION.fullmatch(text) else None
+
+
+def _complement(cuts: Cuts) -> Cuts:
+    return cuts[1:] if cuts and cuts[0] == _START else (_START, *cuts)
+
+
+@lru_cache(maxsize=4096)
+def _common(one: Cuts, other: Cuts) -> Cuts:
+    if not one or not other:
+        return ()
+    if one == ALL_NUMBERS:
+        return other
+    if other == ALL_NUMBERS:
+        return one
+    mine, theirs = set(one), set(other)
+    found, here, there, was = [], False, False, False
+    for cut in sorted(mine | theirs):
+        here ^= cut in mine
+        there ^= cut in theirs
+        if (here and there) != was:
+            was = not was
+            found.append(cut)
+    return tuple(found)

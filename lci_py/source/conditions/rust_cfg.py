@@ -1,0 +1,125 @@
+"""Rust: the text of attributes: predicates of `cfg`, and the paths of modules' files."""
+
+from __future__ import annotations
+
+import re
+
+from lci_py.source.conditions.text import MAX_DEPTH, any_of, join, negate
+
+#: Longer than other languages' conditions: a list of target systems is long, and says nothing if it is cut.
+MAX_PREDICATE = 1000
+_MAX_PLACES = 32  # of one module
+# Bounded on both sides: a file of blank lines, or of `#[cfg(` without an end, must not take quadratic time.
+_CFG = re.compile(r"^[^\S\n]*#!?\[\s*cfg\s*\((.{0,4000}?)\)\s*\]", re.MULTILINE | re.DOTALL)
+_TOKEN = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\])*"|[\w:.]+|[(),=]', re.DOTALL)
+_PATH = re.compile(r'\s*path\s*=\s*r?#*"([^"\\]{1,400})"')
+_PATH_ATTRIBUTE = re.compile(rf"#\[{_PATH.pattern}")
+_CFG_ATTR = re.compile(r"#\[\s*cfg_attr\s*\(")
+#: `#![…]` at the start of a macro's arguments hands it a predicate, if it is one: tokio's and hyper's `feature!`.
+_PREDICATE_ATTRIBUTE = re.compile(
+    r"#!\[\s*((?:(?:all|any|not)\s*\(|(?:unix|windows|test|feature|target_\w+)\b).{0,4000})\]\Z", re.DOTALL
+)
+
+
+def cfg(attributes: str) -> list[str]:
+    """The conditions of the `cfg` among some attributes. `cfg_attr` attaches an attribute, it removes nothing."""
+    if "cfg" not in attributes:
+        return []
+    return [clip(predicate(text)) for text in _CFG.findall(attributes)]
+
+
+def handed(attribute: str) -> str:
+    """The predicate that an attribute `#![…]` hands to a macro; "" if it is another attribute."""
+    match = _PREDICATE_ATTRIBUTE.match(attribute)
+    return clip(predicate(match.group(1))) if match else ""
+
+
+def clip(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_PREDICATE else text[: MAX_PREDICATE - 1] + "…"
+
+
+def paths(attributes: list[str]) -> list[tuple[str, str]]:
+    """The files that the attributes of a module name, with the condition of each; the last is for when none holds.
+
+    Args:
+        attributes: Each from its `#[` to its `]`.
+    Returns:
+        (path as it is written, condition), "" as the path for the place that the module's name says.
+    """
+    found: list[tuple[str, str]] = []
+    earlier: list[str] = []
+    for attribute in [attribute for attribute in attributes if "path" in attribute][:_MAX_PLACES]:
+        if match := _PATH_ATTRIBUTE.match(attribute):
+            return [*found, (match.group(1), join(map(negate, earlier)) or "")]
+        condition, path = _conditional(attribute)
+        if path:
+            found.append((path, condition))
+            earlier.append(condition)
+    return [*found, ("", join(map(negate, earlier)) or "")] if found else []
+
+
+def _conditional(attribute: str) -> tuple[str, str]:
+    """The condition and the path of `#[cfg_attr(condition, path = "…")]`; "" as the path if it has none."""
+    head = _CFG_ATTR.match(attribute)
+    depth, start, condition = 0, head.end() if head else 0, ""
+    for token in _TOKEN.finditer(attribute, start) if head else ():
+        text = token.group()
+        depth += (text == "(") - (text == ")")
+        if text == "," and depth == 0:
+            if not condition:
+                condition = clip(predicate(attribute[start : token.start()]))
+            if match := _PATH.match(attribute, token.end()):
+                return condition, match.group(1)
+    return "", ""
+
+
+def predicate(text: str) -> str:
+    """`all(a, not(b))` is `a && !b`. What does not parse stays as it is written."""
+    stack: list[tuple[str, list[str]]] = [("all", [])]  # no recursion: the file decides how deep its brackets go
+    before = ""
+    for token in _TOKEN.findall(text):
+        operands = stack[-1][1]
+        if token.startswith(("//", "/*")):
+            continue
+        if token == "(" and operands and operands[-1] == before != "":
+            stack.append((operands.pop(), []))
+        elif token == "(" or (token == ")" and len(stack) == 1) or len(stack) > MAX_DEPTH:
+            return text
+        elif token == ")":
+            operator, inner = stack.pop()
+            stack[-1][1].append(_combine(operator, inner))
+        elif operands and (token == "=" or before == "="):
+            operands[-1] += f" {token}"
+        elif token != ",":
+            operands.append({"true": "", "false": "0"}.get(token, token))
+        before = token
+    return _combine(*stack[0]) if len(stack) == 1 else text
+
+
+def _combine(operator: str, operands: list[str]) -> str:
+    """`true` and `all()` come as "", `false` as "0"."""
+    if operator == "not" and len(operands) == 1:
+        return negate(operands[0])
+    if operator == "all":
+        return "0" if "0" in operands else " && ".join(filter(None, operands))
+    if operator == "any":
+        options = [operand for operand in operands if operand != "0"]
+        if "" in options:
+            return ""
+        return f"({any_of(options)})" if len(options) > 1 else options[0] if options else "0"
+    return f"{operator}({', '.join(operands)})"
+
+
+def quote(text: str) -> str:
+    """A text as one word: blanks, `%` and `?` as the bytes of their UTF-8, `%20`."""
+    return re.sub(r"[%?\s]", lambda match: "".join(f"%{byte:02x}" for byte in match.group().encode()), text)
+
+
+def unquote(word: str) -> str:
+    """What `quote` made a word."""
+    return re.sub(
+        r"(?:%[0-9a-f]{2})+",
+        lambda match: bytes.fromhex(match.group().replace("%", "")).decode("utf-8", "replace"),
+        word,
+    )

@@ -1,0 +1,194 @@
+"""What `--conflicts` costs, and that without it an answer is what it was.
+
+    python tests/quality/conflicts_identical.py same FOLDER --revision REVISION [--queries 40]
+    python tests/quality/conflicts_identical.py cost FOLDER [--queries 200] [--index DIR]
+
+`same` indexes the folder with the program as it was at a revision of this checkout and as it is now, puts the same
+queries to both in every mode, as JSON and as a table, and compares the bytes. Only what the answer says about the index
+itself is left aside: when it was built, and its generation. It exits 1 if anything differs.
+
+`cost` searches with and without the flag in one process and prints what it adds per search: that of the first search
+for each query, when no file has been read yet, and that of the quickest of three, in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+from lci_py import app
+from lci_py.search.session import Session
+from lci_py.types import MODES, Mode, SearchRequest
+
+PROJECT = Path(__file__).resolve().parents[2]
+_INDEX = re.compile(rb'"index":\{"generation":\d+,"built_at":"[^"]*",')
+#: Milliseconds that --conflicts may add to a search.
+BAR = 10.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("same", "cost"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--revision", help="of this checkout, to compare with")
+    parser.add_argument("--queries", type=int, default=40)
+    parser.add_argument("--index", type=Path, help="an index folder to use for `cost`, made if there is none")
+    args = parser.parse_args()
+    if args.what == "same" and not args.revision:
+        parser.error("same needs --revision")
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ.setdefault("LCI_CONFIG_DIR", f"{scratch}/config")
+        if args.what == "same":
+            return same(args.folder.resolve(), args.revision, args.queries, Path(scratch))
+        return cost(args.folder.resolve(), args.queries, args.index or Path(scratch) / "index")
+
+
+# --- queries ------------------------------------------------------------------------------------------------------
+
+
+def queries(session: Session, count: int) -> list[str]:
+    """Names of definitions, names in words, and words of two names: the same ones for the same tree."""
+    names = sorted(
+        {row[0] for segment in session.symbols.segments for row in segment.execute("SELECT name FROM symbols")}
+    )
+    chosen = random.Random(1).sample(names, min(len(names), 2 * count))
+    made = []
+    for i, (one, other) in enumerate(zip(chosen[::2], chosen[1::2], strict=False)):
+        words = [" ".join(re.findall(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])", name)).lower() for name in (one, other)]
+        made.append((one, words[0] or one, f"{words[0]} {words[1]}".strip() or other)[i % 3])
+    return made
+
+
+def ambiguous(session: Session, count: int) -> list[str]:
+    """Names with several definitions: those for which there is something to do."""
+    sql = "SELECT name FROM symbols WHERE build_tag IS NOT NULL GROUP BY name HAVING count(*) BETWEEN 2 AND 50"
+    names = sorted({row[0] for segment in session.symbols.segments for row in segment.execute(sql)})
+    return random.Random(2).sample(names, min(len(names), count))
+
+
+@contextmanager
+def opened(folder: Path, index: Path) -> Iterator[Session]:
+    os.environ["LCI_INDEX_DIR"] = str(index)
+    with app.open_session(str(folder), refresh="never") as session:
+        yield session
+
+
+# --- same ---------------------------------------------------------------------------------------------------------
+
+
+def same(folder: Path, revision: str, count: int, scratch: Path) -> int:
+    packed = subprocess.run(["git", "archive", revision], cwd=PROJECT, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=BytesIO(packed)) as archive:
+        archive.extractall(scratch / "program")
+    programs = {revision: (scratch / "program", scratch / "before"), "now": (PROJECT, scratch / "now")}
+    for name, (program, index) in programs.items():
+        print(f"index with {name}", flush=True)
+        lci(program, index, "index", str(folder), "--quiet")
+    with opened(folder, scratch / "now") as session:
+        asked = [*queries(session, count), *ambiguous(session, count // 4)]
+    differing = total = 0
+    for mode in MODES:
+        batch = "".join(json.dumps({"query": query, "mode": mode}) + "\n" for query in asked).encode()
+        before, now = (
+            lci(*where, "search", "--batch", "-", "--root", str(folder), "--refresh", "never", stdin=batch).splitlines()
+            for where in programs.values()
+        )
+        for query, old, new in zip(asked, before, now, strict=True):
+            total += 1
+            differing += differs(f"{mode} --json {query!r}", _INDEX.sub(b"", old), _INDEX.sub(b"", new))
+        for query in asked[:: max(1, len(asked) // 8)]:
+            flags = ("search", query, "--mode", mode, "--root", str(folder), "--refresh", "never")
+            total += 1
+            old, new = (lci(*where, *flags) for where in programs.values())
+            differing += differs(f"{mode} {query!r}", old, new)
+    print(f"{total} answers, {differing} differ")
+    return 1 if differing else 0
+
+
+def lci(program: Path, index: Path, *args: str, stdin: bytes = b"") -> bytes:
+    env = {**os.environ, "PYTHONPATH": str(program), "LCI_INDEX_DIR": str(index), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [sys.executable, "-m", "lci_py", *args],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env=env,
+        cwd=index.parent,
+    )
+    if done.returncode > 1:
+        raise SystemExit(f"lci {' '.join(args)}: exit {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return done.stdout
+
+
+def differs(what: str, old: bytes, new: bytes) -> bool:
+    if old == new:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    print(
+        f"{what} differs at byte {at}\n  before {old[max(0, at - 60) : at + 60]!r}\n  now    {new[max(0, at - 60) : at + 60]!r}"
+    )
+    return True
+
+
+# --- cost ---------------------------------------------------------------------------------------------------------
+
+
+def cost(folder: Path, count: int, index: Path) -> int:
+    os.environ["LCI_INDEX_DIR"] = str(index)
+    if not (index / "manifest.json").exists():
+        app.build_index(str(folder))
+    gc.disable()  # as the program does for a query
+    worst = 0.0
+    with opened(folder, index) as session:
+        asked = {"any": queries(session, count), "ambiguous": ambiguous(session, count)}
+        for kind, texts in asked.items():
+            for mode in MODES:
+                worst = max(worst, measure(session, f"{mode}, {kind} names", mode, texts))
+    print(f"most {worst:.1f} ms, bar {BAR:.0f} ms")
+    return 1 if worst > BAR else 0
+
+
+def measure(session: Session, what: str, mode: Mode, texts: list[str]) -> float:
+    """Print what the flag adds, and return the most that it adds to the quickest of three searches."""
+    first, best, conflicts, shown = [], [], 0, 0
+    for text in texts:
+        plain, flagged = (SearchRequest(text, mode, conflicts=flag) for flag in (False, True))
+        session.search(plain)
+        times: dict[bool, list[float]] = {False: [], True: []}
+        for request in (plain, flagged) * 3:
+            began = time.perf_counter()
+            answer = session.search(request)
+            times[request.conflicts].append((time.perf_counter() - began) * 1e3)
+        gc.collect()
+        conflicts += sum(result.conflict for result in answer.results)
+        shown += len(answer.results)
+        first.append(times[True][0] - times[False][0])
+        best.append(min(times[True]) - min(times[False]))
+    if not texts:
+        return 0.0
+    ordered = sorted(best)
+    print(
+        f"{what:<30} adds median {statistics.median(best):5.2f} ms  95% {ordered[int(0.95 * (len(best) - 1))]:5.2f}"
+        f"  most {ordered[-1]:5.2f}  first median {statistics.median(first):5.2f} most {max(first):6.2f}"
+        f"  {conflicts} of {shown} results flagged",
+        flush=True,
+    )
+    return ordered[-1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
