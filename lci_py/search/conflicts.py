@@ -57,7 +57,14 @@ _LAST_WINS = frozenset({"python", "javascript", "ruby", "lua", "bash"})
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
 #: Parts that decide at run time which definition is had.
 _RUN_TIME = re.compile(r"(?:try|try else|except\b.*|begin|rescue\b.*|catch\b.*)$", re.DOTALL)
+#: What a condition on the environment of a program mentions.
+_ENVIRONMENT = re.compile(
+    r"platform|version|os\.name|\bPY[23]\b|process\.|import\.meta|__DEV__|typeof |RUBY_|PHP_|Mix\.|jit\b|flag\(",
+    re.IGNORECASE,
+)
 _TYPES_ONLY = re.compile(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
+#: What is no name of anything: a placeholder, and what is left of JavaScript that does not parse.
+_NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: What makes a row no definition that counts. The signatures of an overload, and a property's setter, are parts of one.
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
@@ -132,7 +139,7 @@ def _definition(site: Site) -> tuple[object, ...]:
 
 def passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
-    if site.kind not in GROUPS or site.name == "_" or not _PARTS.isdisjoint(site.traits):
+    if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
     if site.build_tag is not None and not _counts(site.build_tag, site.language):
         return True
@@ -167,6 +174,8 @@ def _pair(one: Site, other: Site) -> str | None:
     language = one.language
     macros = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.build_tag, other.build_tag, language)
+    if _is_value(one) and language in _SEQUENTIAL and not (_chosen(one) and _chosen(other)):
+        return None
     if both is False:
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if macros == 1:
@@ -178,7 +187,8 @@ def _pair(one: Site, other: Site) -> str | None:
     if _is_value(one):
         return None  # an assignment under a condition mostly changes a variable that is there already
     if macros:
-        return _sequence(one, other) if one.file == other.file and one.digest != other.digest else None
+        # Where both hold, the later one counts, with or without an #undef between them.
+        return "variant" if one.file == other.file and one.digest != other.digest else None
     if language in _SEQUENTIAL:
         return _sequence(one, other) if one.file == other.file else None
     return "overlap" if _clashes(one, other, both) else None
@@ -220,11 +230,18 @@ def _run_time(tag: str | None) -> tuple[str, ...]:
     return tuple(part for part in (conjuncts(tag) if tag is not None else ()) if _RUN_TIME.match(part))
 
 
+def _chosen(site: Site) -> bool:
+    """Whether a variable's value is chosen by what the program runs on, and not by what it finds out as it runs."""
+    if site.language == "bash" or site.build_tag is None:
+        return False
+    return site.kind == "constant" or bool(_ENVIRONMENT.search(site.build_tag)) or bool(_run_time(site.build_tag))
+
+
 @lru_cache(maxsize=4096)
 def _counts(tag: str, language: str) -> bool:
     """Whether something under a condition can be a definition beside others."""
-    if logic.never(tag, language):
-        return False
+    if logic.never(tag, language) or (language == "rust" and "macro(" in tag):
+        return False  # never built; or a macro decides that nobody knows
     # What only a type checker sees declares the definition beside it.
     return language != "python" or not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
 
@@ -294,7 +311,7 @@ def _parameters(name: str, signature: str, group: str) -> str:
     template = re.search(r"\btemplate\s*<.*>", head)
     text = f"{template.group() if template else ''} {rest}"
     if group == "type":
-        text = re.split(r":(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
+        text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
     text = re.sub(r"\s*=[^,()]*", "", text)  # default values
     text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)

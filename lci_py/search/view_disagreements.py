@@ -109,7 +109,7 @@ def _scopes(name: str, exact: Sequence[Row], best: Row, words: Row, outcome: Out
         "sources": [_cited(best), _cited(words)],
         "recommended_resolution": "escalate-to-user",
         "reasoning": (
-            f"{name} has {len(exact)} definitions: {best['qualified_name']} at {_cited(best)} is the first of the dense "
+            f"{name} has {len(exact)} definitions: {best['qualified_name']} at {_cited(best)} is first in the dense "
             f"index, {words['qualified_name']} at {_cited(words)} that of the lexical one."
         ),
     }

@@ -179,7 +179,7 @@ def test_the_last_line_counts() -> None:
         return shown(found).splitlines()[-1]
 
     assert last(answer()) == "no conflicts"
-    assert last(answer(conflicts=(TIMEOUT,) * 2)) == "no conflicts · 2 disagreements between sources"
+    assert last(answer(conflicts=(TIMEOUT,) * 2)) == "2 disagreements between sources"
     assert last(answer(TWICE)) == "1 conflict: 1 duplicate"
     assert last(answer(TWICE, OPEN, MANY, MANY)) == "4 conflicts: 2 variant, 1 overlap, 1 duplicate"
     cut = answer(TWICE, total=1234, by_relation={"variant": 1000, "duplicate": 234})

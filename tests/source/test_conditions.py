@@ -17,8 +17,6 @@ def tags(path: str, language: str, source: str) -> list[tuple[str, str | None]]:
     return [(symbol.name, symbol.build_tag) for symbol in sorted(symbols, key=lambda symbol: symbol.line)]
 
 
-
-
 def test_families_without_conditions() -> None:
     source = b"#if A\nint f;\n#endif\n"
     assert Tags("none", "", File("a_linux.go", source, [])).of(10, "#[cfg(a)]") is None

@@ -162,6 +162,26 @@ def test_a_function_that_an_if_cuts() -> None:
     assert tags("a.c", "c", source) == [("f", "defined(A)"), ("f", "!defined(A)"), ("g", None)]
 
 
+@pytest.mark.parametrize("language", ["c", "cpp"])
+@pytest.mark.parametrize("body", ["b();", "#ifdef V\n  if (a)\n#endif\n  b();"])  # the second cuts a statement as well
+def test_two_heads_of_one_function(language: str, body: str) -> None:
+    source = f"""
+        #ifdef A
+        int f(int a)
+        #else
+        char *h(long a)
+        #endif
+        {{
+        {body}
+        }}
+        int g(void) {{ return 1; }}
+        #ifdef B
+        int declared(int a);
+        #endif
+    """
+    assert tags("a.c", language, source) == [("f", "defined(A)"), ("h", "!defined(A)"), ("g", None)]
+
+
 def test_csharp() -> None:
     source = """
         #if NET6 || NET7
