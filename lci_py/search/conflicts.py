@@ -63,6 +63,8 @@ _ENVIRONMENT = re.compile(
     re.IGNORECASE,
 )
 _TYPES_ONLY = re.compile(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
+#: What is no name of anything: a placeholder, and what is left of JavaScript that does not parse.
+_NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: What makes a row no definition that counts. The signatures of an overload, and a property's setter, are parts of one.
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
@@ -137,7 +139,7 @@ def _definition(site: Site) -> tuple[object, ...]:
 
 def passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
-    if site.kind not in GROUPS or site.name == "_" or not _PARTS.isdisjoint(site.traits):
+    if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
     if site.build_tag is not None and not _counts(site.build_tag, site.language):
         return True
@@ -238,8 +240,8 @@ def _chosen(site: Site) -> bool:
 @lru_cache(maxsize=4096)
 def _counts(tag: str, language: str) -> bool:
     """Whether something under a condition can be a definition beside others."""
-    if logic.never(tag, language):
-        return False
+    if logic.never(tag, language) or (language == "rust" and "macro(" in tag):
+        return False  # never built; or a macro decides that nobody knows
     # What only a type checker sees declares the definition beside it.
     return language != "python" or not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
 
@@ -309,7 +311,7 @@ def _parameters(name: str, signature: str, group: str) -> str:
     template = re.search(r"\btemplate\s*<.*>", head)
     text = f"{template.group() if template else ''} {rest}"
     if group == "type":
-        text = re.split(r":(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
+        text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
     text = re.sub(r"\s*=[^,()]*", "", text)  # default values
     text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.captures import Captured, Entity
+    from lci_py.source.lower import Anonymous
     from lci_py.types import Symbol
 
 #: accessor: reads, writes or deletes a property of the name. overload: one of several signatures, or implementations
@@ -31,6 +32,8 @@ _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
 _WEAK = re.compile(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
 _HEAD_NODES = 12  # children before the name that are looked at
+#: JavaScript's members, which stand in no class or object with a name if they have no parent.
+_UNOWNED = frozenset({"method_definition", "pair"})
 _BODILESS = frozenset({
     "function_signature", "method_signature", "abstract_method_signature", "function_signature_item",
     "protocol_function_declaration",
@@ -51,15 +54,19 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
     return " ".join(dict.fromkeys(read(kind, node, name_node, attributes))) if read is not None else ""
 
 
-def own_digests(captured: Captured, symbols: list[Symbol]) -> list[Symbol]:
+def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous | None = None) -> list[Symbol]:
     """The symbols with the digest of each one's text, without the functions and types in it, which have their own, and
-    with the trait `local` where a function is around."""
+    with the trait `local` where a function is around, also one of the `anonymous`, or an object without a name."""
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
     local: list[bool] = []
     for number, symbol in enumerate(symbols):
         around = symbol.parent
         inside = 0 <= around < number and (local[around] or symbols[around].kind in FUNCTION_KINDS)
+        if not inside and anonymous is not None:
+            start = spans[number].start
+            inside = 0 <= anonymous.at(start)[1] < start
+        inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))

@@ -247,6 +247,10 @@ NO_CONFLICTS = {
     "rust impl blocks": {
         "a.rs": "#[cfg(feature = \"x\")]\nimpl T<A> { fn F() {} }\n#[cfg(feature = \"y\")]\nimpl T<B> { fn F() {} }\n",
     },
+    "javascript functions in anonymous ones": {
+        "a.js": "test(() => { function F() {} });\ntest(function () { function F() {} });\n",
+    },
+    "javascript members of objects without a name": {"a.js": "f({ F() {} });\nf({ F() {} });\n"},
     "javascript accessors": {"a.js": "class A { get F() { return 1 } set F(v) {} }\n"},
     "javascript static and not": {"a.js": "class A { static F() {} F() {} }\n"},
     "typescript overloads": {"a.ts": "function F(a: number): void;\nfunction F(a: string): void;\nfunction F(a) {}\n"},
