@@ -17,6 +17,8 @@ _ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 _DOCS = re.compile(r"(?:^|/)(?:docs?|documentation|website|site|wiki|guides?|manual)(?:_src)?/", re.IGNORECASE)
+#: Folders whose documents are pages of the program itself.
+_PAGES = re.compile(r"templates|static|public|assets|resources|content|src|app", re.IGNORECASE)
 _HISTORY = re.compile(
     r"(?:change|changes|changelog|history|news|release\w*|upgrad\w*|migrat\w*|whatsnew|authors|license|todo|roadmap"
     r"|contributing|security|benchmark\w*)(?:[-_.][^/]*)?$",
@@ -88,7 +90,8 @@ def documented_folder(path: str) -> str:
     """The folder whose code a document is about: its own, or what holds the folder of documents; "" for all."""
     folder = path.rpartition("/")[0]
     found = _DOCS.search(f"/{folder}/")
-    return folder[: max(found.start() - 1, 0)] if found else folder
+    around = folder[: max(found.start() - 1, 0)] if found else folder
+    return "" if found and _PAGES.fullmatch(around) else around
 
 
 def is_documentation(path: str) -> bool:
