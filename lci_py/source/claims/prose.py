@@ -55,8 +55,9 @@ _HISTORY = re.compile(
     r"\b(?:was|were|used to|previously|formerly|before|until|prior|earlier|older?|legacy|chang(?:e[ds]?|ing)|instead of"
     r"|e\.g\.|for example|such as|example|overrid\w+|unlike|rather than|except|otherwise|depend\w*|deprecated|removed"
     r"|increased?|decreased?|reduced?|raised?|bumped|typically|usually|consider|recommend\w*|suggest\w*|"
-    r"(?:[Ii]f|[Ww]hen|[Uu]nless|[Ff]or|[Oo]n) .{0,60}(?:,|then) .{0,40}default"
+    r"(?-i:If|When|Unless|For|On) .{0,60}(?:,|then) .{0,40}default"
     r"|on (?:windows|linux|mac\w*|unix|ios|android))\b",
+    re.IGNORECASE,
 )
 _DATED = re.compile(
     r"\b(?:as of|since|from|starting (?:in|with)|in|with)\s+(?:version\s+|release\s+)?v?(\d{1,4}\.\d[\d.]{0,10})\b",
@@ -230,15 +231,19 @@ def _sentence(line: str, number_: int, term: _Term) -> Iterator[Claim]:
         yield from _claim(name, value, line, number_)
 
 
+#: Before the long name of a flag.
+_SHORT = re.compile(r"^(?:`{1,2}-\w(?: <[^<>`]{0,40}>)?`{1,2}|-\w\b)?\s*(?:,|/|\bor\b)?\s*`?")
+
+
 def _subject(line: str, phrase: int, before: list[_Mention]) -> str:
     """Whose default a phrase names: of the name that the line begins with, or of the only one in the sentence."""
     named = [one for one in before if one.name]
     if not named:
         return ""
     begin = _BULLET.match(line)
-    first = before[0]
+    first = named[0]
     others = {one.name for one in named[1:] if is_specific(one.name) and one.name != first.name}
-    if first.name and begin is not None and first.start <= begin.end() + 1:
+    if begin is not None and not _SHORT.sub("", line[begin.end() : first.start]):
         return "" if others else first.name
     sentence = max(line.rfind(". ", 0, phrase), line.rfind("; ", 0, phrase), line.rfind(": ", 0, phrase - 2))
     inside = [one for one in named if one.start > sentence]
