@@ -213,6 +213,8 @@ def _clashes(one: Site, other: Site, both: bool | None) -> bool:
 def _sequence(one: Site, other: Site) -> str | None:
     """The same where the later of two definitions replaces the earlier one."""
     language = one.language
+    if language == "ruby" and GROUPS[one.kind] != "callable":
+        return None  # reopened
     if one.build_tag == other.build_tag:
         return "duplicate" if _replaces(other, one) else None
     if logic.implies(other.build_tag, one.build_tag, language):
@@ -224,8 +226,6 @@ def _replaces(site: Site, earlier: Site) -> bool:
     """Whether a definition is made where there is one already, and nothing keeps that one."""
     if site.language not in _LAST_WINS or site.parent != earlier.parent or site.broken:
         return False  # where a file does not parse, conditions may have been missed
-    if site.language == "ruby" and GROUPS[site.kind] != "callable":
-        return False  # reopened
     return not {"decorated", "weak"} & (site.traits | earlier.traits)
 
 
