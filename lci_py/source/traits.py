@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,7 @@ def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous 
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
     headers: dict[int, str] = {}
+    statics = sorted(captured.statics)
     made: list[Symbol] = []
     for number, symbol in enumerate(symbols):
         entity = spans[number]
@@ -89,9 +91,12 @@ def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous 
         # Kotlin: the members of an `expect class` have no body either, and no word that says so.
         expected = 0 <= symbol.parent < number and "expect" in made[symbol.parent].traits.split()
         words = (
-            symbol.traits, headers.get(outer) or _specialised(symbols, symbol.parent), "local" if local[number] else "",
+            symbol.traits,
+            _static(statics, entity, spans.get(symbol.parent)),
+            headers.get(outer) or _specialised(symbols, symbol.parent),
+            "local" if local[number] else "",
             "expect" if expected else "",
-        )  # fmt: skip
+        )
         made.append(replace(symbol, digest=digest.hexdigest(), traits=" ".join(filter(None, words))))
     return made
 
@@ -104,6 +109,14 @@ def _in_local(entities: list[Entity], entity: Entity) -> bool:
             return True
         outer = entities[outer].outer
     return False
+
+
+def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None) -> str:
+    """The trait of a member of the class itself."""
+    last = bisect_left(ranges, (entity.start, 0)) - 1
+    if last < 0 or ranges[last][1] <= entity.start:
+        return ""
+    return "static" if around is None or ranges[last][0] > around.start else ""
 
 
 def _specialised(symbols: list[Symbol], parent: int) -> str:

@@ -256,6 +256,7 @@ NO_CONFLICTS = {
     "typescript overloads": {"a.ts": "function F(a: number): void;\nfunction F(a: string): void;\nfunction F(a) {}\n"},
     "typescript declarations": {"a.ts": "declare function F(): void;\nfunction F() {}\n"},
     "ruby reopened class": {"a.rb": "class A\n  def F; 1; end\nend\nclass A\n  def F; 2; end\nend\n"},
+    "ruby singleton class": {"a.rb": "class A\n  class << self\n    def F; 1; end\n  end\n  def F; 2; end\nend\n"},
     "ruby class and object": {"a.rb": "class A\n  def self.F; 1; end\n  def F; 2; end\nend\n"},
     "swift extensions": {
         "a.swift": "extension A where T == Int { func F() {} }\nextension A where T == String { func F() {} }\n",
