@@ -34,6 +34,7 @@ class Site:
     traits: frozenset[str] = frozenset()  # words of source.traits.TRAITS
     parent: int = -1  # number of the definition around it
     digest: str = ""  # of its own text
+    arity: int = -1  # as `types.Symbol` has it
     broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
@@ -55,9 +56,11 @@ _SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
 _SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
 #: Of these, those in which the same name twice without a condition is accepted, and the last one wins.
 _LAST_WINS = frozenset({"python", "javascript", "ruby", "lua", "bash"})
+#: A function may be written as several clauses, which are one definition.
+_CLAUSES = frozenset({"elixir", "haskell"})
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
 #: Parts that decide at run time which definition is had.
-_RUN_TIME = re.compile(r"(?:try|try else|except\b.*|begin|rescue\b.*|catch\b.*)$", re.DOTALL)
+_RUN_TIME = re.compile(r"(?:try|try else|except\b.*|begin|begin else|rescue\b.*|catch\b.*)$", re.DOTALL)
 #: What a condition on the environment of a program mentions.
 _ENVIRONMENT = re.compile(
     r"platform|version|os\.name|\bPY[23]\b|process\.|import\.meta|__DEV__|typeof |RUBY_|PHP_|Mix\.|jit\b|flag\(",
@@ -76,9 +79,9 @@ def group_key(site: Site) -> tuple[str, ...]:
     Where files are linked together, the key leaves out the file and `definitions` narrows further.
     """
     group = GROUPS.get(site.kind, "")
-    overload = (
-        _parameters(site.name, site.signature, group) if site.language in _OVERLOADING and group != "value" else ""
-    )
+    overload = str(site.arity) if site.language == "elixir" else ""
+    if site.language in _OVERLOADING and group != "value":
+        overload = _parameters(site.name, site.signature, group)
     owner = " ".join(sorted(word for word in site.traits if word == "static" or word.startswith("impl:")))
     return (
         site.language, site.qualified_name, group, "test" if site.is_test else "", _place(site), overload, owner
@@ -135,6 +138,8 @@ def _definition(site: Site) -> tuple[object, ...]:
     if "external" in site.traits:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
+    if site.language in _CLAUSES:
+        return site.file, site.parent, site.build_tag
     return site.file, site.line
 
 
