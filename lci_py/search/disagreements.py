@@ -81,16 +81,11 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _sides(rows: Iterable[ClaimRow]) -> list[Side]:
-    """The rows by name and value, in the order of the first of each."""
-    groups: list[list[ClaimRow]] = []
+    """The rows by name, value and what they are about, in the order of the first of each."""
+    groups: dict[tuple[str, str, str], list[ClaimRow]] = {}
     for row in rows:
-        for group in groups:
-            if group[0].name == row.name and group[0].how == row.how and agree(group[0].value, row.value):
-                group.append(row)
-                break
-        else:
-            groups.append([row])
-    return [Side(group[0].value, tuple(group)) for group in groups]
+        groups.setdefault((row.name, row.how, documented_folder(row.file)), []).append(row)
+    return [side for group in groups.values() for side in _sides_by_value(group)]
 
 
 # --- documents against code ---------------------------------------------------------------------------------------
