@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.cli_io import machine_stdout, one_output, paths_stdout, screen, writing
@@ -31,8 +30,6 @@ def run_conflicts(call: Invocation) -> int:
     fail_on = _fail_on(call, request.relations)
     with open_session(call) as session:
         answer = session.conflicts(request)
-        if request.relations:  # who asks for a relation of definitions asks for nothing else
-            answer = replace(answer, conflicts=())
         shown = _from_here(answer, session, call)
         found = bool(answer.results or answer.conflicts)
         near = () if found or not request.name else _near(session, request.name)

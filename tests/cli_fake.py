@@ -124,7 +124,8 @@ class FakeApp(ModuleType):
         self.hook(request.name)
         wanted = [c for c in self.found if not request.relations or c.relation in request.relations]
         count = {name: sum(c.relation == name for c in wanted) for name in RELATIONS}
-        return ConflictsAnswer(tuple(wanted[: request.limit]), self.disagreements, len(wanted), count, self.index)
+        said = () if request.relations else self.disagreements
+        return ConflictsAnswer(tuple(wanted[: request.limit]), said, len(wanted), count, self.index)
 
     def build_index(self, path: str | None, **options: Any) -> BuildSummary:
         self.calls.append((path, options))

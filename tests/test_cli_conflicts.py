@@ -38,6 +38,13 @@ def test_for_a_person(run: Run, app: FakeApp) -> None:
     assert run("conflicts", "-q").out == ran.out.replace("1 conflict: 1 overlap\n", "")
 
 
+def test_who_asks_for_a_name_gets_all_of_it(run: Run, app: FakeApp) -> None:
+    app.found = (replace(CONFLICT, definitions=tuple(replace(SITES[0], line=i) for i in range(1, 21))),)
+    assert run("conflicts").out.count("src/a.py") == 8
+    assert "… and 12 more: lci conflicts a.f\n" in run("conflicts").out
+    assert run("conflicts", "a.f").out.count("src/a.py") == 20
+
+
 def test_every_flag_reaches_the_request(run: Run, app: FakeApp) -> None:
     flags = "-r overlap,variant --relation duplicate -n 3 -l go -k class -p src/** --exclude *_test.go --name A*"
     run("conflicts", " Box.open ", *flags.split(), "--refresh", "never", "--trust-index")
@@ -133,14 +140,6 @@ def test_a_name_without_conflicts_is_told_from_one_that_nothing_has(run: Run, ap
     assert run("conflicts", "f", "-q").err == run("conflicts", "f", "--json").err == ""
 
 
-def test_a_relation_leaves_out_the_disagreements(run: Run, app: FakeApp) -> None:
-    app.disagreements = (DISAGREEMENT,)
-    assert "numeric-mismatch" in run("conflicts").out
-    assert "numeric-mismatch" not in run("conflicts", "-r", "overlap").out
-    assert run("conflicts", "-r", "variant", "--fail-on", "any").code == 0
-    assert run("conflicts", "-r", "overlap", "--fail-on", "any").code == 1
-
-
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
@@ -234,6 +233,31 @@ def test_filters(lci: Callable[..., Done], root: Path, args: list[str], names: l
     done = lci("conflicts", *args, "--json", "--root", str(root))
     assert [found["qualified_name"] for found in done.json()["results"]] == names
     assert done.code == (0 if names else 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "found"),
+    [
+        ([], True),
+        (["REQUEST_TIMEOUT"], True),
+        (["REQUEST_*"], True),
+        (["docs/settings.md::REQUEST_TIMEOUT"], True),
+        (["client.py::REQUEST_TIMEOUT"], True),
+        (["lient.py::REQUEST_TIMEOUT"], False),
+        (["Session.close"], False),
+        (["--path", "docs/"], True),
+        (["--lang", "go"], False),
+        (["-r", "duplicate"], False),
+    ],
+)
+def test_disagreements(lci: Callable[..., Done], root: Path, args: list[str], found: bool) -> None:
+    done = lci("conflicts", *args, "--json", "--root", str(root))
+    VALIDATOR.validate(done.json())
+    assert [entry["sources"] for entry in done.json().get("conflicts", ())] == [
+        ["client.py:8", "docs/settings.md:5"]
+    ] * found
+    if args[:1] != ["-r"]:
+        assert lci("conflicts", *args, "--fail-on", "disagreement", "--root", str(root)).code == found
 
 
 def test_the_list_is_what_a_search_says(lci: Callable[..., Done], root: Path) -> None:

@@ -1,1 +1,2 @@
-(program [(if_statement) (case_statement) (list)] @condition)
+(program (_ condition: (_)) @condition)
+(program [(case_statement) (list)] @condition)

@@ -1,3 +1,3 @@
-((source (call target: (identifier) @_if) @condition) (#any-of? @_if "if" "unless" "case" "cond"))
-((call target: (identifier) @_def (do_block (call target: (identifier) @_if) @condition))
-  (#any-of? @_if "if" "unless" "case" "cond") (#any-of? @_def "defmodule" "defimpl" "defprotocol"))
+((source (_ target: (identifier) @_if) @condition) (#any-of? @_if "if" "unless" "case" "cond"))
+; defmodule A do … end, and defimpl and defprotocol
+((call (_ . (alias)) (do_block (_ target: (identifier) @_if) @condition)) (#any-of? @_if "if" "unless" "case" "cond"))

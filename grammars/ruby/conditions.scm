@@ -1,4 +1,7 @@
-(program [(if) (unless) (if_modifier) (unless_modifier) (begin) (case)] @condition)
-(class body: (_ [(if) (unless) (if_modifier) (unless_modifier) (begin) (case)] @condition))
-(module body: (_ [(if) (unless) (if_modifier) (unless_modifier) (begin) (case)] @condition))
-(singleton_class body: (_ [(if) (unless) (if_modifier) (unless_modifier) (begin) (case)] @condition))
+; `(_ condition: (_))` is an `if` or `unless`, also as a modifier: naming the node types would cost several times as
+; much to match.
+(program (_ condition: (_)) @condition)
+(program [(begin) (case)] @condition)
+(class body: (_ (_ condition: (_)) @condition))
+(module body: (_ (_ condition: (_)) @condition))
+(singleton_class body: (_ (_ condition: (_)) @condition))

@@ -1,5 +1,9 @@
-; `if` and `switch` between types: what is declared in a branch is there if the compiler takes the branch.
-(if_expression [(struct_declaration) (union_declaration) (enum_declaration) (opaque_declaration)
-  (error_set_declaration) (if_expression) (switch_expression)]) @condition
-(switch_expression (switch_case [(struct_declaration) (union_declaration) (enum_declaration) (opaque_declaration)
-  (error_set_declaration) (if_expression) (switch_expression)])) @condition
+; `if` and `switch` between types: what is declared in a branch is there if the compiler takes the branch. In a function
+; they may depend on its arguments.
+(source_file [(variable_declaration [(if_expression) (switch_expression)])
+  (using_namespace_declaration [(if_expression) (switch_expression)])] @condition)
+(struct_declaration [(variable_declaration [(if_expression) (switch_expression)])
+  (using_namespace_declaration [(if_expression) (switch_expression)])] @condition)
+(union_declaration (variable_declaration [(if_expression) (switch_expression)]) @condition)
+(enum_declaration (variable_declaration [(if_expression) (switch_expression)]) @condition)
+(opaque_declaration (variable_declaration [(if_expression) (switch_expression)]) @condition)

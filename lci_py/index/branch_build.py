@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from heapq import merge
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import UsageError
 from lci_py.index.branches import (
@@ -29,6 +29,7 @@ from lci_py.index.work import Task
 from lci_py.source.branches import UNKNOWN, GitTrouble, Repository, Tip, blob_id, near_misses, resolve, same_tips
 from lci_py.source.git import head
 from lci_py.source.languages import is_test
+from lci_py.source.layers import IGNORE_FILES
 from lci_py.source.read import read_file
 from lci_py.source.tree_rules import TreeRules
 from lci_py.source.walk import LIMIT_REASONS, content_reason
@@ -39,10 +40,8 @@ if TYPE_CHECKING:
     from lci_py.index.files import FileTable
     from lci_py.index.generation import Made, Setting
     from lci_py.index.manifest import Manifest, Shard
-    from lci_py.source.walk import WalkOptions
+    from lci_py.source.walk import WalkOptions, WalkResult
 
-#: The settings that decide which files there are.
-_OF_THE_WALK = ("max_file_bytes", "include", "exclude", "hidden")
 State = tuple[str, "str | None"]  # how a path differs, and the blob there
 
 
@@ -73,19 +72,50 @@ def stored_tips(manifest: Manifest) -> list[Tip]:
     return [Tip(*(item[name] for name in Tip._fields)) for item in manifest.settings.get("branch_tips", ())]
 
 
-def up_to_date(root: Path, names: Sequence[str], manifest: Manifest) -> bool:
-    """Whether a generation has these branches as they are now."""
+def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: FileTable, walked: Walked) -> bool:
+    """Whether a generation has these branches as they are now.
+
+    Args:
+        root: The repository.
+        names: The branches.
+        manifest: The generation.
+        table: Its files.
+        walked: What the walk found, which is in the generation, and the settings that it went by.
+    """
     if list(names) != manifest.settings.get("branches", []):
         return False
     if not names:
         return True
+    if _other_settings(manifest, walked.options) or _other_rules(table, walked.result):
+        return False  # what is here may be the same: a branch can have files that are not
     known = stored_tips(manifest)
-    if same_tips(root, others(root, names, known), known):
+    wanted = _others(root, names, known)
+    if [tip.name for tip in known] == wanted and same_tips(root, wanted, known):
         return True
     return [tip for tip in resolve(root, names) if not _is_here(root, tip)] == known
 
 
-def others(root: Path, names: Sequence[str], known: Sequence[Tip]) -> list[str]:
+class Walked(NamedTuple):
+    """What the walk found, and the settings that it went by."""
+
+    result: WalkResult
+    options: WalkOptions
+
+
+def _other_settings(manifest: Manifest, options: WalkOptions) -> bool:
+    """Whether the settings that decide which files there are have changed."""
+    now = {"max_file_bytes": options.max_file_bytes, "include": list(options.include),
+           "exclude": list(options.exclude), "hidden": options.hidden}  # fmt: skip
+    return any(manifest.settings.get(name) != value for name, value in now.items())
+
+
+def _other_rules(table: FileTable, walked: WalkResult) -> bool:
+    """Whether an ignore file has."""
+    known = {name: mtime_ns for name, mtime_ns in table.folders() if name.rpartition("/")[2] in IGNORE_FILES}
+    return known != dict(walked.rules)
+
+
+def _others(root: Path, names: Sequence[str], known: Sequence[Tip]) -> list[str]:
     """The names without that of the branch that is checked out, as far as the known refs tell."""
     here = {tip.name for tip in known if _is_here(root, tip)}
     _, branch = head(root)
@@ -116,8 +146,6 @@ class BranchesMade:
     shard: Path | Shard | None = None  # None: no branch can be read, or none is asked for
     tips: list[Tip] = field(default_factory=list)
     files: dict[str, int] = field(default_factory=dict)  # per branch: how many files differ
-    parsed: int = 0
-    reused: int = 0  # files whose extraction was there already
 
     def settings(self, names: Sequence[str]) -> dict[str, Any]:
         """What the manifest keeps among the settings."""
@@ -147,8 +175,11 @@ def make_branches(
     tips = [tip for tip in resolve(root, names) if not _is_here(root, tip)] if names else []
     found = BranchesMade(tips=tips)
     if any(not tip.problem for tip in tips):
-        with _Maker(setting, walk, made, before) as maker:
-            maker.make(found)
+        try:
+            with _Maker(setting, walk, made, before) as maker:
+                maker.make(found)
+        except GitTrouble as error:  # the repository is gone since
+            found.tips = [tip._replace(commit="", problem=str(error)) for tip in found.tips]
     return found
 
 
@@ -171,7 +202,8 @@ class _Maker:
         self._shard: Shard | None = None
         self._old_states: dict[str, tuple[str, Mapping[str, State]]] = {}  # branch -> commit, its paths
         self._again: set[str] | None = None  # paths that have changed here; None: all
-        if before is not None and (shard := before.manifest.shards.get("branches")) is not None:
+        shard = before.manifest.shards.get("branches") if before is not None else None
+        if before is not None and shard is not None and not _other_settings(before.manifest, walk):
             self._old = BranchIndex(setting.place.index_dir / shard.name)
             self._shard = shard
             self._old_states = dict(self._states_before(self._old))
@@ -192,14 +224,7 @@ class _Maker:
 
     def _changed_here(self, before: Before, made: Made) -> set[str] | None:
         """Paths whose state here is not that of the generation before; None if the rules are other ones."""
-        now = {"max_file_bytes": self._walk.max_file_bytes, "include": list(self._walk.include),
-               "exclude": list(self._walk.exclude), "hidden": self._walk.hidden}  # fmt: skip
-        if any(before.manifest.settings.get(name) != now[name] for name in _OF_THE_WALK):
-            return None
-        watched = dict(before.table.folders())
-        if any(watched.get(name) != mtime_ns for name, mtime_ns in self._setting.walked.rules):
-            return None
-        if {name for name, _ in self._setting.walked.rules} != {name for name in watched if _is_rule(name)}:
+        if _other_rules(before.table, self._setting.walked):
             return None
         change = before.change
         found = {item.path for item in (*change.gone, *change.replaced)} | {item.path for item in change.dirty}
@@ -239,7 +264,7 @@ class _Maker:
         if fresh or self._is_other(tips, differing):
             path = self._setting.folder / "branches.sqlite"
             path.unlink(missing_ok=True)
-            with closing(self._extracted(found, fresh, sizes)) as extracted:
+            with closing(self._extracted(fresh, sizes)) as extracted:
                 contents = merge(self._stored(wanted, known), extracted, key=itemgetter(0))
                 differing = write_branches(path, tips, differing, contents)
             if self._is_other(tips, differing):
@@ -328,7 +353,7 @@ class _Maker:
                     yield version, self._old.content(known[version])
 
     def _extracted(
-        self, found: BranchesMade, fresh: Sequence[Version], sizes: Mapping[str, int]
+        self, fresh: Sequence[Version], sizes: Mapping[str, int]
     ) -> Generator[tuple[Version, Content], None, None]:
         tasks = [
             Task(FileEntry(version.path, size, 0), oid=version.oid)
@@ -340,8 +365,6 @@ class _Maker:
         with closing(process(place, tasks, jobs, self._setting.warm_up, self._load)) as batches:
             for batch in batches:
                 for item in batch:
-                    found.reused += item.cached
-                    found.parsed += not item.cached and not item.skip
                     if not item.skip and not item.limit:  # of the rest, a part at most is known
                         content = Content(item.language, is_test(item.entry.path), item.defined)
                         yield Version(item.entry.path, item.oid), content
@@ -354,9 +377,3 @@ class _Maker:
 
 def _versions(paths: Mapping[str, State]) -> Iterator[Version]:
     return (Version(path, oid) for path, (_, oid) in paths.items() if oid is not None)
-
-
-def _is_rule(name: str) -> bool:
-    from lci_py.source.layers import IGNORE_FILES
-
-    return name.rpartition("/")[2] in IGNORE_FILES

@@ -198,9 +198,10 @@ def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
     was = before.manifest.settings.get("branches")
     if not (was if options.branches is None else was or options.branches):
         return True
-    from lci_py.index.branch_build import names_of, up_to_date
+    from lci_py.index.branch_build import Walked, names_of, up_to_date
 
-    return up_to_date(tree.root, names_of(options.branches, before.manifest), before.manifest)
+    names, manifest = names_of(options.branches, before.manifest), before.manifest
+    return up_to_date(tree.root, names, manifest, before.table, Walked(tree.walked, options.walk))
 
 
 def _watched(tree: _Tree, options: BuildOptions) -> list[tuple[str, int]]:

@@ -297,7 +297,7 @@ def _footer(answer: ConflictsAnswer, signs: Signs) -> str:
     by_number = sorted(answer.by_relation.items(), key=lambda item: (-item[1], RELATIONS.index(item[0])))
     if answer.total:
         head += ": " + ", ".join(f"{number:,} {relation}" for relation, number in by_number if number)
-    parts = [head]
+    parts = [head] if answer.total or not answer.conflicts else []
     if answer.conflicts:
         parts.append(plural(len(answer.conflicts), "disagreement") + " between sources")
     if answer.index.stale_files:

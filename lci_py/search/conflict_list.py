@@ -37,7 +37,8 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
         results=tuple(found if request.limit is None else found[: request.limit]),
-        conflicts=all_of(session, request.filters),
+        # Who asks for a relation of definitions asks for nothing else.
+        conflicts=() if request.relations else all_of(session, request.filters, request.name),
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(session),

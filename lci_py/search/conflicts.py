@@ -34,6 +34,7 @@ class Site:
     traits: frozenset[str] = frozenset()  # words of source.traits.TRAITS
     parent: int = -1  # number of the definition around it
     digest: str = ""  # of its own text
+    broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
 
@@ -57,7 +58,14 @@ _LAST_WINS = frozenset({"python", "javascript", "ruby", "lua", "bash"})
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
 #: Parts that decide at run time which definition is had.
 _RUN_TIME = re.compile(r"(?:try|try else|except\b.*|begin|rescue\b.*|catch\b.*)$", re.DOTALL)
+#: What a condition on the environment of a program mentions.
+_ENVIRONMENT = re.compile(
+    r"platform|version|os\.name|\bPY[23]\b|process\.|import\.meta|__DEV__|typeof |RUBY_|PHP_|Mix\.|jit\b|flag\(",
+    re.IGNORECASE,
+)
 _TYPES_ONLY = re.compile(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
+#: What is no name of anything: a placeholder, and what is left of JavaScript that does not parse.
+_NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: What makes a row no definition that counts. The signatures of an overload, and a property's setter, are parts of one.
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
@@ -132,7 +140,7 @@ def _definition(site: Site) -> tuple[object, ...]:
 
 def passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
-    if site.kind not in GROUPS or site.name == "_" or not _PARTS.isdisjoint(site.traits):
+    if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
     if site.build_tag is not None and not _counts(site.build_tag, site.language):
         return True
@@ -167,18 +175,21 @@ def _pair(one: Site, other: Site) -> str | None:
     language = one.language
     macros = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.build_tag, other.build_tag, language)
+    if _is_value(one) and language in _SEQUENTIAL and not (_chosen(one) and _chosen(other)):
+        return None
     if both is False:
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if macros == 1:
         return None  # a macro beside a function wraps it
-    if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) != _guards(other):
+    if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) or _guards(other):
         return "fallback"
     if one.path_tag != other.path_tag and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
         return "variant"  # the file that says more takes the place of the one that says less
     if _is_value(one):
         return None  # an assignment under a condition mostly changes a variable that is there already
     if macros:
-        return _sequence(one, other) if one.file == other.file and one.digest != other.digest else None
+        # Where both hold, the later one counts, with or without an #undef between them.
+        return "variant" if one.file == other.file and one.digest != other.digest else None
     if language in _SEQUENTIAL:
         return _sequence(one, other) if one.file == other.file else None
     return "overlap" if _clashes(one, other, both) else None
@@ -186,7 +197,7 @@ def _pair(one: Site, other: Site) -> str | None:
 
 def _clashes(one: Site, other: Site, both: bool | None) -> bool:
     """Whether two definitions that can both be had are one too many, and not two things that look alike."""
-    if one.build_tag == other.build_tag or both is None:
+    if one.build_tag == other.build_tag or both is None or one.name in _ENTRY_POINTS:
         return False  # no compiler takes two under one condition: what tells them apart is not seen
     if one.language == "go":
         return True
@@ -202,13 +213,20 @@ def _clashes(one: Site, other: Site, both: bool | None) -> bool:
 def _sequence(one: Site, other: Site) -> str | None:
     """The same where the later of two definitions replaces the earlier one."""
     language = one.language
+    if language == "ruby" and GROUPS[one.kind] != "callable":
+        return None  # reopened
     if one.build_tag == other.build_tag:
-        reopened = GROUPS[one.kind] == "type" and language == "ruby"
-        plain = language in _LAST_WINS and one.parent == other.parent and not reopened
-        return "duplicate" if plain and not {"decorated", "weak"} & (one.traits | other.traits) else None
+        return "duplicate" if _replaces(other, one) else None
     if logic.implies(other.build_tag, one.build_tag, language):
         return "variant"  # the later one counts where its condition holds, the earlier one elsewhere
     return "overlap"
+
+
+def _replaces(site: Site, earlier: Site) -> bool:
+    """Whether a definition is made where there is one already, and nothing keeps that one."""
+    if site.language not in _LAST_WINS or site.parent != earlier.parent or site.broken:
+        return False  # where a file does not parse, conditions may have been missed
+    return not {"decorated", "weak"} & (site.traits | earlier.traits)
 
 
 def _is_value(site: Site) -> bool:
@@ -220,11 +238,18 @@ def _run_time(tag: str | None) -> tuple[str, ...]:
     return tuple(part for part in (conjuncts(tag) if tag is not None else ()) if _RUN_TIME.match(part))
 
 
+def _chosen(site: Site) -> bool:
+    """Whether a variable's value is chosen by what the program runs on, and not by what it finds out as it runs."""
+    if site.language == "bash" or site.build_tag is None:
+        return False
+    return site.kind == "constant" or bool(_ENVIRONMENT.search(site.build_tag)) or bool(_run_time(site.build_tag))
+
+
 @lru_cache(maxsize=4096)
 def _counts(tag: str, language: str) -> bool:
     """Whether something under a condition can be a definition beside others."""
-    if logic.never(tag, language):
-        return False
+    if logic.never(tag, language) or (language == "rust" and "macro(" in tag):
+        return False  # never built; or a macro decides that nobody knows
     # What only a type checker sees declares the definition beside it.
     return language != "python" or not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
 
@@ -294,7 +319,7 @@ def _parameters(name: str, signature: str, group: str) -> str:
     template = re.search(r"\btemplate\s*<.*>", head)
     text = f"{template.group() if template else ''} {rest}"
     if group == "type":
-        text = re.split(r":(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
+        text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
     text = re.sub(r"\s*=[^,()]*", "", text)  # default values
     text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)

@@ -329,16 +329,35 @@ def for_results(session: Session, query: str, results: Sequence[Result]) -> tupl
     return tuple(entry for rows in claims_of(session.symbols, keys).values() for entry in disagreements(rows))
 
 
-def all_of(session: Session, filters: Filters) -> tuple[dict[str, Any], ...]:
-    """All disagreements of a repository of which one place passes the filters, by the name they are about."""
-    passes = _test(filters)
+def all_of(session: Session, filters: Filters, name: str = "") -> tuple[dict[str, Any], ...]:
+    """All disagreements of a repository of which one place passes the filters, by the name they are about.
+
+    Args:
+        session: The open index.
+        filters: What one of the places has to be.
+        name: A name, qualified name or glob, `FILE::` before it; "" for any.
+    """
+    passes, named = _test(filters), _named(name)
     found = []
     for rows in claims_of(session.symbols, disputable_keys(session.symbols)).values():
         cited = {_cited(row): row for row in rows}
         for entry in disagreements(rows):
-            if any(passes(cited[source]) for source in entry["sources"]):
+            if any(passes(cited[source]) and named(cited[source]) for source in entry["sources"]):
                 found.append(entry)
     return tuple(found)
+
+
+def _named(name: str) -> Callable[[ClaimRow], bool]:
+    """Whether a place is about a name; the same as `SymbolicIndex.definitions` reads one, for what is no definition."""
+    file, _, rest = name.rpartition("::")
+    pattern = _as_pattern(rest)
+
+    def named(row: ClaimRow) -> bool:
+        names = (row.name, row.qualified_name, last_part(row.name))
+        is_there = not file or f"/{row.file}".endswith(f"/{file}")
+        return not name or (is_there and any(pattern.fullmatch(one) for one in names if one))
+
+    return named
 
 
 def _test(filters: Filters) -> Callable[[ClaimRow], bool]:

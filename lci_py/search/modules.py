@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _MAX_DECLARATIONS = 8
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
-#: Cargo's folders in which each file is a crate.
-_CRATES = frozenset({"bin", "tests", "examples", "benches"})
 _UNKNOWN = re.compile(r"macro\((\w+)\)\Z")
 _SELECT = (
     "SELECT f.id, f.path, s.name, s.qualified_name, s.build_tag, s.traits FROM symbols s JOIN files f ON f.id = s.file"
@@ -65,8 +63,9 @@ class Modules:
 
     def __init__(self, symbols: SymbolicIndex) -> None:
         self._symbols = symbols
-        self._named: dict[str, list[_Module]] = {}
-        self._placed: list[_Module] | None = None
+        self._names_read: set[str] = set()
+        #: What leads to a place: by the names of the files alone, and if the modules of a file are beside it.
+        self._by_place: tuple[dict[str, list[_Lead]], dict[str, list[_Lead]]] = ({}, {})
         self._leading: dict[str, list[_Lead]] = {}
         self._conditions: dict[str, str | None] = {}
         self._tags: dict[tuple[str, str | None], str | None] = {}
@@ -189,13 +188,8 @@ class Modules:
             return known or []
         self._leading[path] = []  # should two files declare each other
         folder, base = posixpath.split(path)
-        name = posixpath.basename(folder) if base == "mod.rs" else base.removesuffix(".rs")
-        certain: list[_Lead] = []
-        beside: list[_Lead] = []
-        for module in dict.fromkeys([*self._modules_named(name), *self._modules_placed()]):
-            if module.file != path:
-                certain += _leading(module, _own_folder(module.file), path)
-                beside += _leading(module, posixpath.dirname(module.file), path)
+        self._read(posixpath.basename(folder) if base == "mod.rs" else base.removesuffix(".rs"))
+        certain, beside = ([one for one in at.get(path, ()) if one.module.file != path] for at in self._by_place)
         # The modules of a file are beside it, whatever its name, if a crate begins with it, so that nothing declares
         # it, or if an attribute named it.
         found = certain or [
@@ -205,17 +199,22 @@ class Modules:
         self._leading[path] = found[: _MAX_DECLARATIONS + 1]
         return self._leading[path]
 
-    def _modules_named(self, name: str) -> list[_Module]:
-        if name not in self._named:
-            rows = self._rows("s.name = ? AND s.kind = 'module' AND instr(s.traits, 'external')", [name])
-            self._named[name] = _modules(rows)
-        return self._named[name]
+    def _read(self, name: str) -> None:
+        """Take down where the modules of a name, and all that have an attribute `path`, may be."""
+        if not self._names_read:
+            # The file's name does not lead to these.
+            self._take_down(self._rows("s.kind = 'module' AND instr(s.traits, 'path=')", []))
+        if name not in self._names_read:
+            sql = "s.name = ? AND s.kind = 'module' AND instr(s.traits, 'external') AND NOT instr(s.traits, 'path=')"
+            self._take_down(self._rows(sql, [name]))
+        self._names_read.add(name)
 
-    def _modules_placed(self) -> list[_Module]:
-        """All modules with an attribute `path`: the file's name does not lead to these."""
-        if self._placed is None:
-            self._placed = _modules(self._rows("s.kind = 'module' AND instr(s.traits, 'path=')", []))
-        return self._placed
+    def _take_down(self, rows: Iterable[tuple[int, sqlite3.Row]]) -> None:
+        for module in _modules(rows):
+            folders = _own_folder(module.file), posixpath.dirname(module.file)
+            for at, folder in zip(self._by_place, folders, strict=True):
+                for place, lead in _leading(module, folder):
+                    at.setdefault(place, []).append(lead)
 
     def _rows(self, condition: str, args: list[object]) -> list[tuple[int, sqlite3.Row]]:
         return [
@@ -254,24 +253,22 @@ def _modules(rows: Iterable[tuple[int, sqlite3.Row]]) -> list[_Module]:
 def _own_folder(file: str) -> str:
     """Where the modules of a file are, as far as its name says."""
     folder, base = posixpath.split(file)
-    if base in _ROOTS or posixpath.basename(folder) in _CRATES:
-        return folder
-    return posixpath.join(folder, base.removesuffix(".rs"))
+    return folder if base in _ROOTS else posixpath.join(folder, base.removesuffix(".rs"))
 
 
-def _leading(module: _Module, start: str, path: str) -> Iterator[_Lead]:
-    """The ways in which a module leads to a file, if the modules of its own file are in the folder `start`."""
+def _leading(module: _Module, start: str) -> Iterator[tuple[str, _Lead]]:
+    """The files that a module may be in, if the modules of its own file are in the folder `start`."""
     inside = posixpath.join(start, *module.inside)
     written = [note[5:].partition("?") for note in module.notes if note.startswith("path=")]
-    for place, _, condition in written or [("", "", "")]:
+    for place, _, quoted in written or [("", "", "")]:
+        lead = _Lead(module, unquote(quoted), bool(place))
         if place:
             # Beside the file that says so, unless inline modules are around it.
             around = inside if module.inside else posixpath.dirname(module.file)
-            places = [posixpath.normpath(posixpath.join(around, unquote(place)))]
+            yield posixpath.normpath(posixpath.join(around, unquote(place))), lead
         else:
-            places = [posixpath.join(inside, f"{module.name}.rs"), posixpath.join(inside, module.name, "mod.rs")]
-        if path in places:
-            yield _Lead(module, unquote(condition), bool(place))
+            yield posixpath.join(inside, f"{module.name}.rs"), lead
+            yield posixpath.join(inside, module.name, "mod.rs"), lead
 
 
 def _shared(one: str, other: str) -> int:

@@ -179,7 +179,7 @@ def test_the_last_line_counts() -> None:
         return shown(found).splitlines()[-1]
 
     assert last(answer()) == "no conflicts"
-    assert last(answer(conflicts=(TIMEOUT,) * 2)) == "no conflicts · 2 disagreements between sources"
+    assert last(answer(conflicts=(TIMEOUT,) * 2)) == "2 disagreements between sources"
     assert last(answer(TWICE)) == "1 conflict: 1 duplicate"
     assert last(answer(TWICE, OPEN, MANY, MANY)) == "4 conflicts: 2 variant, 1 overlap, 1 duplicate"
     cut = answer(TWICE, total=1234, by_relation={"variant": 1000, "duplicate": 234})
@@ -226,6 +226,7 @@ def test_one_list_for_all_rows_of_a_symbol() -> None:
         "2 definitions, duplicate: in one scope, without a condition: the last one wins",
         "2 definitions, duplicate: listed above, at a.py:3",
     ]
+    assert file.getvalue().count("\n      ") == 5
 
 
 def test_below_a_result_the_own_row_is_always_shown() -> None:

@@ -337,6 +337,9 @@ def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
     less = budget.cut(whole, 120)
     assert (less.results, len(less.conflicts)) == ((), 1)
     assert budget.cut(whole, 90).truncated["conflicts_dropped"] == 1
+    several = replace(whole, conflicts=({"reasoning": "x" * 40},) * 5)
+    some = budget.cut(several, 150)
+    assert some.truncated["conflicts_dropped"] == 5 - len(some.conflicts) and some.conflicts
 
 
 def test_an_answer_that_fits_is_unchanged() -> None:

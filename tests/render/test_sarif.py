@@ -133,6 +133,7 @@ def test_a_fingerprint_tells_conflicts_apart(other: Conflict) -> None:
 
 def test_two_conflicts_of_one_kind_have_two_fingerprints() -> None:
     first, second = fingerprints(TWICE, TWICE)
+    assert first != second
     assert first.removesuffix(":1") == second.removesuffix(":2")
 
 
@@ -142,6 +143,12 @@ def test_paths_are_encoded() -> None:
     [result] = read(answer(replace(TWICE, definitions=sites)))["results"]
     found = [place.removesuffix(":1") for place in places(result)]
     assert [unquote_to_bytes(uri) for uri in found] == [name.encode("utf-8", "surrogateescape") for name in names]
+
+
+def test_a_condition_makes_no_link() -> None:
+    sites = tuple(replace(site, build_tag="[here](1)") for site in OPEN.definitions)
+    [result] = read(answer(replace(OPEN, definitions=sites)))["results"]
+    assert result["relatedLocations"][0]["message"]["text"] == "overlap: defined when [here] (1)"
 
 
 text = st.text(st.characters() | st.sampled_from("[]()\x1b\n\udcff"), min_size=1, max_size=12)

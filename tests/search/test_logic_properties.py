@@ -6,7 +6,6 @@ import itertools
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -140,9 +139,13 @@ def go_worlds(ports: Iterable[tuple[str, str]], free: list[str]) -> Iterator[set
         yield tags | ({"unix"} if system in _UNIX else set())
 
 
-GO_PORTS = [("linux", "amd64"), ("android", "arm64"), ("darwin", "arm64"), ("ios", "arm64"), ("windows", "amd64")]
-GO_PORTS += [("linux", "arm64"), ("windows", "arm64"), ("darwin", "amd64"), ("ios", "amd64"), ("android", "amd64")]
-GO_PORTS += [("linux", "386"), ("js", "wasm"), ("plan9", "amd64"), ("plan9", "386"), ("windows", "386")]
+# All that these systems have, of `go tool dist list`: which there are is among the facts.
+GO_PORTS = [("js", "wasm")]
+GO_PORTS += itertools.product(("linux", "android", "windows"), ("386", "amd64", "arm", "arm64"))
+GO_PORTS += [
+    *itertools.product(("darwin", "ios"), ("amd64", "arm64")),
+    *itertools.product(("plan9",), ("386", "amd64", "arm")),
+]
 GO_WORLDS: list[World] = [dict.fromkeys(world, True) for world in go_worlds(GO_PORTS, ["cgo", "netgo"])]
 GO_NAMES = ["linux", "android", "darwin", "windows", "unix", "amd64", "arm64", "cgo", "netgo"]
 GO_ATOMS: list[Condition] = [(name, lambda w, name=name: name in w) for name in GO_NAMES]  # type: ignore[misc]
@@ -290,10 +293,15 @@ def hostile() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("tag", list(hostile()), ids=lambda tag: tag[:20])
-@pytest.mark.parametrize("language", ["python", "c", "go"])
-def test_hostile_texts_are_bounded(tag: str, language: str) -> None:
-    began = time.process_time()
-    together(tag, negate(tag[:200]), language)
-    together(tag, "a0 && X == 3", language)
-    holds(tag, language, Machine.here())
-    assert time.process_time() - began < 5  # milliseconds; a hundredfold would be a hang
+@pytest.mark.parametrize("language", ["python", "c", "go", "bash"])
+def test_hostile_texts_have_an_answer(tag: str, language: str) -> None:
+    for other in (negate(tag[:200]), "a0 && X == 3"):
+        assert together(tag, other, language) in (True, False, None)
+    assert holds(tag, language, Machine.here()) in (True, False, None)
+
+
+def test_what_would_take_long_is_not_decided() -> None:
+    pigeons = next(tag for tag in hostile() if tag.startswith("(p00"))
+    assert together(pigeons, None, "c") is None
+    assert implies(pigeons, "0", "c") is None
+    assert not never(pigeons, "c")

@@ -198,11 +198,11 @@ def test_a_refreshed_index_says_the_same(tmp_path: Path) -> None:
 
 
 def test_a_long_chain_of_files_ends(tmp_path: Path) -> None:
-    sources = {f"src/m{i}.rs": f'#[path = "m{i + 1}.rs"]\n#[cfg(c{i})]\nmod m;\n' for i in range(300)}
-    root = build(tmp_path, {**sources, "src/m300.rs": "fn f() {}\n"})
+    sources = {f"src/m{i}.rs": f'#[path = "m{i + 1}.rs"]\n#[cfg(c{i})]\nmod m;\n' for i in range(1_100)}
+    root = build(tmp_path, {**sources, "src/m1100.rs": "fn f() {}\n"})
     with app.open_session(str(root)) as session:
-        assert len(session.modules.condition("rust", "src/m300.rs") or "") < 5_000
-        assert len(session.modules.scope("rust", "src/m300.rs", "f")) < 5_000
+        assert len(session.modules.condition("rust", "src/m1100.rs") or "") < 5_000
+        assert len(session.modules.scope("rust", "src/m1100.rs", "f")) < 5_000
 
 
 # --- conditions of several places as one ----------------------------------------------------------------------------

@@ -75,6 +75,12 @@ def test_definitions_have_the_condition_of_their_source_set() -> None:
     assert [symbol.signature.split()[0] for symbol in symbols] == ["actual", "actual"]  # the rule looks for it
 
 
+def test_members_of_what_is_expected_are_expected() -> None:
+    source = b"package p\n\nexpect class F {\n    fun f(): Int\n    val v: Int\n}\n\nclass G {\n    fun f() = 1\n}\n"
+    symbols = extract("a/src/commonMain/kotlin/p/F.kt", source, "kotlin").symbols
+    assert [s.qualified_name for s in symbols if "expect" in s.traits.split()] == ["p.F", "p.F.f", "p.F.v"]
+
+
 @given(
     st.sampled_from(["kotlin", "java", "scala"]),
     st.lists(

@@ -162,6 +162,26 @@ def test_a_function_that_an_if_cuts() -> None:
     assert tags("a.c", "c", source) == [("f", "defined(A)"), ("f", "!defined(A)"), ("g", None)]
 
 
+@pytest.mark.parametrize("language", ["c", "cpp"])
+@pytest.mark.parametrize("body", ["b();", "#ifdef V\n  if (a)\n#endif\n  b();"])  # the second cuts a statement as well
+def test_two_heads_of_one_function(language: str, body: str) -> None:
+    source = f"""
+        #ifdef A
+        int f(int a)
+        #else
+        char *h(long a)
+        #endif
+        {{
+        {body}
+        }}
+        int g(void) {{ return 1; }}
+        #ifdef B
+        int declared(int a);
+        #endif
+    """
+    assert tags("a.c", language, source) == [("f", "defined(A)"), ("h", "!defined(A)"), ("g", None)]
+
+
 def test_csharp() -> None:
     source = """
         #if NET6 || NET7
@@ -269,6 +289,7 @@ def test_a_long_condition_is_cut_and_its_brackets_are_closed() -> None:
         "#if " + "(" * 300_000 + "\n",
         "#if " + "!" * 300_000 + "\n",
         "#if " + "A && (" * 100_000 + "\n",
+        "#if " + "A && (" * 500 + "B" + ")" * 500 + "\n",
         "#if A\n" + "/*" * 300_000,
         "#if A\n" + 'R"(' * 300_000,
         "#if A\n" + '@"' * 300_000,
@@ -276,7 +297,7 @@ def test_a_long_condition_is_cut_and_its_brackets_are_closed() -> None:
         "#if A\n" + "'" * 300_000,
         "#if A \\\n" * 100_000,
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_hostile_files_cost_little(source: str) -> None:
     # Quadratic work on any of these would take minutes, and recursion over their nesting would raise.

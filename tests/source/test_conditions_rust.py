@@ -125,6 +125,8 @@ MACROS = [
     ('cfg_a! { #[cfg(b)] const C: &str = "}"; fn f() {} }', ["macro(cfg_a) && b", "macro(cfg_a)"]),
     ("cfg_a! { #[cfg(b)] fn f(c: char) { if c == '}' {} } fn g<'a>(x: &'a u8) {} }", ["macro(cfg_a) && b", "macro(cfg_a)"]),
     ('cfg_a! { #[cfg(b)] const C: u8 = r#"}"#; // }\n /* } */ fn f() {} }', ["macro(cfg_a) && b", "macro(cfg_a)"]),
+    # not what the macro takes
+    ("cfg_if! { #[inline] fn f() {} impl T { fn g() {} } }", [None, None]),
     # what a function does with a macro decides nothing about definitions
     ("fn f() { cfg_if! { if #[cfg(a)] { g() } else { h() } } if cfg!(b) {} }", [None]),
 ]  # fmt: skip

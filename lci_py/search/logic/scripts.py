@@ -189,19 +189,12 @@ LUA = Dialect(
 )
 
 # Elixir
-_ELIXIR_VERSION = re.compile(
-    r'Version\.match\?\(System\.version(?:\(\))?,"(>=|<=|>|<|==|~>) ?(\d[\d.]*)(?:-dev|-rc.*)?"\)'
-)
+_ELIXIR_VERSION = re.compile(r'Version\.match\?\(System\.version,"(>=|<=|>|<|==|~>) ?(\d[\d.]*)(?:-dev|-rc.*)?"\)')
 
 
 def _elixir(leaf: Leaf) -> Formula | None:
     if isinstance(leaf, Comparison):
-        left, operator, right = leaf
-        if left.endswith("()") and operator in ("==", "===", "in"):
-            return _again(Comparison(left[:-2], "==" if operator == "===" else operator, right))
         return None
-    if leaf.text.endswith("()"):
-        return Literal(leaf.text[:-2], ~ELIXIR.falsy)
     match = _ELIXIR_VERSION.fullmatch(leaf.text)
     value = version(match[2]) if match else None
     if match is None or value is None:
@@ -213,13 +206,8 @@ def _elixir(leaf: Leaf) -> Formula | None:
     return Literal("System.version", numeric(((value, 0), upper)))
 
 
-def _again(leaf: Comparison) -> Formula:
-    from lci_py.search.logic.atoms import translate
-
-    return translate(leaf, ELIXIR)
-
-
-ELIXIR = Dialect(falsy=words(NULL, NO), special=_elixir)
+# `Mix.env()` and `Mix.env` are one call.
+ELIXIR = Dialect(falsy=words(NULL, NO), spell=lambda tag: tag.replace("()", ""), special=_elixir)
 
 # Shells
 _UNAME = frozenset({"$(uname)", "$(uname-s)", "`uname`", "`uname-s`", "$OSTYPE", "${OSTYPE}", "${OSTYPE:-}"})
@@ -235,9 +223,9 @@ def _shell(leaf: Leaf) -> Formula | None:
     if isinstance(leaf, Operand):
         # `-n $x` and `-z $x` ask whether there is any text.
         text = leaf.text.replace('"', "")
-        return (
-            Literal(text[2:], words(EMPTY) if text[1] == "z" else ~words(EMPTY)) if text[:2] in ("-n", "-z") else None
-        )
+        if text[:2] not in ("-n", "-z"):
+            return None
+        return Literal(text[2:], words(EMPTY) if text[1] == "z" else ~words(EMPTY))
     left, operator, right = leaf
     if operator not in ("==", "==="):
         return None

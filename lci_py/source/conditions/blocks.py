@@ -31,7 +31,10 @@ _ATOM = re.compile(r"[$@\\]{0,3}[\w.:]+[?!]?(?:\([^()]*\))?")
 _UNEQUAL = re.compile(
     rf"((?:typeof )?[\w.$@:\\]+[?!]?(?:\([^()]*\)|\[[^\[\]]*\])*) (!==?|~=|!~) ({_STRING}|[\w.$:]+|/[^/]*/\w*)"
 )
-_EQUAL = {"!==": "===", "!=": "==", "~=": "==", "!~": "=~"}
+_NEITHER = re.compile(
+    r"((?:(?! (?:and|or|if|not|is|in) ).)+) (is not|not in) ((?:(?! (?:and|or|if|else|not|is|in) ).)+)"
+)
+_EQUAL = {"is not": "is", "not in": "in", "!==": "===", "!=": "==", "~=": "==", "!~": "=~"}
 
 
 class Branch(NamedTuple):
@@ -93,6 +96,7 @@ class Reader:
         found = self._source[node.start_byte : min(node.end_byte, node.start_byte + 4 * MAX_CONDITION)]
         shown = found.decode("utf-8", "replace")
         if "\n" in shown:
+            shown = shown.replace("\\\n", " ")
             shown = _compiled(rf"({_STRING})|{self.syntax.comment}").sub(lambda m: m[1] or " ", shown)
         return " ".join(shown.split())
 
@@ -102,18 +106,22 @@ class Reader:
 
     def spell(self, shown: str) -> str:
         """The one form of a condition on one line."""
-        shown = _unwrapped(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
+        shown = self.tidied(shown)
         if re.match(r"not\b", shown) and not re.search(r"\b(?:and|or|if)\b|&&|\|\|", shown):
             rest = shown[3:].strip()
             shown = self.negate(_unwrapped(rest))
         shown = flags.readable(shown, self._flags, words=self.syntax.shell)
         return {"True": "", "true": "", "1": "", "False": "0", "false": "0"}.get(shown, shown)
 
+    def tidied(self, shown: str) -> str:
+        """An expression with one form of quotes, blanks and outer brackets."""
+        return _unwrapped(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
+
     def negate(self, condition: str) -> str:
         """The opposite, without a double negation."""
         if condition in ("", "0"):
             return text.negate(condition)
-        if unequal := _UNEQUAL.fullmatch(condition):
+        if unequal := _UNEQUAL.fullmatch(condition) or (self.syntax.words and _NEITHER.fullmatch(condition)):
             return f"{unequal[1]} {_EQUAL[unequal[2]]} {unequal[3]}"
         if self.syntax.words:
             inner = condition[4:] if condition.startswith("not (") else ""
@@ -129,7 +137,7 @@ class Reader:
     def one_of(self, subject: str, values: Iterable[str]) -> str:
         """The condition that a subject is one of some values; a pattern is matched instead."""
         either = " or " if self.syntax.words else " || "
-        spelled = ((value, "=~" if value.startswith("/") else self.syntax.equals) for value in map(self.spell, values))
+        spelled = ((value, "=~" if value.startswith("/") else self.syntax.equals) for value in map(self.tidied, values))
         return clip(either.join(f"{subject} {equals} {value}" for value, equals in spelled))
 
     def is_entry(self, node: Node | None) -> bool:
@@ -156,7 +164,8 @@ def ranges(syntax: Syntax, file: File) -> list[Range]:
     """What the conditionals among a file's captures say, and those in their blocks."""
     reader = Reader(syntax, file)
     found: list[Range] = []
-    pending = list(file.nodes)
+    # What a decorator gates may be all of a block, and the condition around comes first.
+    pending = sorted(file.nodes, key=lambda node: node.type not in _GATES)
     while pending:
         node = pending.pop()
         read = syntax.conditionals.get(node.type)
@@ -175,7 +184,7 @@ def ranges(syntax: Syntax, file: File) -> list[Range]:
 def if_branches(node: Node, reader: Reader) -> list[Branch]:
     """The branches of an `if` whose parts are fields: `condition`, `consequence` or `body`, and `alternative`."""
     asked = node.child_by_field_name("condition")
-    if reader.is_entry(asked):
+    if asked is None or asked.has_error or reader.is_entry(asked):
         return []
     branches: list[Branch] = []
     written: list[str] = []

@@ -13,6 +13,7 @@ _RECEIVER = r"(?:[$@]{0,2}\w+[?!]?(?:\(\))?(?:\?\.|\?->|::|->|\.|:|\\))*"
 _ARGUMENTS = r"\((?P<arguments>[^()]*(?:\([^()]*\)[^()]*)*)\)"
 _LITERAL = r""":\w+[?!]?|"[^"]*"|'[^']*'"""
 _FIRST_LITERAL = re.compile(rf"(?:^|[(,]|\w[:=])\s*({_LITERAL})")
+_FIRST = re.compile(r"(?:[^,()]|\([^()]*\))*")
 _QUOTES = "\"'"
 _SHOWN = 80  # characters of a flag's name
 
@@ -26,6 +27,8 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
             a value of that name.
         words: Whether a call's arguments are words after its name, as in a shell.
     """
+    if not any(map(text.__contains__, _stems(predicates))):
+        return text  # as nearly always
     pattern = _pattern(predicates, words)
     return pattern.sub(_flag, text) if pattern is not None else text
 
@@ -46,6 +49,12 @@ def gate(text: str, predicates: tuple[str, ...]) -> str:
         if found := pattern.match(f"{name[1]}{first}{rest}"):
             return _flag(found)
     return ""
+
+
+@lru_cache(maxsize=8)
+def _stems(predicates: tuple[str, ...]) -> tuple[str, ...]:
+    """What stands in a text that asks for a flag."""
+    return tuple(dict.fromkeys(name.partition("*")[0] for name in predicates))
 
 
 @lru_cache(maxsize=8)
@@ -70,7 +79,7 @@ def _flag(match: re.Match[str]) -> str:
         return f"flag({_quoted(word if word[0] in f'$:{_QUOTES}' else f':{word}')})"
     given = groups.get("arguments") or ""
     literal = _FIRST_LITERAL.search(given)
-    name = literal[1] if literal else given.partition(",")[0].strip()
+    name = literal[1] if literal else _FIRST.match(given)[0].strip()  # type: ignore[index]  # it may be empty
     return f"flag({_quoted(name)})" if name else match[0]  # without a name it is some other question
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lci_py.source.conditions.formula import formula
-from lci_py.source.conditions.text import File, Range, conjuncts
+from lci_py.source.conditions.text import File, Range
 
 # What go/build calls known in file names: Go 1.23's list. Names stay in it when their port is removed.
 _GOOS = frozenset((
@@ -29,9 +29,8 @@ def ranges(file: File) -> list[Range]:
     Names that the go command passes over are never built.
     """
     found = [*_name_tags(file.path), *_constraint(file.source)]
-    is_said = any("cgo" in conjuncts(condition) for condition in found)
-    if not is_said and (b'"C"' in file.source or b"`C`" in file.source) and _imports_c(file.source):
-        found.append("cgo")
+    if (b'"C"' in file.source or b"`C`" in file.source) and _imports_c(file.source):
+        found.append("cgo")  # once, if the constraint says it as well
     return [Range(0, len(file.source), condition) for condition in found]
 
 

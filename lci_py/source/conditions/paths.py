@@ -10,7 +10,7 @@ _JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
 # What bundlers and runtimes choose by: React Native and its ports, Electron, and the parts of a program that are built
 # for the browser, the server or a runtime each. The last suffix counts: in user.server.controller.js it names a layer.
 _SUFFIX = re.compile(
-    r"(?<=[^/])\.(ios|android|native|web|windows|win32|macos|server|client|browser|node|deno|bun|edge|electron)"
+    r"(?<=[^/])(?<!\.config)\.(ios|android|native|web|windows|win32|macos|server|client|browser|node|deno|bun|edge|electron)"
     r"(?=(?:\.d)?\.(?:[cm]?[jt]sx?|es6)$)"
 )
 

@@ -142,6 +142,8 @@ class _Scanner:
         return _Frame(_OTHER, start)
 
     def _branch(self, top: _Frame, start: int, own: str) -> _Frame:
+        if not own and not top.earlier:
+            return _Frame(_ITEMS, start)  # what has no condition is no branch, nor does anything stand against it
         frame = _Frame(_ITEMS, start, condition=chain(top.earlier, own))
         top.earlier.append(own)
         return frame

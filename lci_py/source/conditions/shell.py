@@ -59,6 +59,8 @@ def _if_branches(node: Node, reader: Reader) -> list[Branch]:
                 continue
             first = words.index("then") + 1
             asked = [child for child in part.children[1 : first - 1] if child.type not in (";", "\n", "comment")]
+            if any(child.has_error for child in asked):
+                return branches
             own = _spelled("; ".join(map(reader.raw, asked)), reader)
             if not branches and "BASH_SOURCE" in own:
                 return []  # a script's entry point

@@ -12,39 +12,30 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-_CONTAINERS = frozenset({
-    "source_file", "struct_declaration", "union_declaration", "enum_declaration", "opaque_declaration"
+_TYPES = frozenset({
+    "struct_declaration", "union_declaration", "enum_declaration", "opaque_declaration", "error_set_declaration"
 })  # fmt: skip
-_HOLDERS = frozenset({"variable_declaration", "using_namespace_declaration"})
+_CHOICES = frozenset({"if_expression", "switch_expression", "parenthesized_expression"})
 _WORD = re.compile(r'"(?:\\.|[^"\\])*"|\b(?:and|or)\b')
 _OPERATORS = {"and": "&&", "or": "||"}
 
 
 def ranges(file: File) -> list[Range]:
-    """The branches that stand where a container's declarations get their values."""
+    """The branches of a declaration's value that are types, or choose between types."""
     found: list[Range] = []
-    end, is_declared = 0, False
-    nodes = {(node.start_byte, -node.end_byte): node for node in file.nodes}  # one match for each branch
-    for _, node in sorted(nodes.items()):
-        if node.start_byte >= end:  # else it is in a branch of the one before
-            end, is_declared = node.end_byte, _declares(node)
-        if is_declared:
-            branches = _of_if(node) if node.type == "if_expression" else _of_switch(node)
-            found += (Range(branch.start_byte, branch.end_byte, text) for branch, text in branches if text)
+    for holder in file.nodes:
+        pending = [child for child in holder.children if child.type in _CHOICES]
+        while pending:
+            node = pending.pop()
+            if node.type == "parenthesized_expression":
+                pending += [child for child in node.children if child.type in _CHOICES]
+                continue
+            for branch, condition in _of_if(node) if node.type == "if_expression" else _of_switch(node):
+                if condition and branch.type in _TYPES | _CHOICES:
+                    found.append(Range(branch.start_byte, branch.end_byte, condition))
+                if branch.type in _CHOICES:
+                    pending.append(branch)
     return found
-
-
-def _declares(node: Node) -> bool:
-    """Whether a declaration in a file or type gets its value here. In a function it may depend on the arguments."""
-    around = node.parent
-    while around is not None and around.type in ("if_expression", "parenthesized_expression"):
-        around = around.parent
-    return (
-        around is not None
-        and around.type in _HOLDERS
-        and around.parent is not None
-        and around.parent.type in _CONTAINERS
-    )
 
 
 def _of_if(node: Node) -> Iterator[tuple[Node, str]]:
