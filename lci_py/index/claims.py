@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Kinds of definitions that are given a value.
 VALUED = ("constant", "variable", "field", "property", "enum_member", "macro")
+#: Languages whose packages make a qualified name mean one thing in a repository.
+PACKAGED = ("java", "kotlin", "csharp", "php", "scala", "elixir", "ruby")
 #: More claims on one name than this say that it is not one setting.
 MAX_PER_NAME = 400
 _KINDS = ",".join(f"'{kind}'" for kind in VALUED)
@@ -123,9 +125,10 @@ def disputable_keys(index: SymbolicIndex) -> set[str]:
     for segment in index.segments:
         sql = (
             "SELECT f.language, s.qualified_name, s.joined FROM symbols s JOIN files f ON f.id = s.file "
-            f"WHERE {segment.live} AND s.kind = 'constant' AND f.test = 0 AND s.build_tag IS NULL"
+            f"WHERE {segment.live} AND s.kind = 'constant' AND f.test = 0 AND s.build_tag IS NULL "
+            f"AND f.language IN ({marks(PACKAGED)})"
         )
-        constants.update(tuple(row) for row in segment.execute(sql))
+        constants.update(tuple(row) for row in segment.execute(sql, PACKAGED))
     found |= {key for key, count in defaults.items() if count > 1}
     return found | {claimed(str(joined)) for (_, _, joined), count in constants.items() if 1 < count <= MAX_PER_NAME}
 
