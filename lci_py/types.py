@@ -222,7 +222,6 @@ class BuildSummary:
 
 
 # --- search -----------------------------------------------------------------------------------------------------
-
 #: How several definitions of one symbol relate, gravest first: both can hold at once; the last of one scope wins; one
 #: stands in where the other cannot be had; their conditions exclude each other; another branch has another one.
 RELATIONS = ("overlap", "duplicate", "fallback", "variant", "branch")

@@ -20,7 +20,7 @@ import pytest
 from lci_py import app, config
 from lci_py.cli import main
 from lci_py.cli_options import COMMANDS, Command
-from lci_py.index import callees, constraints, links, lookups, symbolic, values
+from lci_py.index import branches, callees, constraints, links, lookups, symbolic, values
 from lci_py.index.arrays import Arrays
 from lci_py.index.bm25 import FIELDS
 from lci_py.index.manifest import FORMAT, Manifest
@@ -286,10 +286,12 @@ def test_the_layers_of_the_architecture_page() -> None:
         assert written[part] - common == allowed - common - {part}, part
 
 
-def test_the_tables_of_the_symbols_shard() -> None:
+@pytest.mark.parametrize(("role", "schema"), [("symbols", symbolic._SCHEMA), ("branches", branches._SCHEMA)])
+def test_the_tables_of_a_shard(role: str, schema: str) -> None:
     db = sqlite3.connect(":memory:")
-    db.executescript(symbolic._SCHEMA)
-    written = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[1])) for row in rows(DOCS / "index-format.md")}
+    db.executescript(schema)
+    section = rows(DOCS / "index-format.md", f"## {role}-*.sqlite", "\n## ")
+    written = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[1])) for row in section}
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         columns = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
         assert columns == written[table], table

@@ -30,5 +30,6 @@
   (#any-of? @_macro "alias_method" "define_method" "define_singleton_method"))
 
 [(do_block) (block) (lambda)] @local
+(singleton_class) @static
 
 (comment) @comment

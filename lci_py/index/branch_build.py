@@ -146,8 +146,6 @@ class BranchesMade:
     shard: Path | Shard | None = None  # None: no branch can be read, or none is asked for
     tips: list[Tip] = field(default_factory=list)
     files: dict[str, int] = field(default_factory=dict)  # per branch: how many files differ
-    parsed: int = 0
-    reused: int = 0  # files whose extraction was there already
 
     def settings(self, names: Sequence[str]) -> dict[str, Any]:
         """What the manifest keeps among the settings."""
@@ -177,8 +175,11 @@ def make_branches(
     tips = [tip for tip in resolve(root, names) if not _is_here(root, tip)] if names else []
     found = BranchesMade(tips=tips)
     if any(not tip.problem for tip in tips):
-        with _Maker(setting, walk, made, before) as maker:
-            maker.make(found)
+        try:
+            with _Maker(setting, walk, made, before) as maker:
+                maker.make(found)
+        except GitTrouble as error:  # the repository is gone since
+            found.tips = [tip._replace(commit="", problem=str(error)) for tip in found.tips]
     return found
 
 
@@ -263,7 +264,7 @@ class _Maker:
         if fresh or self._is_other(tips, differing):
             path = self._setting.folder / "branches.sqlite"
             path.unlink(missing_ok=True)
-            with closing(self._extracted(found, fresh, sizes)) as extracted:
+            with closing(self._extracted(fresh, sizes)) as extracted:
                 contents = merge(self._stored(wanted, known), extracted, key=itemgetter(0))
                 differing = write_branches(path, tips, differing, contents)
             if self._is_other(tips, differing):
@@ -352,7 +353,7 @@ class _Maker:
                     yield version, self._old.content(known[version])
 
     def _extracted(
-        self, found: BranchesMade, fresh: Sequence[Version], sizes: Mapping[str, int]
+        self, fresh: Sequence[Version], sizes: Mapping[str, int]
     ) -> Generator[tuple[Version, Content], None, None]:
         tasks = [
             Task(FileEntry(version.path, size, 0), oid=version.oid)
@@ -364,8 +365,6 @@ class _Maker:
         with closing(process(place, tasks, jobs, self._setting.warm_up, self._load)) as batches:
             for batch in batches:
                 for item in batch:
-                    found.reused += item.cached
-                    found.parsed += not item.cached and not item.skip
                     if not item.skip and not item.limit:  # of the rest, a part at most is known
                         content = Content(item.language, is_test(item.entry.path), item.defined)
                         yield Version(item.entry.path, item.oid), content

@@ -12,10 +12,21 @@ from lci_py.source.claims import COMPUTED, code_value
 from lci_py.source.claims.names import claimed
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from lci_py.index.symbols import SymbolicIndex
+
+    class Segment(Protocol):
+        name: str
+        live: str
+
+        def execute(self, sql: str, args: Sequence[object] = ()) -> list[Any]: ...
+
 
 #: Kinds of definitions that are given a value.
 VALUED = ("constant", "variable", "field", "property", "enum_member", "macro")
+#: Languages whose packages make a qualified name mean one thing in a repository.
+PACKAGED = ("java", "kotlin", "csharp", "php", "scala", "elixir", "ruby")
 #: More claims on one name than this say that it is not one setting.
 MAX_PER_NAME = 400
 _KINDS = ",".join(f"'{kind}'" for kind in VALUED)
@@ -71,12 +82,29 @@ def claims_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[Claim
 
 def keys_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set[str]:
     """The names that some ranges of lines make claims on: path, first and last line of each."""
-    ranges = sorted(set(places))[:MAX_VALUES]
     found: set[str] = set()
-    for path, first, last in ranges:
-        condition = "c.file = (SELECT id FROM files WHERE path = ?) AND c.line BETWEEN ? AND ?"
-        found |= {_claim(row).key for row in _select(index, _CLAIMS, condition, [path, first, last])}
+    sql = _CLAIMS.format(live="{live}", condition="c.file = ? AND c.line BETWEEN ? AND ?")
+    for path, first, last in sorted(set(places))[:MAX_VALUES]:
+        for segment in index.segments:
+            file = _file_at(segment, path)
+            if file is not None:
+                rows = segment.execute(sql.format(live=segment.live), [file, first, last])
+                found.update(_claim(tuple(row)).key for row in rows)
     return found
+
+
+def _file_at(segment: Segment, path: str) -> int | None:
+    """The number of a file in a segment, None if it has none: numbers ascend with paths, which have no index."""
+    low, high = 0, int(segment.execute("SELECT coalesce(max(id), -1) FROM files")[0][0])
+    while low <= high:
+        middle = (low + high) // 2
+        rows = segment.execute("SELECT path FROM files WHERE id = ?", [middle])
+        if not rows or not isinstance(rows[0][0], str):
+            raise DamagedIndexError(f"{segment.name} lacks a file")
+        if rows[0][0] == path:
+            return middle
+        low, high = (middle + 1, high) if rows[0][0] < path else (low, middle - 1)
+    return None
 
 
 def disputable_keys(index: SymbolicIndex) -> set[str]:
@@ -97,9 +125,10 @@ def disputable_keys(index: SymbolicIndex) -> set[str]:
     for segment in index.segments:
         sql = (
             "SELECT f.language, s.qualified_name, s.joined FROM symbols s JOIN files f ON f.id = s.file "
-            f"WHERE {segment.live} AND s.kind = 'constant' AND f.test = 0 AND s.build_tag IS NULL"
+            f"WHERE {segment.live} AND s.kind = 'constant' AND f.test = 0 AND s.build_tag IS NULL "
+            f"AND f.language IN ({marks(PACKAGED)})"
         )
-        constants.update(tuple(row) for row in segment.execute(sql))
+        constants.update(tuple(row) for row in segment.execute(sql, PACKAGED))
     found |= {key for key, count in defaults.items() if count > 1}
     return found | {claimed(str(joined)) for (_, _, joined), count in constants.items() if 1 < count <= MAX_PER_NAME}
 

@@ -26,7 +26,7 @@ _COLUMNS = (
     f"coalesce(s.kind, '{BLOCK_KIND}') AS kind, f.language AS language, s.signature AS signature, s.doc AS doc, "
     "s.build_tag AS build_tag, f.test AS test, s.exported AS exported, s.first_line AS first_line, "
     "u.id AS unit, s.id AS symbol_number, f.id AS file_number, s.parent AS parent, "
-    "s.traits AS traits, s.digest AS digest"
+    "s.traits AS traits, s.digest AS digest, f.errors AS errors, s.arity AS arity"
 )
 _SYMBOLS = (
     "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN units u ON u.id = s.unit "

@@ -5,9 +5,12 @@ Only what the texts show is used: of `a && (b || !a)` is left `a && b`, of `a ||
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions import conjuncts, join, negate
+from lci_py.source.conditions import conjuncts, join
+from lci_py.source.conditions import negate as negated
 from lci_py.source.conditions.text import any_of, enclosed
 
 if TYPE_CHECKING:
@@ -15,12 +18,13 @@ if TYPE_CHECKING:
 
 _MAX_TEXT = 4000  # characters of a condition; what gets longer loses its innermost parts
 _MAX_ROUNDS = 4
+_TOKEN = re.compile(r"\|\||[()]")
 
 
 def all_of(conditions: Iterable[str | None]) -> str | None:
     """What holds when all the conditions do: None if there are none, "0" if they contradict each other."""
     parts = list(dict.fromkeys(part for one in conditions if one for part in _parts(one)))
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(_MAX_ROUNDS if len(parts) > 1 else 0):
         shorter = _shortened(parts)
         if shorter == parts:
             break
@@ -83,24 +87,37 @@ def _shortened(parts: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _parts(condition: str) -> list[str]:
-    while enclosed(condition):
-        condition = condition[1:-1].strip()
-    return [
+@lru_cache(maxsize=4096)
+def negate(condition: str) -> str:
+    return negated(condition)
+
+
+@lru_cache(maxsize=4096)
+def _parts(condition: str) -> tuple[str, ...]:
+    condition = _bare(condition)
+    return tuple(
         f"({part})" if len(_alternatives(part)) > 1 and not enclosed(part) else part for part in conjuncts(condition)
-    ]
+    )
 
 
-def _alternatives(condition: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _alternatives(condition: str) -> tuple[str, ...]:
     """The sides of a disjunction, the condition itself if it is none."""
     if "||" not in condition:
-        return [condition]
-    while enclosed(condition):
-        condition = condition[1:-1].strip()
+        return (condition,)
+    condition = _bare(condition)
     sides, depth, start = [], 0, 0
-    for at, character in enumerate(condition):
-        depth += (character == "(") - (character == ")")
-        if depth == 0 and condition.startswith("||", at):
-            sides.append(condition[start:at].strip())
-            start = at + 2
-    return [*sides, condition[start:].strip()]
+    for token in _TOKEN.finditer(condition):
+        text = token.group()
+        depth += (text == "(") - (text == ")")
+        if depth == 0 and text == "||":
+            sides.append(condition[start : token.start()].strip())
+            start = token.end()
+    return (*sides, condition[start:].strip())
+
+
+def _bare(condition: str) -> str:
+    """A condition without brackets around all of it."""
+    while condition.startswith("(") and enclosed(condition):
+        condition = condition[1:-1].strip()
+    return condition

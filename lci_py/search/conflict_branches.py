@@ -8,7 +8,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from lci_py.index.filters import path_test
+from lci_py.search import logic
 from lci_py.search.branch_diff import differing, differing_name
+from lci_py.search.conflict_sites import this_machine
 from lci_py.search.conflicts import GROUPS
 from lci_py.types import RELATIONS, Conflict, DefinitionSite
 
@@ -47,7 +49,7 @@ def with_branches(
             there.append(_site(other, one.branch))
     if not there:
         return found
-    here = found or (_site(asked, session.manifest.branch),)
+    here = found or (_own(asked, session.manifest.branch),)
     return (*here, *sorted(set(there), key=lambda site: (site.branch or "", site.file, site.line)))
 
 
@@ -97,7 +99,7 @@ def _conflict(session: Session, group: list[BranchDifference]) -> Conflict:
     row = here if here is not None else group[0].there
     assert row is not None
     own = session.manifest.branch
-    sites = [_site(here, own)] if here is not None else []
+    sites = [_own(here, own)] if here is not None else []
     sites += [_site(one.there, one.branch) for one in group if one.there is not None]
     missing = [one.branch for one in group if one.there is None] if here is not None else [own or DETACHED]
     return Conflict(
@@ -109,6 +111,12 @@ def _conflict(session: Session, group: list[BranchDifference]) -> Conflict:
 def gravest(definitions: Sequence[DefinitionSite]) -> str:
     """The relation that a whole conflict is called by."""
     return min((site.relation for site in definitions), key=RELATIONS.index)
+
+
+def _own(row: Row, branch: str | None) -> DefinitionSite:
+    """The definition of this tree: the active one, if its condition holds here."""
+    active = logic.holds(row["build_tag"], row["language"], this_machine()) is True
+    return replace(_site(row, branch), active=active)
 
 
 def _site(row: Row, branch: str | None) -> DefinitionSite:

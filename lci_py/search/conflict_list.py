@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.conflicts import Site
     from lci_py.search.session import Session
+    from lci_py.types import DefinitionSite
 
 
 def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
@@ -59,8 +60,11 @@ def _of_tree(session: Session, chosen: Collection[str] | None) -> Iterator[Confl
         for sites in groups.values():
             if len(sites) < 2 or (chosen is not None and not any(site.symbol_id in chosen for site in sites)):
                 continue
+            told: set[tuple[DefinitionSite, ...]] = set()
             for asked in _askers(sites):
-                if found := definitions([asked, *sites], branch, machine):
+                found = definitions([asked, *sites], branch, machine)
+                if found and found not in told:
+                    told.add(found)
                     name = (asked.name, asked.qualified_name, asked.kind, asked.language)
                     yield Conflict(*name, gravest(found), found)
 

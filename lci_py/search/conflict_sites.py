@@ -80,6 +80,8 @@ def site_of(session: Session, row: Row) -> Site:
         traits=frozenset(row["traits"].split()),
         parent=row["parent"] if row["parent"] is not None else -1,
         digest=row["digest"],
+        arity=row["arity"],
+        broken=bool(row["errors"]),
         path_tag=path_condition(language, file),
         scope=rust.scope(language, file, row["qualified_name"]) if rust is not None else "",
     )

@@ -34,6 +34,8 @@ class Site:
     traits: frozenset[str] = frozenset()  # words of source.traits.TRAITS
     parent: int = -1  # number of the definition around it
     digest: str = ""  # of its own text
+    arity: int = -1  # as `types.Symbol` has it
+    broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
 
@@ -54,15 +56,19 @@ _SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
 _SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
 #: Of these, those in which the same name twice without a condition is accepted, and the last one wins.
 _LAST_WINS = frozenset({"python", "javascript", "ruby", "lua", "bash"})
+#: A function may be written as several clauses, which are one definition.
+_CLAUSES = frozenset({"elixir", "haskell"})
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
 #: Parts that decide at run time which definition is had.
-_RUN_TIME = re.compile(r"(?:try|try else|except\b.*|begin|rescue\b.*|catch\b.*)$", re.DOTALL)
+_RUN_TIME = re.compile(r"(?:try|try else|except\b.*|begin|begin else|rescue\b.*|catch\b.*)$", re.DOTALL)
 #: What a condition on the environment of a program mentions.
 _ENVIRONMENT = re.compile(
     r"platform|version|os\.name|\bPY[23]\b|process\.|import\.meta|__DEV__|typeof |RUBY_|PHP_|Mix\.|jit\b|flag\(",
     re.IGNORECASE,
 )
 _TYPES_ONLY = re.compile(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
+#: What is no name of anything: a placeholder, and what is left of JavaScript that does not parse.
+_NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: What makes a row no definition that counts. The signatures of an overload, and a property's setter, are parts of one.
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
@@ -73,9 +79,9 @@ def group_key(site: Site) -> tuple[str, ...]:
     Where files are linked together, the key leaves out the file and `definitions` narrows further.
     """
     group = GROUPS.get(site.kind, "")
-    overload = (
-        _parameters(site.name, site.signature, group) if site.language in _OVERLOADING and group != "value" else ""
-    )
+    overload = str(site.arity) if site.language == "elixir" else ""
+    if site.language in _OVERLOADING and group != "value":
+        overload = _parameters(site.name, site.signature, group)
     owner = " ".join(sorted(word for word in site.traits if word == "static" or word.startswith("impl:")))
     return (
         site.language, site.qualified_name, group, "test" if site.is_test else "", _place(site), overload, owner
@@ -132,12 +138,14 @@ def _definition(site: Site) -> tuple[object, ...]:
     if "external" in site.traits:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
+    if site.language in _CLAUSES:
+        return site.file, site.parent, site.build_tag
     return site.file, site.line
 
 
 def passed_over(site: Site) -> bool:
     """Whether a site can define nothing twice."""
-    if site.kind not in GROUPS or site.name == "_" or not _PARTS.isdisjoint(site.traits):
+    if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
     if site.build_tag is not None and not _counts(site.build_tag, site.language):
         return True
@@ -210,13 +218,20 @@ def _clashes(one: Site, other: Site, both: bool | None) -> bool:
 def _sequence(one: Site, other: Site) -> str | None:
     """The same where the later of two definitions replaces the earlier one."""
     language = one.language
+    if language == "ruby" and GROUPS[one.kind] != "callable":
+        return None  # reopened
     if one.build_tag == other.build_tag:
-        reopened = GROUPS[one.kind] == "type" and language == "ruby"
-        plain = language in _LAST_WINS and one.parent == other.parent and not reopened
-        return "duplicate" if plain and not {"decorated", "weak"} & (one.traits | other.traits) else None
+        return "duplicate" if _replaces(other, one) else None
     if logic.implies(other.build_tag, one.build_tag, language):
         return "variant"  # the later one counts where its condition holds, the earlier one elsewhere
     return "overlap"
+
+
+def _replaces(site: Site, earlier: Site) -> bool:
+    """Whether a definition is made where there is one already, and nothing keeps that one."""
+    if site.language not in _LAST_WINS or site.parent != earlier.parent or site.broken:
+        return False  # where a file does not parse, conditions may have been missed
+    return not {"decorated", "weak"} & (site.traits | earlier.traits)
 
 
 def _is_value(site: Site) -> bool:
@@ -238,8 +253,8 @@ def _chosen(site: Site) -> bool:
 @lru_cache(maxsize=4096)
 def _counts(tag: str, language: str) -> bool:
     """Whether something under a condition can be a definition beside others."""
-    if logic.never(tag, language):
-        return False
+    if logic.never(tag, language) or (language == "rust" and "macro(" in tag):
+        return False  # never built; or a macro decides that nobody knows
     # What only a type checker sees declares the definition beside it.
     return language != "python" or not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.index.claims import ClaimRow, claims_of, disputable_keys, is_computed, keys_in
+from lci_py.index.claims import PACKAGED, ClaimRow, claims_of, disputable_keys, is_computed, keys_in
 from lci_py.index.filters import name_glob, path_test
 from lci_py.source.claims.names import claimed, is_capital, is_flag, is_secret, is_specific, last_part
 from lci_py.source.claims.places import documented_folder, is_configuration, is_documentation, is_elsewhere, is_template
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 #: Places that one entry names at most, of each value.
 _MAX_PLACES = 3
 _NAMED_KINDS = frozenset(("constant", "variable", "field", "property", "enum_member", "macro"))
-#: Languages whose packages make a qualified name mean one thing in a repository.
-_PACKAGED = frozenset(("java", "kotlin", "csharp", "php", "scala", "elixir", "ruby"))
 #: What every part of a program sets for itself, and what a release changes in many places at once.
 _COMMON = frozenset("version host port path dir directory name url uri level debug home root env user".split())
 
@@ -81,16 +79,11 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _sides(rows: Iterable[ClaimRow]) -> list[Side]:
-    """The rows by name and value, in the order of the first of each."""
-    groups: list[list[ClaimRow]] = []
+    """The rows by name, value and what they are about, in the order of the first of each."""
+    groups: dict[tuple[str, str, str], list[ClaimRow]] = {}
     for row in rows:
-        for group in groups:
-            if group[0].name == row.name and group[0].how == row.how and agree(group[0].value, row.value):
-                group.append(row)
-                break
-        else:
-            groups.append([row])
-    return [Side(group[0].value, tuple(group)) for group in groups]
+        groups.setdefault((row.name, row.how, documented_folder(row.file)), []).append(row)
+    return [side for group in groups.values() for side in _sides_by_value(group)]
 
 
 # --- documents against code ---------------------------------------------------------------------------------------
@@ -267,7 +260,7 @@ def _among_code(code: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     for row in code:
         if row.how == "default" and is_capital(row.name):
             groups.setdefault(("", row.name), []).append(row)
-        elif (row.how, row.kind) == ("code", "constant") and row.language in _PACKAGED and _is_packaged(row):
+        elif (row.how, row.kind) == ("code", "constant") and row.language in PACKAGED and _is_packaged(row):
             groups.setdefault((row.language, row.qualified_name), []).append(row)
     for (language, name), rows in groups.items():
         words = set(parts(last_part(name)))

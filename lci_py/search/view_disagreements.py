@@ -32,7 +32,7 @@ _MARGIN, _SHARE = 0.08, 0.8
 def view_disagreements(session: Session, query: str, filters: Filters, outcome: Outcome) -> tuple[dict[str, Any], ...]:
     """At most one entry of the envelope's `conflicts`: where the dense view's best definition contradicts the name."""
     name = query.strip()
-    if not _NAME.match(name) or not outcome.hits.get("dense"):
+    if not _NAME.match(name) or "__" in name or not outcome.hits.get("dense"):
         return ()
     name = dotted(name.removesuffix("()"))
     rows = session.symbols.definitions(name, filters)
@@ -77,10 +77,9 @@ def _score(outcome: Outcome, view: View, unit: int) -> float:
 
 
 def _contradiction(name: str, exact: Sequence[Row], best: Row, outcome: Outcome) -> dict[str, Any] | None:
-    """The dense view's best definition has a name like the one asked for, but is none of those that have it."""
-    last = joined(name.rpartition(".")[2])
-    other = joined(best["symbol"])
-    if not (last in other or other in last) or any(_is_around(row, best) or _is_around(best, row) for row in exact):
+    """The dense view's best definition has the name that is asked for, but in another scope or spelling. One of a name
+    that is only like it says no more than that the dense view ranks by meaning."""
+    if joined(name.rpartition(".")[2]) != joined(best["symbol"]) or any(_is_around(row, best) for row in exact):
         return None
     ahead = _score(outcome, "dense", best["unit"]) - max(_score(outcome, "dense", row["unit"]) for row in exact)
     if ahead < _MARGIN:
@@ -109,16 +108,19 @@ def _scopes(name: str, exact: Sequence[Row], best: Row, words: Row, outcome: Out
         "sources": [_cited(best), _cited(words)],
         "recommended_resolution": "escalate-to-user",
         "reasoning": (
-            f"{name} has {len(exact)} definitions: {best['qualified_name']} at {_cited(best)} is first in the dense "
-            f"index, {words['qualified_name']} at {_cited(words)} that of the lexical one."
+            f"{name} has {len(exact)} definitions: {best['qualified_name']} at {_cited(best)} is the first of the "
+            f"dense index, {words['qualified_name']} at {_cited(words)} that of the lexical one."
         ),
     }
 
 
-def _is_around(outer: Row, inner: Row) -> bool:
-    """Whether one definition is the other's owner, by place or by name."""
-    inside = outer["file"] == inner["file"] and outer["line"] <= inner["line"] <= outer["end_line"]
-    return inside or f"{inner['qualified_name']}".startswith(f"{outer['qualified_name']}.")
+def _is_around(one: Row, other: Row) -> bool:
+    """Whether one of two definitions is in the other, by place or by name: a property and its field are one thing."""
+    for outer, inner in ((one, other), (other, one)):
+        inside = outer["file"] == inner["file"] and outer["line"] <= inner["line"] <= outer["end_line"]
+        if inside or str(inner["qualified_name"]).startswith(f"{outer['qualified_name']}."):
+            return True
+    return one["file"] == other["file"] and one["parent"] == other["parent"] and one["parent"] is not None
 
 
 def _cited(row: Row) -> str:

@@ -23,7 +23,9 @@ COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` 
 HASHES = re.compile(r"\s+#+$")
 
 
-_ROLES = ("scope", "local", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion")
+_ROLES = (
+    "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion"
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -64,6 +66,7 @@ class Captured:
         # last row of a comment or attribute -> (first row, node, the node of a comment's text)
         self.prefixes: dict[int, tuple[int, Node, Node | None]] = {}
         self.uncalled: list[tuple[int, int]] = []  # ranges in which nothing is called, such as type signatures
+        self.statics: list[tuple[int, int]] = []  # ranges whose members are the class's, not its objects'
         self.conditions: list[Node] = []
         self.expansions: list[tuple[Node, int, int]] = []  # a macro, and where its text starts and ends
         self.typed: list[dict[str, list[Node]]] = []
@@ -168,6 +171,8 @@ class Captured:
             self.docstrings.extend(captures["docstring"])
         elif role == "prefix":
             self._prefixes(captures)
+        elif role == "static":
+            self.statics.extend((node.start_byte, node.end_byte) for node in captures["static"])
         elif role == "uncalled":
             self.uncalled.extend((node.start_byte, node.end_byte) for node in captures["uncalled"])
         elif role == "expansion":
@@ -201,18 +206,7 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str]:
             return "definition", name
     if "comment" in names or "attribute" in names:
         return "prefix", ""
-    for role in (
-        "scope",
-        "local",
-        "import",
-        "base",
-        "docstring",
-        "condition",
-        "package",
-        "uncalled",
-        "typed",
-        "expansion",
-    ):
+    for role in _ROLES:
         if role in names:
             return role, role
     return "call", "call"

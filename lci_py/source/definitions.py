@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from lci_py.source import conditions
 from lci_py.source.captures import Captured
-from lci_py.source.extract import _symbols, _valid, _with_tables
+from lci_py.source.extract import _imports, _symbols, _valid, _with_tables
 from lci_py.source.languages import TEXT, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits
+from lci_py.source.lower import Anonymous, lower
+from lci_py.source.traits import own_digests
 from lci_py.types import Extract
 
 
@@ -27,4 +29,7 @@ def definitions(
     symbols, _, limit = _symbols(spec, captured, tags, limits.max_file_symbols)
     if not limit and is_deep(tree, limits.max_nesting):
         limit = "too_deep"
+    # What lies in an anonymous function is local; Python's hold no definitions.
+    flow = lower(language, tree.root_node, captured, tuple(_imports(captured))) if language != "python" else None
+    symbols = own_digests(captured, symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None)
     return Extract(language, "", symbols=tuple(_with_tables(symbols) if spec.tables else symbols), limit=limit)

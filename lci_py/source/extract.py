@@ -63,6 +63,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         limit = "too_deep"
     finder = Finder(captured.entities)
     flow = lower(language, tree.root_node, captured, imports := tuple(_imports(captured)))
+    symbols = own_digests(captured, symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None)
     chunks = chunk_symbols(symbols, nodes, tree.root_node, source)
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
@@ -176,7 +177,7 @@ def _symbols(
         if not kind:
             continue
         if len(symbols) == most:
-            return own_digests(captured, symbols), nodes, "too_many_symbols"
+            return symbols, nodes, "too_many_symbols"
         parent, scope = _scope(captured, entity, symbols, by_name)
         entity.symbol = len(symbols)
         entity.kind = kind
@@ -184,7 +185,7 @@ def _symbols(
             by_name.setdefault(entity.name, entity.symbol)
         symbols.append(_symbol(spec, captured, entity, kind, parent, scope, docs.get(index), tags, symbols))
         nodes.append(entity.node)
-    return own_digests(captured, symbols), nodes, ""
+    return symbols, nodes, ""
 
 
 def _with_tables(symbols: list[Symbol]) -> list[Symbol]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.captures import Captured, Entity
+    from lci_py.source.lower import Anonymous
     from lci_py.types import Symbol
 
 #: accessor: reads, writes or deletes a property of the name. overload: one of several signatures, or implementations
@@ -31,6 +33,8 @@ _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
 _WEAK = re.compile(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
 _HEAD_NODES = 12  # children before the name that are looked at
+#: Members in JavaScript and Lua, which stand in no class, object or table with a name if they have no parent.
+_UNOWNED = frozenset({"method_definition", "pair", "field"})
 _BODILESS = frozenset({
     "function_signature", "method_signature", "abstract_method_signature", "function_signature_item",
     "protocol_function_declaration",
@@ -51,19 +55,25 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
     return " ".join(dict.fromkeys(read(kind, node, name_node, attributes))) if read is not None else ""
 
 
-def own_digests(captured: Captured, symbols: list[Symbol]) -> list[Symbol]:
+def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous | None = None) -> list[Symbol]:
     """The symbols with the digest of each one's text, without the functions and types in it, which have their own, and
-    with the trait `local` where a function is around."""
+    with the trait `local` where a function is around, also one of the `anonymous`, or an object without a name."""
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
     local: list[bool] = []
     for number, symbol in enumerate(symbols):
         around = symbol.parent
         inside = 0 <= around < number and (local[around] or symbols[around].kind in FUNCTION_KINDS)
+        if not inside and anonymous is not None:
+            start = spans[number].start
+            inside = 0 <= anonymous.at(start)[1] < start
+        inside = inside or _in_local(captured.entities, spans[number])
+        inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
     headers: dict[int, str] = {}
+    statics = sorted(captured.statics)
     made: list[Symbol] = []
     for number, symbol in enumerate(symbols):
         entity = spans[number]
@@ -81,11 +91,32 @@ def own_digests(captured: Captured, symbols: list[Symbol]) -> list[Symbol]:
         # Kotlin: the members of an `expect class` have no body either, and no word that says so.
         expected = 0 <= symbol.parent < number and "expect" in made[symbol.parent].traits.split()
         words = (
-            symbol.traits, headers.get(outer) or _specialised(symbols, symbol.parent), "local" if local[number] else "",
+            symbol.traits,
+            _static(statics, entity, spans.get(symbol.parent)),
+            headers.get(outer) or _specialised(symbols, symbol.parent),
+            "local" if local[number] else "",
             "expect" if expected else "",
-        )  # fmt: skip
+        )
         made.append(replace(symbol, digest=digest.hexdigest(), traits=" ".join(filter(None, words))))
     return made
+
+
+def _in_local(entities: list[Entity], entity: Entity) -> bool:
+    """Whether a local scope (a lambda, a block) lies between a definition and the one around it."""
+    outer = entity.outer
+    while outer >= 0 and entities[outer].symbol < 0:
+        if entities[outer].role == "local":
+            return True
+        outer = entities[outer].outer
+    return False
+
+
+def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None) -> str:
+    """The trait of a member of the class itself."""
+    last = bisect_left(ranges, (entity.start, 0)) - 1
+    if last < 0 or ranges[last][1] <= entity.start:
+        return ""
+    return "static" if around is None or ranges[last][0] > around.start else ""
 
 
 def _specialised(symbols: list[Symbol], parent: int) -> str:

@@ -196,7 +196,7 @@ def test_a_link_is_not_followed(root: Path, tmp_path: Path) -> None:
     commit(root, {})
     git(root, "checkout", "-q", "main")
     (root / "d.py").symlink_to(tmp_path / "secret.py")
-    index(root, "links", "other")
+    assert index(root, "links", "other").branches == {"links": 0, "other": 3}
     assert found(root, "links") == [] and not [line for line in found(root) if "d.py" in line or "secret" in line]
 
 
@@ -335,7 +335,7 @@ def test_the_shard_stays_while_nothing_in_it_changes(root: Path) -> None:
     assert manifest(root).shards["files"] != before.shards["files"]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_refresh_ends_where_a_build_does(root: Path, tmp_path: Path, seed: int) -> None:
     """Random edits on both sides, of files, ignore files, settings and the list."""
     random_ = random.Random(seed)

@@ -247,11 +247,16 @@ NO_CONFLICTS = {
     "rust impl blocks": {
         "a.rs": "#[cfg(feature = \"x\")]\nimpl T<A> { fn F() {} }\n#[cfg(feature = \"y\")]\nimpl T<B> { fn F() {} }\n",
     },
+    "javascript functions in anonymous ones": {
+        "a.js": "test(() => { function F() {} });\ntest(function () { function F() {} });\n",
+    },
+    "javascript members of objects without a name": {"a.js": "f({ F() {} });\nf({ F() {} });\n"},
     "javascript accessors": {"a.js": "class A { get F() { return 1 } set F(v) {} }\n"},
     "javascript static and not": {"a.js": "class A { static F() {} F() {} }\n"},
     "typescript overloads": {"a.ts": "function F(a: number): void;\nfunction F(a: string): void;\nfunction F(a) {}\n"},
     "typescript declarations": {"a.ts": "declare function F(): void;\nfunction F() {}\n"},
     "ruby reopened class": {"a.rb": "class A\n  def F; 1; end\nend\nclass A\n  def F; 2; end\nend\n"},
+    "ruby singleton class": {"a.rb": "class A\n  class << self\n    def F; 1; end\n  end\n  def F; 2; end\nend\n"},
     "ruby class and object": {"a.rb": "class A\n  def self.F; 1; end\n  def F; 2; end\nend\n"},
     "swift extensions": {
         "a.swift": "extension A where T == Int { func F() {} }\nextension A where T == String { func F() {} }\n",

@@ -42,6 +42,7 @@ PYTHON = [
     ("if not A:\n    x = 1\nelse:\n    x = 2\n", ["not (A)", "A"]),
     ("if not (A):\n    x = 1\nif not (A or B):\n    x = 2\n", ["not (A)", "not (A or B)"]),
     ("if not A and B:\n    x = 1\n", ["not A and B"]),
+    ("if (A) or (B):\n    x = 1\nif ((A or (B))):\n    x = 2\n", ["(A) or (B)", "A or (B)"]),
     ("if a.b != 'c':\n    x = 1\nelse:\n    x = 2\n", ['a.b != "c"', 'a.b == "c"']),
     ("if ssl is not None:\n    x = 1\nelse:\n    x = 2\n", ["ssl is not None", "ssl is None"]),
     ("if p not in ('a', 'b'):\n    x = 1\nelse:\n    x = 2\n", ['p not in ("a", "b")', 'p in ("a", "b")']),

@@ -106,6 +106,7 @@ SHELL = [
     ("if ! command -v brew >/dev/null 2>&1; then\n brew() { :; }\nelse\n brew() { :; }\nfi\n",
      ["!(command -v brew)", "command -v brew"]),
     ('if [ ! -f "$x" ]; then\n f() { :; }\nelse\n f() { :; }\nfi\n', ["!(-f $x)", "-f $x"]),
+    ("if [ ! -f a ] && b; then\n f() { :; }\nfi\n", ["!(-f a) && b"]),
     ("if [[ $A != x* || $B ]]; then\n f() { :; }\nfi\n", ['$A != "x*" || $B']),
     ("if feature_enabled new-ui; then\n f() { :; }\nfi\n", ['flag("new-ui")']),
     ('if [[ "${BASH_SOURCE[0]}" == "$0" ]]; then\n f() { :; }\nfi\n', [None]),

@@ -43,13 +43,13 @@ def defaults(language: str, source: bytes) -> Iterator[Claim]:
         # Most files ask for none, and looking for fixed bytes costs next to nothing.
         if any(key in source for key in keys):
             text = source.decode("utf-8", "replace") if text is None else text
-            lines = _Lines(text)
+            lines = Lines(text)
             for at, name, form in read(text):
                 if form:
                     yield Claim(-1, name, form, lines.of(at), "default")
 
 
-class _Lines:
+class Lines:
     """Line numbers of ascending places."""
 
     def __init__(self, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.claims.code import shell_defaults
+from lci_py.source.claims.code import Lines, shell_defaults
 from lci_py.source.claims.places import DOCKER, ENV, JSON, TOML, YAML, is_template
 from lci_py.source.claims.values import string, word
 from lci_py.types import Claim
@@ -76,9 +76,10 @@ def _docker(text: str, lines: list[str]) -> Iterator[Claim]:
     for number, line in enumerate(lines, 1):
         if (found := _DOCKER.match(line.rstrip())) and (form := value_of(found["value"])):
             yield Claim(-1, found["name"], form, number, "config")
+    places = Lines(text)
     for at, name, form in shell_defaults(text):
         if form:
-            yield Claim(-1, name, form, text.count("\n", 0, at) + 1, "config")
+            yield Claim(-1, name, form, places.of(at), "config")
 
 
 def _nested(lines: list[str], *, commented: bool) -> Iterator[Claim]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from lci_py.source.languages import TEXT, is_test
-
 CODE, PROSE, ENV, INI, TOML, YAML, JSON, DOCKER = "code", "prose", "env", "ini", "toml", "yaml", "json", "docker"
 #: Folders of what says nothing about this project: tests, examples, other people's code, other times, translations.
 _ELSEWHERE = re.compile(
@@ -17,6 +15,8 @@ _ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 _DOCS = re.compile(r"(?:^|/)(?:docs?|documentation|website|site|wiki|guides?|manual)(?:_src)?/", re.IGNORECASE)
+#: Folders whose documents are pages of the program itself.
+_PAGES = re.compile(r"templates|static|public|assets|resources|content|src|app", re.IGNORECASE)
 _HISTORY = re.compile(
     r"(?:change|changes|changelog|history|news|release\w*|upgrad\w*|migrat\w*|whatsnew|authors|license|todo|roadmap"
     r"|contributing|security|benchmark\w*)(?:[-_.][^/]*)?$",
@@ -52,8 +52,10 @@ _COMPOSE = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
 
 def place_kind(path: str, language: str) -> str:
     """What the claims of a file are read as, "" if it has none. Part of the name of its record in the cache."""
+    from lci_py.source.languages import TEXT, is_test  # a reader of the index has no use for the grammars
+
     base = path.rpartition("/")[2]
-    if is_elsewhere(path):
+    if is_elsewhere(path) or is_test(path):
         return ""
     if language not in (TEXT, "markdown"):
         return "" if _DOCS.search(path) else CODE
@@ -73,9 +75,9 @@ def place_kind(path: str, language: str) -> str:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Whether what a file says is no evidence of what holds in this project."""
+    """Whether what a file says is no evidence of what holds in this project, for another reason than being a test."""
     folder, _, base = path.rpartition("/")
-    return bool(_ELSEWHERE.search(f"{folder}/")) or is_test(path) or "example" in base.lower().partition(".")[0]
+    return bool(_ELSEWHERE.search(f"{folder}/")) or "example" in base.lower().partition(".")[0]
 
 
 def is_template(path: str) -> bool:
@@ -88,7 +90,8 @@ def documented_folder(path: str) -> str:
     """The folder whose code a document is about: its own, or what holds the folder of documents; "" for all."""
     folder = path.rpartition("/")[0]
     found = _DOCS.search(f"/{folder}/")
-    return folder[: max(found.start() - 1, 0)] if found else folder
+    around = folder[: max(found.start() - 1, 0)] if found else folder
+    return "" if found and _PAGES.fullmatch(around) else around
 
 
 def is_documentation(path: str) -> bool:

@@ -23,7 +23,7 @@ _REACH = 12
 _DEFAULT = re.compile("default", re.IGNORECASE)
 _NAME = r"[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*"
 _SPAN = re.compile(
-    r"(`{1,2})(?P<code>[^`\n]{1,120})\1|(?<![\w`$.=/-])(?P<flag>--[a-z][\w-]{2,60})|(?<![\w`$./-])(?P<caps>[A-Z][A-Z0-9]*_[A-Z0-9_]{2,80})(?![\w`./(-])|\*\*(?P<bold>[A-Za-z_][\w.-]{2,80})\*\*"
+    r"(`{1,2})(?P<code>[^`\n]{1,120})\1|(?<![\w`$.=/-])(?P<flag>--[a-z][\w-]{2,60})|(?<![\w`$./#-])(?P<caps>[A-Z][A-Z0-9]*_[A-Z0-9_]{2,80})(?![\w`./(-])|\*\*(?P<bold>[A-Za-z_][\w.-]{2,80})\*\*"
 )
 _CONTENT = re.compile(
     rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w-]*)(?:[ =].{{0,40}})?$|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
@@ -55,8 +55,9 @@ _HISTORY = re.compile(
     r"\b(?:was|were|used to|previously|formerly|before|until|prior|earlier|older?|legacy|chang(?:e[ds]?|ing)|instead of"
     r"|e\.g\.|for example|such as|example|overrid\w+|unlike|rather than|except|otherwise|depend\w*|deprecated|removed"
     r"|increased?|decreased?|reduced?|raised?|bumped|typically|usually|consider|recommend\w*|suggest\w*|"
-    r"(?:[Ii]f|[Ww]hen|[Uu]nless|[Ff]or|[Oo]n) .{0,60}(?:,|then) .{0,40}default"
+    r"(?-i:If|When|Unless|For|On) .{0,60}(?:,|then) .{0,40}default"
     r"|on (?:windows|linux|mac\w*|unix|ios|android))\b",
+    re.IGNORECASE,
 )
 _DATED = re.compile(
     r"\b(?:as of|since|from|starting (?:in|with)|in|with)\s+(?:version\s+|release\s+)?v?(\d{1,4}\.\d[\d.]{0,10})\b",
@@ -105,44 +106,49 @@ def statements(source: bytes) -> Iterator[Claim]:
     if b"efault" not in source and b"DEFAULT" not in source:
         return
     lines = source.decode("utf-8", "replace").split("\n")
+    near = _near(lines)
     fence: str | None = None
     literal = -1  # the indentation of what makes all that is indented further a block of code, -1 outside
     scope = ""  # what the heading around names: a function, a class
     column: tuple[int, int] | None = None  # of names and of defaults, in the table that is being read
     term = _Term("", -_REACH, 0, heading=False)
     for number_, line in enumerate(lines, 1):
-        if found := _FENCE.match(line):
+        text = line.lstrip()
+        if not text or len(line) > _MAX_LINE:
+            column = None
+        elif text[0] == "`" and (found := _FENCE.match(line)):
             fence = None if fence is not None else found[1].lower()
             column = None
-            continue
-        if len(line) > _MAX_LINE:
-            continue
-        if fence is not None:
+        elif fence is not None:
             yield from _fenced(line, number_, fence)
-            continue
-        if line.lstrip().startswith("|") or (column and "|" in line):
+        elif text[0] == "|" or (column and "|" in line):
             if column is None:
                 column = _columns(line)
             else:
                 yield from (_within(scope, claim) for claim in _row(line, number_, column))
-            continue
-        column = None
-        indent = len(line) - len(line.lstrip())
-        if literal >= 0 and line.strip():
-            literal = literal if indent > literal else -1
-        if literal >= 0:
-            continue
-        if _LITERAL_BLOCK.match(line):
-            literal = indent
-            continue
-        if line.strip():
-            scope = _scope(line, scope)
-            term = _term(line, number_, lines[number_] if number_ < len(lines) else "", term)
-        if _DEFAULT.search(line):
-            for claim in _sentence(line, number_, term):
-                yield _within(scope, claim)
-                if claim.name == term.name:
-                    term = term._replace(name="")  # what says "default" once more speaks of a case
+        elif literal < 0 or len(line) - len(text) <= literal:
+            column = None
+            literal = len(line) - len(text) if "::" in line and _LITERAL_BLOCK.match(line) else -1
+            if text[0] in "#.":
+                scope = _scope(line, scope)
+            if near[number_ - 1]:
+                term = _term(line, number_, lines[number_] if number_ < len(lines) else "", term)
+                if _DEFAULT.search(line):
+                    for claim in _sentence(line, number_, term):
+                        yield _within(scope, claim)
+                        if claim.name == term.name:
+                            term = term._replace(name="")  # what says "default" once more speaks of a case
+
+
+def _near(lines: list[str]) -> list[bool]:
+    """Which lines may name what a "default" at most `_REACH` lines below is about."""
+    near = [False] * len(lines)
+    last = len(lines) + _REACH
+    for place in range(len(lines) - 1, -1, -1):
+        if "efault" in lines[place] or "DEFAULT" in lines[place]:
+            last = place
+        near[place] = last - place <= _REACH
+    return near
 
 
 def _scope(line: str, before: str) -> str:
@@ -225,15 +231,19 @@ def _sentence(line: str, number_: int, term: _Term) -> Iterator[Claim]:
         yield from _claim(name, value, line, number_)
 
 
+#: Before the long name of a flag.
+_SHORT = re.compile(r"^(?:`{1,2}-\w(?: <[^<>`]{0,40}>)?`{1,2}|-\w\b)?\s*(?:,|/|\bor\b)?\s*`?")
+
+
 def _subject(line: str, phrase: int, before: list[_Mention]) -> str:
     """Whose default a phrase names: of the name that the line begins with, or of the only one in the sentence."""
     named = [one for one in before if one.name]
     if not named:
         return ""
     begin = _BULLET.match(line)
-    first = before[0]
+    first = named[0]
     others = {one.name for one in named[1:] if is_specific(one.name) and one.name != first.name}
-    if first.name and begin is not None and first.start <= begin.end() + 1:
+    if begin is not None and not _SHORT.sub("", line[begin.end() : first.start]):
         return "" if others else first.name
     sentence = max(line.rfind(". ", 0, phrase), line.rfind("; ", 0, phrase), line.rfind(": ", 0, phrase - 2))
     inside = [one for one in named if one.start > sentence]
@@ -250,7 +260,7 @@ def _of_term(line: str, phrase: int, number_: int, term: _Term) -> str:
     if not term.name or number_ - term.line > _REACH:
         return ""
     if term.heading:
-        return term.name if begins and indent <= term.indent + 3 else ""
+        return term.name if begins and indent <= term.indent + 4 else ""
     return term.name if indent > term.indent and (begins or number_ - term.line <= 3) else ""
 
 

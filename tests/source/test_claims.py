@@ -1,0 +1,283 @@
+"""What files say the values of settings are: one table per kind of place."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lci_py.source.claims import COMPUTED, MAX_CLAIMS, claimed, code_value, is_specific, place_kind
+from lci_py.source.claims.values import agree, word
+from lci_py.source.extract import extract
+from lci_py.types import Claim
+
+
+def claims(path: str, language: str, source: str) -> list[tuple[str, str, str]]:
+    """Name, value and kind of place of every claim of a file."""
+    found = extract(path, textwrap.dedent(source).encode(), language).claims
+    return [(claim.name, claim.value, claim.how) for claim in found]
+
+
+# --- constants ----------------------------------------------------------------------------------------------------
+
+CONSTANTS = [
+    ("python", "constant", "MAX_RETRIES", "MAX_RETRIES: int = 1_000", "1000"),
+    ("python", "constant", "RATIO", "RATIO = 60.0", "60"),
+    ("python", "constant", "SIZES", "SIZES = 1, 2", COMPUTED),
+    ("python", "constant", "LIMIT", "LIMIT = None", ""),
+    ("python", "constant", "NAME", "NAME = 'a' + suffix", COMPUTED),
+    ("python", "constant", "WAIT", "WAIT = timedelta(minutes=5)", "5min"),
+    ("python", "constant", "EVENT_DONE", 'EVENT_DONE = "event-done"', ""),  # but its own name
+    ("python", "variable", "high", "low, high = 0, 10", COMPUTED),
+    ("go", "constant", "DefaultTTL", "DefaultTTL = 5 * time.Minute", "5min"),
+    ("go", "constant", "maxSize", "maxSize = 10 << 20", "10485760"),
+    ("go", "variable", "limit", "var limit int = 0x10", "16"),
+    ("c", "macro", "BUFFER", "#define BUFFER (4 * 1024)", "4096"),
+    ("c", "macro", "MIN", "#define MIN(a, b) 1", ""),
+    ("c", "macro", "GUARD_H", "#define GUARD_H", ""),
+    ("c", "macro", "MODE", "# define MODE 0644 /* of files */", "420"),
+    ("c", "enum_member", "REJECT", "REJECT = 4", "4"),
+    ("java", "constant", "MAX", "private static final long MAX = 100L, MIN = 1", "100"),
+    ("java", "constant", "IDLE", "static final long IDLE = TimeUnit.MINUTES.toMillis(10)", "10min"),
+    ("rust", "constant", "CAPACITY", "pub const CAPACITY: usize = 16_usize", "16"),
+    ("rust", "constant", "PAUSE", "const PAUSE: Duration = Duration::from_millis(250)", "250ms"),
+    ("elixir", "constant", "max_items", "@max_items 100", "100"),
+    ("javascript", "property", "retries", "retries: 3", "3"),
+    ("typescript", "property", "retries", "retries: number", ""),  # of an interface: a type
+    ("typescript", "field", "retries", "private retries?: number = 3", "3"),
+    ("php", "field", "attempts", "protected int $attempts = 0", "0"),
+    ("ruby", "field", "@@opened", "@@opened = 2", "2"),
+    ("bash", "constant", "RELEASES", "RELEASES=5", "5"),
+    ("kotlin", "constant", "CURRENCY", 'const val CURRENCY = "EUR"', '"EUR"'),
+    ("swift", "property", "isFast", "var isFast = true", "true"),
+]
+
+
+@pytest.mark.parametrize(("language", "kind", "name", "signature", "expected"), CONSTANTS, ids=lambda v: str(v)[:30])
+def test_what_a_constant_is_given(language: str, kind: str, name: str, signature: str, expected: str) -> None:
+    assert code_value(language, kind, name, signature) == expected
+
+
+# --- defaults in code ---------------------------------------------------------------------------------------------
+
+DEFAULTS = [
+    ("python", 'x = int(os.environ.get("POOL_SIZE", "10"))', [("POOL_SIZE", "10")]),
+    ("python", 'x = os.getenv("POOL_SIZE", 60 * 5)', [("POOL_SIZE", "300")]),
+    ("python", 'x = os.getenv("POOL_SIZE") or 10', []),  # what is empty is not what is not set
+    ("python", 'x = env.int("POOL_SIZE", default=10)', [("POOL_SIZE", "10")]),
+    ("python", 'x = os.getenv("POOL_SIZE", size())', []),
+    ("python", 'x = cache.get("POOL_SIZE", 10)', []),
+    ("python", 'x = getattr(settings, "POOL_SIZE", 10)', [("POOL_SIZE", "10")]),
+    ("python", 'p.add_argument("-t", "--time-out", type=int, default=60)', [("--time-out", "60")]),
+    ("python", '@click.option("--time-out/--no-time-out", default=True)\ndef f(): pass', [("--time-out", "true")]),
+    ("python", 'p.add_argument("--one")\np.add_argument("--time-out", default=2)', [("--time-out", "2")]),
+    ("javascript", "const p = Number(process.env.POOL_SIZE) || 10;", [("POOL_SIZE", "10")]),
+    ("javascript", "const p = process.env.POOL_SIZE ?? '10';", [("POOL_SIZE", '"10"')]),
+    ("javascript", "program.option('-t, --time-out <ms>', 'how long', 60);", [("--time-out", "60")]),
+    ("typescript", "const p = parseInt(process.env.POOL_SIZE || '10', 10);", [("POOL_SIZE", '"10"')]),
+    ("ruby", 'x = ENV.fetch("POOL_SIZE", 10)', [("POOL_SIZE", "10")]),
+    ("ruby", 'x = ENV.fetch("POOL_SIZE") { 10 }', [("POOL_SIZE", "10")]),
+    ("php", "<?php $x = getenv('POOL_SIZE') ?: 10;", []),
+    ("php", "<?php $x = env('POOL_SIZE', 10);", [("POOL_SIZE", "10")]),
+    ("go", 'package p\nvar x = flag.Duration("time-out", 30*time.Second, "how long")', [("--time-out", "30s")]),
+    ("go", 'package p\nfunc f() { c.Flags().IntVarP(&x, "time-out", "t", 60, "x") }', [("--time-out", "60")]),
+    ("go", 'package p\nvar x = getEnvOrDefault("POOL_SIZE", "10")', [("POOL_SIZE", '"10"')]),
+    ("rust", "struct A {\n #[arg(long, default_value_t = 60)]\n time_out: u64,\n}", [("--time-out", "60")]),
+    ("rust", "struct A {\n #[arg(default_value_t = 60)]\n time_out: u64,\n}", []),
+    ("rust", 'fn f() { env::var("POOL_SIZE").unwrap_or("10".into()); }', [("POOL_SIZE", '"10"')]),
+    ("java", 'class A { @Value("${pool.size:10}") int a; }', [("pool.size", "10")]),
+    ("bash", "x=${POOL_SIZE:-10}", [("POOL_SIZE", "10")]),
+]
+
+
+@pytest.mark.parametrize(("language", "source", "expected"), DEFAULTS, ids=range(len(DEFAULTS)))
+def test_defaults_of_variables_and_flags(language: str, source: str, expected: list[tuple[str, str]]) -> None:
+    found = [(name, value) for name, value, how in claims("src/a", language, source) if how == "default"]
+    literal = [(name, value.strip('"') if value[1:-1].isdigit() else value) for name, value in found]
+    assert literal == [(name, value.strip('"') if value[1:-1].isdigit() else value) for name, value in expected]
+
+
+def test_parameters_with_specific_names() -> None:
+    source = "def fetch(url, timeout=5, max_tries: int = 3, headers_of=None): pass"
+    found = extract("a.py", source.encode(), "python")
+    assert found.claims == (Claim(0, "max_tries", "3", 1, "parameter"),)
+    assert found.symbols[0].name == "fetch"
+
+
+# --- configuration ------------------------------------------------------------------------------------------------
+
+CONFIGURATION = [
+    (".env.example", "export POOL_SIZE=10 # rows\n#WAIT_TIME=5\nEMPTY_ONE=\n", "POOL_SIZE=10 WAIT_TIME=5?"),
+    ("app.conf", "[pool]\nmax_size = 10\n; this is: prose\n", "pool.max_size=10"),
+    ("config.toml", '[pool]\nmax_size = 10\nname_of = "a"\nlist_of = [1]\n', 'pool.max_size=10 pool.name_of="a"'),
+    (
+        "defaults.yaml",
+        "pool:\n  size:\n    max: 10\n  # idle_time: 5\nitems:\n  - name_of: a\nlast_one: on\n",
+        "pool.size.max=10 pool.idle_time=5? last_one=true",
+    ),
+    ("config.json", '{\n  "pool": {\n    "size": 10\n  },\n  "last_one": true\n}\n', "pool.size=10 last_one=true"),
+    ("Dockerfile", "FROM a\nARG POOL_SIZE=10\nENV WAIT_TIME 5\n", "POOL_SIZE=10 WAIT_TIME=5"),
+    ("docker-compose.yml", "services:\n  a:\n    environment:\n      - P=${POOL_SIZE:-10}\n", "POOL_SIZE=10"),
+    ("config.production.toml", "[pool]\nmax_size = 10\n", ""),
+    ("package.json", '{\n  "a_name": 1\n}\n', ""),
+    ("tox.ini", "[a]\nb_name = 1\n", ""),
+    ("tests/config.toml", "max_size = 10\n", ""),
+]
+
+
+@pytest.mark.parametrize(("path", "source", "expected"), CONFIGURATION, ids=[row[0] for row in CONFIGURATION])
+def test_settings_of_configuration_files(path: str, source: str, expected: str) -> None:
+    found = [f"{name}={value}{'?' * (how == 'commented')}" for name, value, how in claims(path, "text", source)]
+    assert found == expected.split()
+
+
+# --- prose --------------------------------------------------------------------------------------------------------
+
+PROSE = [
+    ("`POOL_SIZE` (default: 10)", "POOL_SIZE=10"),
+    ("- `POOL_SIZE`: rows when a page is full. Default: `10`.", "POOL_SIZE=10"),
+    ("`POOL_SIZE` defaults to **10** rows.", "POOL_SIZE=10"),
+    ("The default value of `POOL_SIZE` is 10.", "POOL_SIZE=10"),
+    ("`max_wait` is 5 minutes by default.", "max_wait=5min"),
+    ("--time-out SECONDS   how long to wait (default: 60)", "--time-out=60"),
+    ("`-t`, `--time-out <s>` waits. [default: 60]", "--time-out=60"),
+    ("The limit is POOL_SIZE (default 1,000).", "POOL_SIZE=1000"),
+    ("### `POOL_SIZE`\n\nRows.\n\n*Default: `10`*", "POOL_SIZE=10"),
+    ("POOL_SIZE\n~~~~~~~~~\n\nDefault: ``10``\n\nThe default is 5 for some.", "POOL_SIZE=10"),
+    (".. envvar:: POOL_SIZE\n\n   Rows. Default: 10", ""),
+    (".. envvar:: POOL_SIZE\n\n   Default: 10", "POOL_SIZE=10"),
+    ("| Name | Default |\n|---|---|\n| `POOL_SIZE` | `10` |\n| `WAIT_TIME` | none |", "POOL_SIZE=10"),
+    ("| Name | Value |\n|---|---|\n| `POOL_SIZE` | `10` |", ""),
+    ("```env\nPOOL_SIZE=10  # default\nWAIT_TIME=5\n```", "POOL_SIZE=10"),
+    ("## `fetch(url, options)`\n\n- `max_tries` (default: 3)", "fetch.max_tries=3"),
+    # Another time, another case, an example, or nobody knows whose.
+    ("`POOL_SIZE` was 10 by default.", ""),
+    ("Before 2.0 `POOL_SIZE` defaults to 10.", ""),
+    ("Set `POOL_SIZE` to e.g. 20 (default: 10).", ""),
+    ("`POOL_SIZE` defaults to 10 on Linux.", ""),
+    ("`POOL_SIZE` defaults to 10 or 20.", ""),
+    ("`POOL_SIZE` defaults to `10` (fallback: `5`).", ""),
+    ("`POOL_SIZE` defaults to `OTHER_SIZE`.", ""),
+    ("`POOL_SIZE` defaults to `size()`.", ""),
+    ("`POOL_SIZE` and `WAIT_TIME` default to 10.", ""),
+    ("Use `POOL_SIZE`. It is fast. The default is 10.", ""),
+    ("`timeout` (default: 10)", ""),
+    ("`API_TOKEN` (default: `abc`)", ""),
+    ("Code::\n\n    POOL_SIZE (default: 10)\n", ""),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), PROSE, ids=range(len(PROSE)))
+def test_defaults_in_prose(source: str, expected: str) -> None:
+    found = [f"{name}={value}" for name, value, _ in claims("README.rst", "text", source)]
+    assert found == expected.split()
+
+
+def test_a_version_is_kept_with_what_holds_since_it() -> None:
+    assert claims("README.md", "markdown", "Since 2.1, `POOL_SIZE` defaults to 10.\n") == [
+        ("POOL_SIZE", "10", "dated 2.1")
+    ]
+
+
+# --- names, values, places ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("60", "60", True), ("60", "61", False), ("60s", "1min", True), ("60", "1min", True), ("300000", "5min", True),
+        ("60", "2min", False), ("10485760", "10MB", True), ("10000000", "10MB", True), ("10", "10MB", True),
+        ("60s", "10MB", None), ("0.5", "50%", True), ("true", "false", False), ("true", "1", True), ("true", "7", None),
+        ('"60"', "60", True), ('"60"', "61", False), ('"true"', "true", True), ('"INFO"', '"info"', True),
+        ('"logging.INFO"', '"INFO"', True), ('"a"', '"b"', False), ('"a b"', '"c d"', None), ('"a"', "60", None),
+        ("?", "60", None), ("nonsense", "60", None),
+    ],
+)  # fmt: skip
+def test_whether_two_values_say_the_same(one: str, other: str, expected: bool | None) -> None:
+    assert agree(one, other) is expected
+    assert agree(other, one) is expected
+
+
+@given(st.text(max_size=40))
+def test_any_word_has_a_form_that_agrees_with_itself(text: str) -> None:
+    form = word(text)
+    assert form == "" or agree(form, form) in (True, None)
+
+
+def test_names_of_one_setting_share_a_key() -> None:
+    names = ["MAX_SIZE", "--max-size", "maxSize", "Config.max_size", "DEFAULT_MAX_SIZE", "a::max_size"]
+    assert {claimed(name) for name in names} == {"maxsize"}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("timeout", False), ("max_size", True), ("PORT", True), ("MAX", False), ("--depth", True), ("a.timeout", False),
+     ("pool.timeout", True), ("x_y", False)],
+)  # fmt: skip
+def test_which_names_say_enough_alone(name: str, expected: bool) -> None:
+    assert is_specific(name) is expected
+
+
+PLACES = [
+    ("README.md", "markdown", "prose"),
+    ("docs/a.md", "markdown", "prose"),
+    ("CHANGELOG.md", "markdown", ""),
+    ("README.zh-CN.md", "markdown", ""),
+    ("docs/v1.2/a.md", "markdown", ""),
+    ("vendor/a/README.md", "markdown", ""),
+    ("examples/a.py", "python", ""),
+    ("tests/a.py", "python", ""),
+    ("docs/a.py", "python", ""),
+    ("latest/inspect.py", "python", "code"),
+    ("notes.txt", "text", ""),
+    ("poetry.lock", "text", ""),
+    ("values.yaml", "text", "yaml"),
+    ("values-prod.yaml", "text", ""),
+]
+
+
+@pytest.mark.parametrize(("path", "language", "expected"), PLACES, ids=[row[0] for row in PLACES])
+def test_which_files_are_read_and_as_what(path: str, language: str, expected: str) -> None:
+    assert place_kind(path, language) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["DB_PASSWORD=60", "API_KEY=abc", "SIGNING_TOKEN=1234567890", "SERVICE_URL=http://a:b@c/", f"BLOB_ID={'a1' * 12}"],
+)
+def test_credentials_are_never_kept(line: str) -> None:
+    assert claims(".env.example", "text", line) == []
+    assert claims(".env.example", "text", "TOKEN_SECONDS=60") == [("TOKEN_SECONDS", "60", "config")]
+
+
+def test_a_file_of_claims_is_cut() -> None:
+    many = "\n".join(f"`SETTING_{i}` (default: {i})" for i in range(MAX_CLAIMS + 10))
+    assert len(extract("README.md", many.encode(), "markdown").claims) == MAX_CLAIMS
+    assert claims("README.md", "markdown", f"`{'LONG_' * 30}` (default: 3)") == []
+
+
+HOSTILE: dict[str, Any] = {
+    "ticks": "`" * 50_000 + " default: 1",
+    "names": "DEFAULT_A " * 20_000,
+    "defaults": "default: `A_B` " * 5_000,
+    "bars": "|" * 5_000 + " default |\n" + "| a " * 5_000,
+    "lines": "default\n" * 20_000,
+    "brackets": "POOL_SIZE (default: " + "(" * 10_000,
+    "dots": "a." * 30_000 + " default",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_prose_is_read_without_trouble(name: str) -> None:
+    for path in ("README.md", ".env.example", "config.yaml", "config.json", "Dockerfile"):
+        extract(path, HOSTILE[name].encode(), "text")
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    for path, language in (("README.md", "text"), ("a.ini", "text"), ("config.yaml", "text"), ("a.py", "python")):
+        for claim in extract(path, text.encode("utf-8", "replace"), language).claims:
+            assert 1 <= claim.line <= text.count("\n") + 1
