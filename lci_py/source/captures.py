@@ -126,6 +126,12 @@ class Captured:
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
+    def called(self, captures: dict[str, list[Node]]) -> str:
+        """The name that a call has."""
+        if "selector" in captures:
+            return selector(captures["selector"][0])
+        return COLON.sub("", self.text(captures["callee"][0]))
+
     def _entity(
         self, pattern: int, role: str, capture: str, captures: dict[str, list[Node]],
         best: dict[int, tuple[int, Entity]],

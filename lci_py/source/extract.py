@@ -21,7 +21,7 @@ from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
 from lci_py.source.lower import Anonymous, is_followed, lower
-from lci_py.source.selectors import receiver_of, selector
+from lci_py.source.selectors import receiver_of
 from lci_py.source.traits import own_digests, traits_of
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
 
@@ -147,8 +147,7 @@ def _nest(entities: list[Entity], *, flat: bool = False) -> None:
         while stack and (entities[stack[-1]].end <= entity.start or _beside(entities[stack[-1]], entity)):
             stack.pop()
         entity.outer = entity.around = stack[-1] if stack else -1
-        if stack and entity.passes(entities[stack[-1]]):
-            entity.outer = entities[stack[-1]].outer
+        entity.outer = entities[stack[-1]].outer if stack and entity.passes(entities[stack[-1]]) else entity.outer
         stack.append(index)
 
 
@@ -318,8 +317,7 @@ def _calls(
             if place >= 0 and start > starts.get(caller, -1):
                 caller = -2 - place
         count = arguments_of(language, captures["call"][0], node)
-        name = selector(captures["selector"][0]) if "selector" in captures else COLON.sub("", captured.text(node))
-        calls[at] = Call(name, owner, node.start_point[0] + 1, caller, count)
+        calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller, count)
     bound = bound_names(captured, finder, symbols) if bare else set()
     for node in bare:
         at, name = node.start_byte, captured.text(node)
