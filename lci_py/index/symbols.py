@@ -212,6 +212,17 @@ class SymbolicIndex:
         rows = self._rows(_SYMBOLS, "s.qualified_name = ? AND f.language = ?", [qualified_name, language])
         return sorted(rows, key=_place)[:limit]
 
+    def called(self, name: str, filters: Filters) -> list[Row]:
+        """Result rows of the definitions with exactly this name, or, of one with dots, this end of a qualified name;
+        by path and line. Unlike `definitions`, it looks at no others."""
+        condition, args = where(filters)
+        rows: list[Row] = []
+        for segment, inside in self._inside(filters):
+            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND s.name = ?"
+            rows += segment.published(segment.execute(sql, [*args, name.rpartition(".")[2]]))
+        fits = [row for row in rows if f".{row['qualified_name']}".endswith(f".{name}") or row["symbol"] == name]
+        return sorted(fits, key=_place)
+
     def repeated(self, limit: int) -> Iterator[list[Row]]:
         """The result rows of every qualified name that a language has two to `limit` definitions of, name by name."""
         counts: Counter[tuple[str, str]] = Counter()

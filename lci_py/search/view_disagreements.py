@@ -35,7 +35,7 @@ def view_disagreements(session: Session, query: str, filters: Filters, outcome: 
     if not _NAME.match(name) or "__" in name or not outcome.hits.get("dense"):
         return ()
     name = dotted(name.removesuffix("()"))
-    rows = session.symbols.definitions(name, filters)
+    rows = session.symbols.called(name, filters)
     named = [row for row in rows if not row["test"] and row["unit"] is not None and row["kind"] != "section"]
     exact = _by_place([row for row in named if name in (row["symbol"], row["qualified_name"]) or "." in name])
     if not 1 <= len(exact) <= _MAX_NAMED:
