@@ -29,6 +29,8 @@ TYPE_KINDS = frozenset({"class", "struct", "union", "interface", "trait", "objec
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 #: What calls, imports, receivers and base classes can mean.
 CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace", "type"}
+#: Kinds of definitions that are given a value.
+VALUED_KINDS = ("constant", "variable", "field", "property", "enum_member", "macro")
 #: The kind shown for code or text outside every definition.
 BLOCK_KIND = "block"
 #: Kinds of what the graph has besides definitions: a file (what it runs outside them), an anonymous function.
@@ -227,7 +229,7 @@ class BuildSummary:
 RELATIONS = ("overlap", "duplicate", "fallback", "variant", "branch")
 #: What `--fail-on` can name: these, that sources disagree, and all of it.
 FAIL_ON = (*RELATIONS, "disagreement", "any")
-#: What sources can disagree in, and what is recommended then: the contract's words.
+#: What sources can disagree in, and what is recommended then.
 CONFLICT_TYPES = ("direct-contradiction", "numeric-mismatch", "temporal-mismatch", "scope-mismatch")
 RESOLUTIONS = ("prefer-recent", "prefer-authoritative", "escalate-to-user")
 

@@ -48,7 +48,7 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
 
 def _of_tree(session: Session, chosen: Collection[str] | None) -> Iterator[Conflict]:
     """The conflicts of this tree in which one of the `chosen` definitions is."""
-    branch, machine = session.manifest.branch, this_machine()
+    branch, machine = session.manifest.branch, this_machine
     for rows in session.symbols.repeated(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
             continue

@@ -6,10 +6,10 @@ places first is what they are for, so that only a name asks a question to which 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from lci_py.index.symbols import dotted
+from lci_py.source.patterns import lazily
 from lci_py.source.words import joined
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lci_py.search.session import Session
     from lci_py.types import Filters, Hit, View
 
-_NAME = re.compile(r"[\w$]+(?:(?:\.|::|#)[\w$]+)*(?:\(\))?$")
+_NAME = lazily(r"[\w$]+(?:(?:\.|::|#)[\w$]+)*(?:\(\))?$")
 #: Definitions of one name at most: more are a convention, such as `run`, and no answer of a view is surprising.
 _MAX_NAMED = 8
 #: Hits of a view that are looked at for its best definition.
