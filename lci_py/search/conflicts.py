@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.source.conditions import conjuncts
 from lci_py.source.conditions.paths import platform_stem, source_root
@@ -33,8 +32,7 @@ else:
     logic = _Logic()
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """One definition, as the index has it."""
 
     symbol_id: str
@@ -349,8 +347,3 @@ def _parameters(name: str, signature: str, group: str) -> str:
     text = re.sub(r"\s*=[^,()]*", "", text)  # default values
     text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)
-
-
-def with_branch(site: DefinitionSite, branch: str) -> DefinitionSite:
-    """The same definition, as another branch has it."""
-    return replace(site, branch=branch, relation="branch", active=False)

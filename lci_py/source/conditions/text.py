@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.patterns import lazily
@@ -30,8 +29,7 @@ class Range(NamedTuple):
     note: str = ""  # what the definition in it says about other files, words separated by blanks
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """What a family reads the conditions of a file from.
 
     Attributes:
