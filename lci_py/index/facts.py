@@ -13,9 +13,9 @@ from typing import NamedTuple
 from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, Lambda, Typed
 
 #: One name space: a TypeScript file may call what a JavaScript file defines.
-_FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "scala": "java", "kotlin": "java"}
+_FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
 #: Languages whose macros are texts.
-EXPANDING = frozenset({"c", "cpp"})
+EXPANDING = frozenset({"c", "cpp", "objc"})
 #: What a declaration that is imported by its qualified name can be.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SEPARATOR = re.compile(r"::|[./\\]")

@@ -5,17 +5,15 @@ from __future__ import annotations
 #: A file sees its folder's (or package's) definitions without an import.
 FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
 #: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
-PROGRAM_SCOPE = frozenset({"c", "cpp", "bash", "swift", "csharp", "ruby", "php"})
+PROGRAM_SCOPE = frozenset({"c", "cpp", "objc", "bash", "swift", "csharp", "ruby", "php"})
 #: A bare name is bound in the file, by its package or by an import, or it is the language's own.
 EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
 #: What a file imports is not among the names that others can take from it.
-PRIVATE_IMPORTS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "go", "zig", "c", "cpp"})
+PRIVATE_IMPORTS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "go", "zig", "c", "cpp", "objc"})
 #: A macro that is defined, or exported, is known in all modules that come after it.
 MACROS_ANYWHERE = frozenset({"rust"})
 #: A type is known by its name alone somewhere in the program, without an import that says from where.
-PROGRAM_TYPES = frozenset(
-    {"c", "cpp", "swift", "csharp", "ruby", "php", "java", "kotlin", "scala", "elixir", "haskell", "rust", "zig", "go"}
-)
+PROGRAM_TYPES = frozenset("c cpp objc swift csharp ruby php java kotlin scala elixir haskell rust zig go".split())
 #: A type inside another one is out of reach for its bare name.
 NESTED_HIDDEN = frozenset({"scala"})
 #: A bare name reaches the methods and fields of the object around it.
@@ -23,13 +21,13 @@ IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby",
 #: Functions and variables have names of their own: a local does not hide a function that is called.
 SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash", "elixir"})
 #: Methods of a type may stand anywhere in the program: extensions, `void A::f() {}` in another file.
-ADOPTING = frozenset({"cpp", "swift", "kotlin", "rust"})
+ADOPTING = frozenset({"cpp", "objc", "swift", "kotlin", "rust"})
 #: `this(...)` and `super(...)` call constructors, by themselves.
 DELEGATING = frozenset({"java", "kotlin", "csharp", "javascript", "typescript", "tsx"})
 #: Types are written with a capital: a receiver that is, and that nothing defines, is a type from outside.
-CAPITAL_TYPES = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "haskell", "zig"})
+CAPITAL_TYPES = frozenset({"objc", "java", "kotlin", "scala", "csharp", "swift", "rust", "haskell", "zig"})
 #: Every type in use is declared, so one that the repository does not define is from outside.
-TYPED = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "zig", "go", "cpp"})
+TYPED = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "zig", "go", "cpp", "objc"})
 #: Types are known by their qualified names without an import.
 QUALIFIED = frozenset({"java", "kotlin", "scala", "csharp"})
 #: An import may name a type as its module, and take a member of it.
@@ -49,7 +47,7 @@ SECONDARY_CONSTRUCTORS = {"kotlin": "constructor"}
 #: Types have names of their own: what is called is none.
 TAGGED_TYPES = frozenset({"c"})
 #: A call on a declared type may run what a type derived from it has put in the place of the method.
-VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript", "cpp", "rust"})
+VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript", "cpp", "rust", "objc"})
 #: A name with a capital is that of the module around, or of one further out, in whichever file it is declared.
 SPELLED = frozenset({"ruby", "elixir", "php"})
 #: Variables begin with a sign that is no part of their name.

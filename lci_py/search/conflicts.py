@@ -63,7 +63,7 @@ GROUPS = {
 }
 _OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift", "typescript", "tsx"})
 # Languages whose linker or assembly joins files, so that files may define one symbol under different conditions.
-_LINKED = frozenset({"c", "cpp", "csharp"})
+_LINKED = frozenset({"c", "cpp", "csharp", "objc"})
 #: Languages whose bundlers take the file with the suffix that fits.
 _SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
 #: What runs from the top to the bottom: a later definition replaces the one before.

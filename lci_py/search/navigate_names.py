@@ -20,7 +20,7 @@ _STUBS = {".pyi": ".py", ".d.ts": ".ts"}
 #: Names that are compared with one that nothing has.
 _MOST_ALIKE = 1_000
 #: A type may be opened again in another file, and is still one.
-_REOPENED = frozenset({"csharp", "ruby"})
+_REOPENED = frozenset({"csharp", "ruby", "objc"})
 
 
 class Meant(NamedTuple):
@@ -121,6 +121,8 @@ def _key(row: Row) -> object:
     type, variants for several systems."""
     language, name, path = row["language"], row["qualified_name"], row["file"]
     if language in _REOPENED and row["kind"] in TYPE_KINDS | {"module"}:
+        return language, name
+    if language == "objc" and row["kind"] == "method":  # declared in a header, and defined in another file
         return language, name
     if language == "go":  # in one package one name is defined once per system
         return "go", name, posixpath.dirname(path)

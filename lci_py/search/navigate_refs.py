@@ -151,7 +151,7 @@ class _Search:
 
     def _in_file(self, file: _File, data: bytes) -> Iterator[Reference]:
         try:
-            found = occurrences(data, file.language, self._pattern)
+            found = occurrences(data, file.language, self._pattern, name=self._name)
         except Exception:  # OutOfTime, or what a grammar trips over: one file must not cost the answer the others
             self.unsearched.append(file.path)
             return

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lci_py.source.expansions import Called, templates, text_of, uses
-from lci_py.types import CALLABLE, FUNCTION_KINDS
+from lci_py.source.selectors import body as body_of
+from lci_py.source.selectors import selector
+from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -42,6 +44,13 @@ class Entity:
     outer: int = -1  # index of the enclosing entity
     around: int = -1  # the same, save for a promoted parameter: its member is the class's, its text the constructor's
     symbol: int = -1  # index among the symbols, -1 if dropped
+    apart: bool = False  # no member of the type around it
+
+    def passes(self, around: Entity) -> bool:
+        """Whether it belongs to what is around `around`, though it stands inside of it."""
+        if self.kind in ("field", "property") and around.kind == "constructor":
+            return True  # a promoted parameter is a member of the class
+        return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
 
 
 class Captured:
@@ -135,11 +144,15 @@ class Captured:
             return  # an error recovery made up a node of no width
         owner = captures.get("parent")
         body = captures.get("body")
+        if "selector" in captures:
+            name = selector(node)
+            body = [found] if (found := body_of(node)) is not None else None
         # A definition may have several parts, such as the clauses of a Haskell function: they are one range.
         end = max(part.end_byte for part in captures[capture])
         entity = Entity(
             node.start_byte, end, role, capture.partition(".")[2], name[:200], node, names[0],
             body[0] if body else None, SPACE.sub("", "::".join(map(self.text, owner))) if owner else "",
+            apart="apart" in captures,
         )  # fmt: skip
         # Two patterns may match one name; the first in the files' order is the more specific one by convention.
         key = names[0].start_byte if role == "definition" else ~names[0].start_byte

@@ -21,6 +21,7 @@ from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
 from lci_py.source.lower import Anonymous, is_followed, lower
+from lci_py.source.selectors import receiver_of, selector
 from lci_py.source.traits import own_digests, traits_of
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
 
@@ -146,8 +147,8 @@ def _nest(entities: list[Entity], *, flat: bool = False) -> None:
         while stack and (entities[stack[-1]].end <= entity.start or _beside(entities[stack[-1]], entity)):
             stack.pop()
         entity.outer = entity.around = stack[-1] if stack else -1
-        if entity.kind in ("field", "property") and stack and entities[stack[-1]].kind == "constructor":
-            entity.outer = entities[stack[-1]].outer  # a promoted parameter is a member of the class
+        if stack and entity.passes(entities[stack[-1]]):
+            entity.outer = entities[stack[-1]].outer
         stack.append(index)
 
 
@@ -310,14 +311,15 @@ def _calls(
         # two matches the one with a receiver counts.
         if (not receiver and (at in defined or at in calls)) or captured.is_uncalled(at):
             continue
-        owner = outline(captured, receiver[0]) if receiver else ""
+        owner = (receiver_of(receiver[0]) or outline(captured, receiver[0])) if receiver else ""
         caller = finder.caller(at, symbols, of_variables=flow is None)
         if around is not None:
             place, start = around.at(at)
             if place >= 0 and start > starts.get(caller, -1):
                 caller = -2 - place
         count = arguments_of(language, captures["call"][0], node)
-        calls[at] = Call(COLON.sub("", captured.text(node)), owner, node.start_point[0] + 1, caller, count)
+        name = selector(captures["selector"][0]) if "selector" in captures else COLON.sub("", captured.text(node))
+        calls[at] = Call(name, owner, node.start_point[0] + 1, caller, count)
     bound = bound_names(captured, finder, symbols) if bare else set()
     for node in bare:
         at, name = node.start_byte, captured.text(node)

@@ -46,6 +46,17 @@ def grammars_dir() -> Path:
     return packaged if packaged.is_dir() else here.parent / "grammars"
 
 
+def _overwritten(match: re.Match[bytes]) -> bytes:
+    """As many spaces, with the names of the groups in their places, or the texts of those named `kept…`."""
+    text = _VISIBLE.sub(b" ", match.group())
+    for name, number in match.re.groupindex.items() if match.lastindex else ():
+        at = match.start(number) - match.start()
+        word = match.group(number) if name.startswith("kept") else name.encode()
+        if at >= 0 and len(word) <= len(match.group(number)):
+            text = text[:at] + word + text[at + len(word) :]
+    return text
+
+
 def _regex(text: str | None) -> re.Pattern[str] | None:
     return re.compile(text) if text else None
 
@@ -76,6 +87,7 @@ class LanguageSpec:
     blank: re.Pattern[bytes] | None
     shared_suffixes: tuple[str, ...]
     prefer_if: re.Pattern[bytes] | None
+    text_if: re.Pattern[bytes] | None
 
     @cached_property
     def language(self) -> TreeSitterLanguage:
@@ -91,9 +103,7 @@ class LanguageSpec:
 
     def blanked(self, source: bytes) -> bytes:
         """The source with what the grammar cannot parse (macros, directives) overwritten by spaces; same offsets."""
-        if self.blank is None:
-            return source
-        return self.blank.sub(lambda match: _VISIBLE.sub(b" ", match.group()), source)
+        return source if self.blank is None else self.blank.sub(_overwritten, source)
 
     @property
     def query_files(self) -> list[Path]:
@@ -210,6 +220,7 @@ def _spec(folder: Path) -> LanguageSpec:
         blank=re.compile(data["blank"].encode()) if "blank" in data else None,
         shared_suffixes=tuple(data.get("shared_suffixes", ())),
         prefer_if=re.compile(data["prefer_if"].encode()) if "prefer_if" in data else None,
+        text_if=re.compile(data["text_if"].encode()) if "text_if" in data else None,
     )
 
 
@@ -247,7 +258,8 @@ def _by_key() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
 @lru_cache(maxsize=1)
 def _shared() -> dict[str, list[tuple[str, re.Pattern[bytes]]]]:
     shared: dict[str, list[tuple[str, re.Pattern[bytes]]]] = {}
-    for name, spec in load_languages().items():
+    # What marks Objective-C stands in no C++ header, but not the other way round: the last by name is asked first.
+    for name, spec in sorted(load_languages().items(), reverse=True):
         if spec.prefer_if is not None:
             for suffix in spec.shared_suffixes:
                 shared.setdefault(suffix, []).append((name, spec.prefer_if))
@@ -271,7 +283,8 @@ def detect(path: str, head: bytes = b"") -> str:
                 return language
         found = suffixes.get(suffix) or suffixes.get(suffix.lower())
         if found:
-            return found
+            foreign = load_languages()[found].text_if
+            return TEXT if foreign is not None and foreign.search(head[:HEAD_BYTES]) else found
     if head.startswith(b"#!"):
         shebang = _SHEBANG.match(head[:200])
         if shebang:

@@ -9,6 +9,7 @@ from lci_py.source.captures import Captured
 from lci_py.source.extract import _valid
 from lci_py.source.languages import load_languages
 from lci_py.source.limits import DEFAULTS, Limits, time_limit
+from lci_py.source.selectors import SELECTING, is_selector, selector
 from lci_py.types_graph import Role
 
 if TYPE_CHECKING:
@@ -35,15 +36,18 @@ class Occurrence(NamedTuple):
 
 
 def finder(name: str) -> re.Pattern[bytes]:
-    """A pattern for the places where a name may stand, whole."""
+    """A pattern for the places where a name may stand, whole, or the first keyword of a selector."""
     text = name.encode("utf-8", "surrogatepass")
+    if is_selector(name):
+        first = re.escape(text.partition(b":")[0])
+        return re.compile(rb"(?<!%s)%s(?=\s*:)" % (_WORD, first))
     before = rb"(?<!%s)" % _WORD if re.match(_WORD, text[:1]) else b""
     after = rb"(?!%s)" % _WORD if re.match(_WORD, text[-1:]) else b""
     return re.compile(before + re.escape(text) + after)
 
 
 def occurrences(
-    source: bytes, language: str, pattern: re.Pattern[bytes], limits: Limits = DEFAULTS
+    source: bytes, language: str, pattern: re.Pattern[bytes], limits: Limits = DEFAULTS, name: str = ""
 ) -> list[Occurrence]:
     """The identifiers of a file that a `finder` finds, in the order of the text.
 
@@ -52,6 +56,7 @@ def occurrences(
         language: One with a grammar.
         pattern: Of `finder`.
         limits: What the file may cost.
+        name: What the finder is for; it decides which selectors count.
     Raises:
         OutOfTime: It took longer than it may.
     """
@@ -62,6 +67,8 @@ def occurrences(
         hits = [
             (match.start(), node) for match in pattern.finditer(text) if (node := _name_at(root, match)) is not None
         ]
+        if name:
+            hits = [(at, node) for at, node in hits if _selects(node, name)]
         if not hits:
             return []
         roles = _Roles(Captured(spec.matches(root, limits), text))
@@ -75,12 +82,21 @@ def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
     node = root.named_descendant_for_byte_range(start, end)
     if node is None or _TEXT.search(node.type):
         return None
-    if (node.start_byte, node.end_byte) == (start, end):
+    if (node.start_byte, node.end_byte) == (start, end) or node.type == "selector_expression":
         return node
     if node.child_count:
         return None
     whole = node.text or b""
     return node if node.end_byte == end and _SEGMENTS.split(whole)[-1] == match.group() else None
+
+
+def _selects(node: Node, name: str) -> bool:
+    """Whether a node stands for a name as a whole: of a selector it is the first keyword, or @selector(a:b:)."""
+    if node.type == "selector_expression":
+        return (node.text or b"").decode("utf-8", "replace").partition("(")[2].strip(" ()") == name
+    if not is_selector(name):
+        return True
+    return node.parent is not None and node.parent.type in SELECTING and selector(node.parent) == name
 
 
 class _Roles:

@@ -192,10 +192,26 @@ def _swift(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[
     yield from (word for word in _modified(kind, node, name_node, attributes) if word in ("static", "declaration"))
 
 
+def _objc(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
+    if node.type == "class_interface":
+        # The class itself may differ by platform; a category or an extension adds to it.
+        yield "impl:interface" if node.child_by_field_name("superclass") is not None else "partial"
+    elif node.type == "class_implementation":
+        category = node.child_by_field_name("category")
+        yield "impl:class" if category is None else "partial"
+    elif kind == "function":  # of a variable or a property the word means how it refers
+        yield from _c(kind, node, name_node, attributes)
+    if node.type == "method_declaration":
+        yield "declaration"
+    if node.type.startswith("method_") and node.children[0].type == "+":
+        yield "static"
+
+
 _READERS: dict[str, Callable[[str, Node, Node, str], Iterator[str]]] = {
     "python": _python,
     "c": _c,
     "cpp": _c,
+    "objc": _objc,
     **dict.fromkeys(("javascript", "typescript", "tsx", "csharp", "kotlin", "java", "php", "scala"), _modified),
     "ruby": _ruby,
     "rust": _signature,

@@ -23,10 +23,12 @@ NOT_DEFINITIONS = {
     "namespaceAlias", "packageName", "heredoc", "script", "alias", "anonMember", "requiredModule", "library", "tparam",
     "macroparam", "name",
 }  # fmt: skip
+#: By the suffix alone ctags takes these files for another language's. It gives the line on which a head ends.
+FORCED = {"objc": ["--language-force=ObjectiveC"]}
 
 
 def last(name: str) -> str:
-    return re.split(r"::|[.\\:#]", name.replace(" ", ""))[-1]
+    return re.split(r"::|[.\\:#]", name.replace(" ", "").rstrip(":"))[-1]  # `setSize:of:` of Objective-C
 
 
 def main() -> None:
@@ -43,13 +45,17 @@ def main() -> None:
     ]
     listing = "\n".join(map(str, files))
     tags = subprocess.run(
-        ["ctags", "--output-format=json", "--fields=+nKzS", "--kinds-all=*", "-L", "-", "-f", "-"],
+        ["ctags", *FORCED.get(args.lang, ()), "--output-format=json", "--fields=+nKzS", "--kinds-all=*", "-L", "-", "-f", "-"],
         input=listing, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     ours: dict[str, set[tuple[str, int]]] = {}
     for path in files:
         found = extract(path.name, path.read_bytes(), args.lang)
-        ours[str(path)] = {(last(s.name), s.line) for s in found.symbols}
+        ours[str(path)] = {
+            (last(s.name), line)
+            for s in found.symbols
+            for line in (range(s.line, s.end_line + 1) if args.lang in FORCED else (s.line,))
+        }
     total: Counter[str] = Counter()
     hit: Counter[str] = Counter()
     misses = defaultdict(list)

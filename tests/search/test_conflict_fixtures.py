@@ -27,7 +27,7 @@ LINUX = Machine("linux", "x86_64", "posix", (3, 12, 0), 64, "little")
 _FENCES = {"csharp": "csharp", "cpp": "cpp", "tsx": "tsx"}
 _TITLES = {
     "bash": "Bash", "c": "C", "cpp": "C++", "csharp": "C#", "elixir": "Elixir", "go": "Go", "haskell": "Haskell",
-    "java": "Java", "javascript": "JavaScript", "kotlin": "Kotlin", "lua": "Lua", "php": "PHP", "python": "Python",
+    "java": "Java", "javascript": "JavaScript", "kotlin": "Kotlin", "lua": "Lua", "objc": "Objective-C", "php": "PHP", "python": "Python",
     "ruby": "Ruby", "rust": "Rust", "scala": "Scala", "swift": "Swift", "typescript": "TypeScript", "zig": "Zig",
 }  # fmt: skip
 

@@ -36,6 +36,7 @@ _DIALECTS = {
     "go": "golang.GO",
     "c": "preprocessor.C",
     "cpp": "preprocessor.C",
+    "objc": "preprocessor.C",
     "csharp": "preprocessor.CSHARP",
     "haskell": "preprocessor.C",
     "swift": "preprocessor.SWIFT",

@@ -1,0 +1,68 @@
+"""Objective-C's selectors: a name that is spread over a method's head, or over a message."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: What a keyword is followed by: a parameter where a method is declared, a colon where it is called.
+_COLONS = frozenset({"method_parameter", ":"})
+_BODY = frozenset({"compound_statement", ";"})
+#: The nodes that have a selector.
+SELECTING = frozenset({"message_expression", "method_declaration", "method_definition"})
+_SELECTOR = re.compile(r"(?!.*::)\w+(?::\w*)*:")
+_MAX_NODES = 200
+_MAX_CHAIN = 20
+#: Messages that give an object of the same type.
+_SAME = frozenset({"alloc", "self", "copy", "mutableCopy", "retain", "autorelease"})
+
+
+def is_selector(name: str) -> bool:
+    """Whether a name is one with arguments: `count:`, `initWithFrame:style:`."""
+    return _SELECTOR.fullmatch(name) is not None
+
+
+def selector(node: Node) -> str:
+    """The name of a method, or of one that a message asks for: `initWithFrame:style:`, or `count` without arguments.
+
+    Args:
+        node: A method's definition or declaration, or a message.
+    """
+    is_message = node.type == "message_expression"
+    parts: list[str] = []
+    # The node of a method is its keywords, parameters and body; that of a message has its receiver before them.
+    for index, child in enumerate(node.children[:_MAX_NODES]):
+        if child.type in _COLONS:
+            parts.append(":")
+        elif child.type == "identifier" and (not is_message or node.field_name_for_child(index) == "method"):
+            parts.append((child.text or b"").decode("utf-8", "replace"))
+        elif child.type in _BODY or (child.type == "," and not is_message):
+            break  # after a comma stand the parameters of C that have no keyword
+    return "".join(parts)
+
+
+def receiver_of(node: Node) -> str:
+    """What a message is sent to, as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`; "" if it is none.
+
+    Allocation changes nothing of what an expression stands for.
+    """
+    parts: list[str] = []
+    while node.type == "message_expression" and len(parts) < _MAX_CHAIN:
+        name = selector(node)
+        if name not in _SAME:
+            parts.append(f"{name}()")
+        inner = node.child_by_field_name("receiver")
+        if inner is None:
+            return ""
+        node = inner
+    if node.type != "identifier":
+        return ""
+    return ".".join([(node.text or b"").decode("utf-8", "replace"), *reversed(parts)])
+
+
+def body(node: Node) -> Node | None:
+    """What follows the head of a method: its body, or the semicolon of its declaration."""
+    return next((child for child in node.children if child.type in _BODY), None)
