@@ -10,7 +10,8 @@ from lci_py.search.conflict_sites import MAX_SITES, site_of, this_machine
 from lci_py.search.conflicts import candidates, definitions, group_key, passed_over
 from lci_py.search.disagreements import all_of
 from lci_py.search.present import index_info
-from lci_py.types import RELATIONS, Conflict, ConflictsAnswer, ConflictsRequest
+from lci_py.types import RELATIONS
+from lci_py.types_conflicts import Conflict, ConflictsAnswer, ConflictsRequest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

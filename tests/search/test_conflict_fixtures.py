@@ -15,7 +15,7 @@ import pytest
 
 from lci_py import app
 from lci_py.search.logic import Machine
-from lci_py.types import Conflict, ConflictsRequest
+from lci_py.types_conflicts import Conflict, ConflictsRequest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIXTURES = ROOT / "fixtures" / "conflicts"
