@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from lci_py.cli_io import machine_stdout, one_output, paths_stdout, screen, writing
 from lci_py.cli_search import FILTER_KEYS, open_session, plain_text
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
-from lci_py.types import FAIL_ON, RELATIONS, ConflictsAnswer, ConflictsRequest, Filters
+from lci_py.types import FAIL_ON, RELATIONS, Filters
+from lci_py.types_conflicts import ConflictsAnswer, ConflictsRequest
 
 if TYPE_CHECKING:
     from lci_py.app import Session

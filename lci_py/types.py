@@ -29,6 +29,8 @@ TYPE_KINDS = frozenset({"class", "struct", "union", "interface", "trait", "objec
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 #: What calls, imports, receivers and base classes can mean.
 CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace", "type"}
+#: Kinds of definitions that are given a value.
+VALUED_KINDS = ("constant", "variable", "field", "property", "enum_member", "macro")
 #: The kind shown for code or text outside every definition.
 BLOCK_KIND = "block"
 #: Kinds of what the graph has besides definitions: a file (what it runs outside them), an anonymous function.
@@ -222,12 +224,13 @@ class BuildSummary:
 
 
 # --- search -----------------------------------------------------------------------------------------------------
+
 #: How several definitions of one symbol relate, gravest first: both can hold at once; the last of one scope wins; one
 #: stands in where the other cannot be had; their conditions exclude each other; another branch has another one.
 RELATIONS = ("overlap", "duplicate", "fallback", "variant", "branch")
 #: What `--fail-on` can name: these, that sources disagree, and all of it.
 FAIL_ON = (*RELATIONS, "disagreement", "any")
-#: What sources can disagree in, and what is recommended then: the contract's words.
+#: What sources can disagree in, and what is recommended then.
 CONFLICT_TYPES = ("direct-contradiction", "numeric-mismatch", "temporal-mismatch", "scope-mismatch")
 RESOLUTIONS = ("prefer-recent", "prefer-authoritative", "escalate-to-user")
 
@@ -307,40 +310,6 @@ class DefinitionSite:
     build_tag: str | None
     relation: str  # one of RELATIONS
     active: bool = False  # whether this is the one that counts on this machine, as far as that can be told
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """One symbol with several definitions, as `lci conflicts` lists it; of a branch that lacks it, maybe only one."""
-
-    symbol: str
-    qualified_name: str
-    kind: str
-    language: str
-    relation: str  # the gravest of its definitions'
-    definitions: tuple[DefinitionSite, ...]  # by file and line, those of this tree before those of other branches
-    missing_on: tuple[str, ...] = ()  # branches without a definition of it
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictsRequest:
-    """One `lci conflicts`, as the flags say it."""
-
-    filters: Filters = Filters()
-    relations: tuple[str, ...] = ()  # of RELATIONS; none: all
-    limit: int | None = None  # None: all
-    name: str = ""  # as `lci def` takes it; "": of any name
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictsAnswer:
-    """All conflicts of a repository that pass the filters."""
-
-    results: tuple[Conflict, ...]  # by file and line of the first definition
-    conflicts: tuple[dict[str, Any], ...]  # disagreements between sources, as in the search's envelope
-    total: int  # of results, before the limit
-    by_relation: dict[str, int]  # the same by relation
-    index: IndexInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,6 @@ from lci_py.types import (
     RELATIONS,
     Answer,
     BuildSummary,
-    Conflict,
-    ConflictsAnswer,
-    ConflictsRequest,
     DefinitionSite,
     Degradation,
     FileEntry,
@@ -33,6 +30,7 @@ from lci_py.types import (
     SearchRequest,
     Skip,
 )
+from lci_py.types_conflicts import Conflict, ConflictsAnswer, ConflictsRequest
 
 REPOSITORY = Path(__file__).parents[1]
 SCHEMA = json.loads((REPOSITORY / "docs" / "json-output.schema.json").read_text())

@@ -10,6 +10,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.filters import MAX_VALUES, marks
 from lci_py.source.claims import COMPUTED, code_value
 from lci_py.source.claims.names import claimed
+from lci_py.types import VALUED_KINDS
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
         def execute(self, sql: str, args: Sequence[object] = ()) -> list[Any]: ...
 
 
-#: Kinds of definitions that are given a value.
-VALUED = ("constant", "variable", "field", "property", "enum_member", "macro")
 #: Languages whose packages make a qualified name mean one thing in a repository.
 PACKAGED = ("java", "kotlin", "csharp", "php", "scala", "elixir", "ruby")
 #: More claims on one name than this say that it is not one setting.
 MAX_PER_NAME = 400
-_KINDS = ",".join(f"'{kind}'" for kind in VALUED)
+_KINDS = ",".join(f"'{kind}'" for kind in VALUED_KINDS)
 _CLAIMS = (
     "SELECT c.joined, f.path, c.line, c.name, c.value, c.how, f.language, s.qualified_name, s.kind, s.build_tag, "
     "f.test FROM claims c JOIN files f ON f.id = c.file LEFT JOIN symbols s ON s.id = c.symbol "

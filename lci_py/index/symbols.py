@@ -106,6 +106,7 @@ class SymbolicIndex:
         self.numbering = numbering
         self.segments = [_Segment(path, i, numbering) for i, path in enumerate(paths)]
         self._paths: list[str] | None = None
+        self._stating: frozenset[str] | None = None
 
     def close(self) -> None:
         for segment in self.segments:
@@ -211,6 +212,25 @@ class SymbolicIndex:
         """Result rows of the first `limit` symbols of a qualified name in a language, by path and line."""
         rows = self._rows(_SYMBOLS, "s.qualified_name = ? AND f.language = ?", [qualified_name, language])
         return sorted(rows, key=_place)[:limit]
+
+    def files_with_claims(self) -> frozenset[str]:
+        """The paths of files that state values of settings."""
+        if self._stating is None:
+            sql = "SELECT path FROM files f WHERE {} AND id IN (SELECT file FROM claims)"
+            rows = [row for segment in self.segments for row in segment.execute(sql.format(segment.live))]
+            self._stating = frozenset(row[0] for row in rows)
+        return self._stating
+
+    def called(self, name: str, filters: Filters) -> list[Row]:
+        """Result rows of the definitions with exactly this name, or, of one with dots, this end of a qualified name;
+        by path and line. Unlike `definitions`, it looks at no others."""
+        condition, args = where(filters)
+        rows: list[Row] = []
+        for segment, inside in self._inside(filters):
+            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND s.name = ?"
+            rows += segment.published(segment.execute(sql, [*args, name.rpartition(".")[2]]))
+        fits = [row for row in rows if f".{row['qualified_name']}".endswith(f".{name}") or row["symbol"] == name]
+        return sorted(fits, key=_place)
 
     def repeated(self, limit: int) -> Iterator[list[Row]]:
         """The result rows of every qualified name that a language has two to `limit` definitions of, name by name."""

@@ -20,7 +20,8 @@ from lci_py.types import RELATIONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from lci_py.types import Conflict, ConflictsAnswer, DefinitionSite
+    from lci_py.types import DefinitionSite
+    from lci_py.types_conflicts import Conflict, ConflictsAnswer
 
 #: What a relation says, in the words of docs/conflicts.md.
 MEANING = {

@@ -10,7 +10,7 @@ from lci_py.types import RELATIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.types import Conflict, ConflictsAnswer
+    from lci_py.types_conflicts import Conflict, ConflictsAnswer
 
 
 def answer_object(answer: ConflictsAnswer) -> dict[str, Any]:

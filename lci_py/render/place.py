@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from lci_py.types import Answer, ConflictsAnswer, DefinitionSite, GraphContext, GraphLink
+    from lci_py.types import Answer, DefinitionSite, GraphContext, GraphLink
+    from lci_py.types_conflicts import ConflictsAnswer
 
 #: How a source that is a place is written; any other is the id of a result.
 _SOURCE = re.compile(r"(?s)(.+):(\d+)")

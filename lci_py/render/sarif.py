@@ -15,7 +15,8 @@ from lci_py.render.json import dumps
 from lci_py.render.text import plural, visible_line
 
 if TYPE_CHECKING:
-    from lci_py.types import Conflict, ConflictsAnswer, DefinitionSite
+    from lci_py.types import DefinitionSite
+    from lci_py.types_conflicts import Conflict, ConflictsAnswer
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 #: The root of the repository: consumers know where they checked it out, and a path of this machine helps nobody.

@@ -12,7 +12,8 @@ from lci_py.search import logic
 from lci_py.search.branch_diff import differing, differing_name
 from lci_py.search.conflict_sites import this_machine
 from lci_py.search.conflicts import GROUPS
-from lci_py.types import RELATIONS, Conflict, DefinitionSite
+from lci_py.types import RELATIONS, DefinitionSite
+from lci_py.types_conflicts import Conflict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from lci_py.index.symbols import Row
     from lci_py.search.branch_diff import BranchDifference
     from lci_py.search.session import Session
-    from lci_py.types import ConflictsRequest, Filters
+    from lci_py.types import Filters
+    from lci_py.types_conflicts import ConflictsRequest
 
 #: What `missing_on` calls the tree that is indexed where no branch is checked out.
 DETACHED = "HEAD"

@@ -10,7 +10,8 @@ from lci_py.search.conflict_sites import MAX_SITES, site_of, this_machine
 from lci_py.search.conflicts import candidates, definitions, group_key, passed_over
 from lci_py.search.disagreements import all_of
 from lci_py.search.present import index_info
-from lci_py.types import RELATIONS, Conflict, ConflictsAnswer, ConflictsRequest
+from lci_py.types import RELATIONS
+from lci_py.types_conflicts import Conflict, ConflictsAnswer, ConflictsRequest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -48,7 +49,7 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
 
 def _of_tree(session: Session, chosen: Collection[str] | None) -> Iterator[Conflict]:
     """The conflicts of this tree in which one of the `chosen` definitions is."""
-    branch, machine = session.manifest.branch, this_machine()
+    branch, machine = session.manifest.branch, this_machine
     for rows in session.symbols.repeated(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
             continue

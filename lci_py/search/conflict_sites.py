@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts import Site, definitions
-from lci_py.search.disagreements import for_results
-from lci_py.search.logic import Machine
 from lci_py.source.conditions.paths import path_condition
+from lci_py.types import VALUED_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.symbols import Row
+    from lci_py.search.logic import Machine
     from lci_py.search.session import Session
     from lci_py.types import Answer, DefinitionSite, Result
 
 #: More definitions of one name than this are not variants of one symbol; `main` in a folder of scripts is.
 MAX_SITES = 400
+#: Words of a query that may be names.
+_MAX_NAMED = 3
 
 
 def with_conflicts(session: Session, answer: Answer) -> Answer:
@@ -26,8 +28,26 @@ def with_conflicts(session: Session, answer: Answer) -> Answer:
     return replace(
         answer,
         results=tuple(_marked(session, result) for result in answer.results),
-        conflicts=(*answer.conflicts, *for_results(session, answer.query, answer.results)),
+        conflicts=(*answer.conflicts, *_disagreements(session, answer)),
     )
+
+
+def _disagreements(session: Session, answer: Answer) -> tuple[dict[str, Any], ...]:
+    """Where sources disagree on a value that the answer is about. Most answers are about none, and to find that out
+    must not cost an import."""
+    words = [word for word in answer.query.split() if ":" not in word]
+    named = len(words) <= _MAX_NAMED and any(_is_specific(word) for word in words)
+    stated = session.symbols.files_with_claims()
+    if not named and not any(result.kind in VALUED_KINDS or result.file in stated for result in answer.results):
+        return ()
+    from lci_py.search.disagreements import for_results
+
+    return for_results(session, answer.query, answer.results)
+
+
+def _is_specific(word: str) -> bool:
+    """Whether a word may be the name of a setting: parts of its own, or capitals alone."""
+    return not word.isalpha() or word.isupper() or not (word[1:].islower() or word[1:] == "")
 
 
 def _marked(session: Session, result: Result) -> Result:
@@ -48,7 +68,7 @@ def definition_sites(
     found: tuple[DefinitionSite, ...] = ()
     if len(rows) > 1:
         others = [site_of(session, row) for row in rows if row is not asked]
-        found = definitions([site_of(session, asked), *others], session.manifest.branch, this_machine())
+        found = definitions([site_of(session, asked), *others], session.manifest.branch, this_machine)
     if session.branches is None:
         return found
     from lci_py.search.conflict_branches import with_branches
@@ -59,6 +79,8 @@ def definition_sites(
 @lru_cache(maxsize=1)
 def this_machine() -> Machine:
     """What decides which definition is active here."""
+    from lci_py.search.logic import Machine
+
     return Machine.here()
 
 

@@ -6,19 +6,33 @@ Precision comes first. A definition that the rule cannot place is no conflict.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.search import logic
 from lci_py.source.conditions import conjuncts
 from lci_py.source.conditions.paths import platform_stem, source_root
+from lci_py.source.patterns import lazily
 from lci_py.types import FUNCTION_KINDS, RELATIONS, TYPE_KINDS, DefinitionSite
 
+if TYPE_CHECKING:
+    from lci_py.search import logic
+else:
 
-@dataclass(frozen=True, slots=True)
-class Site:
+    class _Logic:
+        """`search.logic`, imported when two conditions are compared: most results have one definition."""
+
+        def __getattr__(self, name: str) -> Any:
+            from lci_py.search import logic as found
+
+            setattr(self, name, getattr(found, name))
+            return getattr(found, name)
+
+    logic = _Logic()
+
+
+class Site(NamedTuple):
     """One definition, as the index has it."""
 
     symbol_id: str
@@ -60,13 +74,13 @@ _LAST_WINS = frozenset({"python", "javascript", "ruby", "lua", "bash"})
 _CLAUSES = frozenset({"elixir", "haskell"})
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
 #: Parts that decide at run time which definition is had.
-_RUN_TIME = re.compile(r"(?:try|try else|except\b.*|begin|begin else|rescue\b.*|catch\b.*)$", re.DOTALL)
+_RUN_TIME = lazily(r"(?:try|try else|except\b.*|begin|begin else|rescue\b.*|catch\b.*)$", re.DOTALL)
 #: What a condition on the environment of a program mentions.
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = lazily(
     r"platform|version|os\.name|\bPY[23]\b|process\.|import\.meta|__DEV__|typeof |RUBY_|PHP_|Mix\.|jit\b|flag\(",
     re.IGNORECASE,
 )
-_TYPES_ONLY = re.compile(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
+_TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
 #: What is no name of anything: a placeholder, and what is left of JavaScript that does not parse.
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: What makes a row no definition that counts. The signatures of an overload, and a property's setter, are parts of one.
@@ -88,22 +102,27 @@ def group_key(site: Site) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def definitions(sites: Sequence[Site], branch: str | None, machine: logic.Machine) -> tuple[DefinitionSite, ...]:
+def definitions(
+    sites: Sequence[Site], branch: str | None, machine: Callable[[], logic.Machine]
+) -> tuple[DefinitionSite, ...]:
     """The defining sites of the first site's symbol if they are a conflict, ordered by file and line; else ().
 
     Args:
         sites: The one that is asked about, then any others of its qualified name; those of another symbol, scope or
             overload are passed over.
         branch: The branch that the index was built on.
-        machine: Decides which one is marked as active.
+        machine: Gives what decides which one is marked as active.
     """
-    if not sites or passed_over(sites[0]):
+    if not sites:
         return ()
     asked, key = sites[0], group_key(sites[0])
-    group = [site for site in sites if group_key(site) == key and not passed_over(site)]
+    group = [site for site in sites if group_key(site) == key]
+    if len({(site.file, site.line) for site in group}) < 2 or passed_over(asked):
+        return ()
+    group = [site for site in group if not passed_over(site)]
     for found in candidates(group, asked):
         if relations := relate(found):
-            active = _active(found, machine)
+            active = _active(found, machine())
             return tuple(
                 DefinitionSite(site.file, site.line, branch, site.build_tag, relation, active=site is active)
                 for site, relation in zip(found, relations, strict=True)
@@ -328,8 +347,3 @@ def _parameters(name: str, signature: str, group: str) -> str:
     text = re.sub(r"\s*=[^,()]*", "", text)  # default values
     text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)
-
-
-def with_branch(site: DefinitionSite, branch: str) -> DefinitionSite:
-    """The same definition, as another branch has it."""
-    return replace(site, branch=branch, relation="branch", active=False)

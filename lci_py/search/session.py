@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from lci_py.search.modules import Modules
     from lci_py.search.multiview import UnitTable, Views
     from lci_py.source.walk import WalkResult
-    from lci_py.types import ConflictsAnswer, ConflictsRequest, Hit
+    from lci_py.types import Hit
+    from lci_py.types_conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types_graph import GraphAnswer, GraphRequest
 
 

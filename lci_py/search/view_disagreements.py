@@ -6,10 +6,10 @@ places first is what they are for, so that only a name asks a question to which 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from lci_py.index.symbols import dotted
+from lci_py.source.patterns import lazily
 from lci_py.source.words import joined
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lci_py.search.session import Session
     from lci_py.types import Filters, Hit, View
 
-_NAME = re.compile(r"[\w$]+(?:(?:\.|::|#)[\w$]+)*(?:\(\))?$")
+_NAME = lazily(r"[\w$]+(?:(?:\.|::|#)[\w$]+)*(?:\(\))?$")
 #: Definitions of one name at most: more are a convention, such as `run`, and no answer of a view is surprising.
 _MAX_NAMED = 8
 #: Hits of a view that are looked at for its best definition.
@@ -35,7 +35,7 @@ def view_disagreements(session: Session, query: str, filters: Filters, outcome: 
     if not _NAME.match(name) or "__" in name or not outcome.hits.get("dense"):
         return ()
     name = dotted(name.removesuffix("()"))
-    rows = session.symbols.definitions(name, filters)
+    rows = session.symbols.called(name, filters)
     named = [row for row in rows if not row["test"] and row["unit"] is not None and row["kind"] != "section"]
     exact = _by_place([row for row in named if name in (row["symbol"], row["qualified_name"]) or "." in name])
     if not 1 <= len(exact) <= _MAX_NAMED:

@@ -282,9 +282,7 @@ def _symbol(
         first_line=first + 1,
         build_tag=tags.of(at, attribute_text),
         arity=arity_of(spec.name, kind, node, entity.name_node),
-        traits=" ".join(
-            filter(None, (traits_of(spec.name, kind, node, entity.name_node, attribute_text), tags.note(at)))
-        ),
+        traits=f"{traits_of(spec.name, kind, node, entity.name_node, attribute_text)} {tags.note(at)}".strip(),
     )
 
 

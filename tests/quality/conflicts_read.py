@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lci_py import app
 from lci_py.search.conflict_list import conflicts
 from lci_py.search.session import Session
-from lci_py.types import Conflict, ConflictsRequest
+from lci_py.types_conflicts import Conflict, ConflictsRequest
 
 _SQL = "SELECT file, line, name, qualified_name, kind, build_tag, traits FROM symbols ORDER BY id"
 

@@ -14,15 +14,8 @@ from hypothesis import strategies as st
 
 from lci_py.render import conflicts, place, table
 from lci_py.render.text import width_of
-from lci_py.types import (
-    CONFLICT_TYPES,
-    RELATIONS,
-    Answer,
-    Conflict,
-    ConflictsAnswer,
-    DefinitionSite,
-    IndexInfo,
-)
+from lci_py.types import CONFLICT_TYPES, RELATIONS, Answer, DefinitionSite, IndexInfo
+from lci_py.types_conflicts import Conflict, ConflictsAnswer
 from tests.render.test_table import FORBIDDEN, hostile, make
 
 INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)

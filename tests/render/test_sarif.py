@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from lci_py import __version__
 from lci_py.render.sarif import sarif
-from lci_py.types import CONFLICT_TYPES, RELATIONS, Conflict, ConflictsAnswer, DefinitionSite
+from lci_py.types import CONFLICT_TYPES, RELATIONS, DefinitionSite
+from lci_py.types_conflicts import Conflict, ConflictsAnswer
 from tests.render.test_conflicts import GONE, INDEX, MANY, OPEN, TIMEOUT, TWICE, answer
 from tests.render.test_table import FORBIDDEN
 

@@ -15,7 +15,7 @@ import pytest
 
 from lci_py import app
 from lci_py.search.logic import Machine
-from lci_py.types import Conflict, ConflictsRequest
+from lci_py.types_conflicts import Conflict, ConflictsRequest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIXTURES = ROOT / "fixtures" / "conflicts"
@@ -46,7 +46,7 @@ def listing(conflicts: tuple[Conflict, ...]) -> str:
 
 def found(program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("LCI_INDEX_DIR", str(folder))
-    monkeypatch.setattr("lci_py.search.conflict_sites.Machine.here", lambda: LINUX)
+    monkeypatch.setattr("lci_py.search.logic.Machine.here", lambda: LINUX)
     from lci_py.search.conflict_sites import this_machine
 
     this_machine.cache_clear()

@@ -20,7 +20,8 @@ LANGUAGES = {
 }  # fmt: skip
 
 
-MACHINE = Machine.here()
+def machine() -> Machine:
+    return Machine.here()
 
 
 def sites(files: dict[str, str]) -> list[Site]:
@@ -44,7 +45,7 @@ def conflict(files: dict[str, str], name: str, at: int = 0) -> list[tuple[str, s
     """The definitions shown for the `at`-th definition called `name`."""
     named = [site for site in sites(files) if site.name == name]
     assert len(named) > 1, "the sources must define the name more than once"
-    found = definitions([named[at], *named], "main", MACHINE)
+    found = definitions([named[at], *named], "main", machine)
     return [(site.file, site.build_tag, site.relation) for site in found]
 
 
@@ -286,9 +287,9 @@ def test_every_site_of_a_conflict_shows_the_same_definitions() -> None:
 
 def test_definition_sites_carry_the_branch_and_the_line() -> None:
     rows = [site for site in sites({"a.py": "if A:\n    def F(): ...\nelse:\n    def F(): ...\n"}) if site.name == "F"]
-    assert definitions(rows, "topic", MACHINE)[1] == DefinitionSite("a.py", 4, "topic", "not (A)", "variant")
-    assert definitions(rows, None, MACHINE)[0].branch is None
-    assert definitions(rows[:1], "topic", MACHINE) == definitions([], "topic", MACHINE) == ()
+    assert definitions(rows, "topic", machine)[1] == DefinitionSite("a.py", 4, "topic", "not (A)", "variant")
+    assert definitions(rows, None, machine)[0].branch is None
+    assert definitions(rows[:1], "topic", machine) == definitions([], "topic", machine) == ()
     assert group_key(rows[0]) == group_key(rows[1])
 
 

@@ -177,7 +177,7 @@ def test_other_languages_have_no_modules_of_this_kind(modules: Modules) -> None:
 
 
 def test_variants_in_files_of_one_module_are_one_symbol(session: Session) -> None:
-    from lci_py.types import ConflictsRequest
+    from lci_py.types_conflicts import ConflictsRequest
 
     found = {one.qualified_name: one for one in session.conflicts(ConflictsRequest()).results}
     places = {name: [(site.file, site.build_tag) for site in one.definitions] for name, one in found.items()}

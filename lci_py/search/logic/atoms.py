@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.search.logic.parse import All, Comparison, Grammar, Not, Operand, Some, Unknown, items
 from lci_py.search.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.logic.values import Number, Values, compared, number, numeric, version, words
+from lci_py.source.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,11 +25,11 @@ _KEYWORDS = {
     "True": YES, "true": YES, "TRUE": YES, "False": NO, "false": NO, "FALSE": NO,
 }  # fmt: skip
 #: A name that stands for one value of several: `.windows`, `:test`, `LITTLE_ENDIAN`, `Mode.Fast`, `Mode::Fast`.
-_ENUMERATOR = re.compile(r"[.:]\w+[?!]?|\{:\w+(?:,:\w+)*\}|[A-Z_][A-Z\d_]{2,}|(?:\w+(?:\.|::))+[A-Z]\w*")
+_ENUMERATOR = lazily(r"[.:]\w+[?!]?|\{:\w+(?:,:\w+)*\}|[A-Z_][A-Z\d_]{2,}|(?:\w+(?:\.|::))+[A-Z]\w*")
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_VERSIONED = re.compile(r"version|release", re.IGNORECASE)
+_VERSIONED = lazily(r"version|release", re.IGNORECASE)
 _NEVER = Operand("0")
-_ATTEMPT = re.compile(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
+_ATTEMPT = lazily(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
 #: A boolean that nothing else is known of: 1 is true, all else is false.
 ON = 1
 # Variables named by a text have `Values`, and no text begins with a blank. All others have integers, or their names

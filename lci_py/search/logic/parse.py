@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from lci_py.source.patterns import lazily
+
 #: Characters of a condition that is read at all; what the index stores is shorter (conditions/text.py).
 MAX_TEXT = 8_000
 #: Formulas in formulas; what is deeper is one operand.
 MAX_NESTING = 60
 
-_TOKEN = re.compile(
+_TOKEN = lazily(
     r'\s+|(?P<quoted>"(?:\\.|[^"\\]){0,200}"|\'(?:\\.|[^\'\\]){0,200}\')'
     # `defined?(X)` and `x?.y` are words; the `?` of `a?b:c` is none. The `'` of `1'000` separates digits.
     r"|(?P<word>(?:0[xX][\da-fA-F]+|\d)(?:'?[\w.])*|[\w.$@]+(?:\?\.[\w.$]+)*(?:[?](?![\w.:?]))?)"
     r"|===|!==|<=>|&&|\|\||[=!<>~]=|[=!]~|=>|->|<<|>>|\?\?|::|:=|.",
     re.DOTALL,
 )
-_REGEX = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\]){0,100}\]|[^/\\\[]){0,100}/\w*")
+_REGEX = lazily(r"/(?:\\.|\[(?:\\.|[^\]\\]){0,100}\]|[^/\\\[]){0,100}/\w*")
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _CLOSE = frozenset(_OPEN.values())
 _SPLITS = (("or",), ("and",), ("||",), ("&&",))

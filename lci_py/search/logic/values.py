@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from lci_py.source.patterns import lazily
+
 #: One value of a name: `3`, `(3, 8)`, or a word.
 Number = tuple[float, ...]
 #: Where membership changes along the numbers: below (0) or above (1) a value. Sorted.
@@ -20,11 +22,11 @@ Allowed = Any
 _START: tuple[Number, int] = ((), 0)
 ALL_NUMBERS: Cuts = (_START,)
 _ZERO: Cuts = (((0,), 0), ((1,), 0))
-_NUMBER = re.compile(
+_NUMBER = lazily(
     r"(?P<hex>0[xX][\da-fA-F](?:[\da-fA-F_']{0,17}))[uUlLzZ]{0,3}|(?P<int>-?\d(?:[\d_']{0,20}))[uUlLzZ]{0,3}"
     r"|(?P<float>-?\d{1,18}\.\d{1,18})[fF]?"
 )
-_VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,5}")
+_VERSION = lazily(r"\d{1,9}(?:\.\d{1,9}){0,5}")
 
 
 class Values:

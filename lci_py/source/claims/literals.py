@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lci_py.source.claims.values import NUMBER, number, string
+from lci_py.source.patterns import lazily
 from lci_py.source.words import joined
 
 #: Of a definition that is given something other than one literal.
@@ -27,8 +28,8 @@ _LITERAL = (
 )
 #: What may come after a value: not an operator, nor a call.
 _END = r"(?=\s*(?:$|[,;)\]}\n\r]|//|/\*|--|#|\bas const\b|\.(?:into|to_string|to_owned)\(\)|\.to_s\b))"
-_VALUE = re.compile(_LITERAL + _END)
-_NOTHING = re.compile(r"(?:None|null|nil|undefined|NULL|nullptr|Nothing|undef|\(?\s*\)|\{\s*\}|\[\s*\])(?!\w)")
+_VALUE = lazily(_LITERAL + _END)
+_NOTHING = lazily(r"(?:None|null|nil|undefined|NULL|nullptr|Nothing|undef|\(?\s*\)|\{\s*\}|\[\s*\])(?!\w)")
 
 
 def literal_at(text: str, start: int) -> tuple[str, int]:
@@ -94,14 +95,14 @@ def _product(text: str) -> str:
 
 
 #: Between a definition's name and its value: `= `, `: int = `, `TYPE = `, `[] = `.
-_GIVEN = re.compile(
+_GIVEN = lazily(
     r"['\"]?\s*(?:\[\s*\]\s*)?[?!]?(?:\s*<const>)?(?:\s*:\s*[^=:]{0,80}?|\s+[\w.*\[\]<>]{1,40})?\s*(?<![=!<>]):?=(?![=>~])\s*"
 )
-_MEMBER = re.compile(r"['\"]?\s*:\s*")
+_MEMBER = lazily(r"['\"]?\s*:\s*")
 #: A member of a TypeScript interface is given a type.
-_TYPE = re.compile(r"(?:readonly )?(?:number|string|boolean|any|unknown|object|never|[A-Z]\w*(?=\s*(?:$|[|<\[&])))")
-_DEFINE = re.compile(r"#\s*define\s+(?=\S)")
-_BLANK = re.compile(r"\s+")
+_TYPE = lazily(r"(?:readonly )?(?:number|string|boolean|any|unknown|object|never|[A-Z]\w*(?=\s*(?:$|[|<\[&])))")
+_DEFINE = lazily(r"#\s*define\s+(?=\S)")
+_BLANK = lazily(r"\s+")
 
 
 def code_value(language: str, kind: str, name: str, signature: str) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
+from lci_py.source.patterns import lazily
 from lci_py.source.words import joined, parts
 
-_LAST = re.compile(r"[^.:#/]+$")
-_CAPITALS = re.compile(r"_*[A-Z][A-Z0-9_]*$")
-_FLAG = re.compile(r"--?[A-Za-z]")
+_LAST = lazily(r"[^.:#/]+$")
+_CAPITALS = lazily(r"_*[A-Z][A-Z0-9_]*$")
+_FLAG = lazily(r"--?[A-Za-z]")
 #: A constant that holds the default of an option: DEFAULT_MAX_SIZE, max_size_default.
-_DEFAULT = re.compile(r"^default(?=.{4})|(?<=.{4})default$")
+_DEFAULT = lazily(r"^default(?=.{4})|(?<=.{4})default$")
 _ALWAYS_SECRET = frozenset(
     "pass passwd password passphrase pwd pin secret secrets credential credentials apikey passcode".split()
 )
 _MAYBE_SECRET = frozenset("key keys token tokens auth salt cert signature dsn webhook cookie private bearer".split())
-_LONG_TOKEN = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9+/=_-]{20,}$")
+_LONG_TOKEN = lazily(r"(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9+/=_-]{20,}$")
 
 
 def last_part(name: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from lci_py.source.patterns import lazily
+
 CODE, PROSE, ENV, INI, TOML, YAML, JSON, DOCKER = "code", "prose", "env", "ini", "toml", "yaml", "json", "docker"
 #: Folders of what says nothing about this project: tests, examples, other people's code, other times, translations.
-_ELSEWHERE = re.compile(
+_ELSEWHERE = lazily(
     r"(?:^|/)(?:(?:[^/]*[-_.])?(?:tests?|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench|benches|benchmarks?"
     r"|playgrounds?|tutorials?|snippets?|golden|snapshots?|testing|e2e|fuzz|stubs?|integration)(?:[-_.][^/]*)?"
     r"|t|vendor\w*|third[-_]?party|node_modules|external|extern|deps|dist|build|out|target|generated|gen"
@@ -14,40 +16,38 @@ _ELSEWHERE = re.compile(
     r"|locales?|i18n|l10n|translations?|versioned_\w+|v?\d+(?:\.[\dx]+)*)/",
     re.IGNORECASE,
 )
-_DOCS = re.compile(r"(?:^|/)(?:docs?|documentation|website|site|wiki|guides?|manual)(?:_src)?/", re.IGNORECASE)
+_DOCS = lazily(r"(?:^|/)(?:docs?|documentation|website|site|wiki|guides?|manual)(?:_src)?/", re.IGNORECASE)
 #: Folders whose documents are pages of the program itself.
-_PAGES = re.compile(r"templates|static|public|assets|resources|content|src|app", re.IGNORECASE)
-_HISTORY = re.compile(
+_PAGES = lazily(r"templates|static|public|assets|resources|content|src|app", re.IGNORECASE)
+_HISTORY = lazily(
     r"(?:change|changes|changelog|history|news|release\w*|upgrad\w*|migrat\w*|whatsnew|authors|license|todo|roadmap"
     r"|contributing|security|benchmark\w*)(?:[-_.][^/]*)?$",
     re.IGNORECASE,
 )
-_TRANSLATED = re.compile(
+_TRANSLATED = lazily(
     r"[-_.](?:zh|cn|tw|ja|jp|ko|kr|fr|de|es|pt|br|ru|it|tr|pl|uk|vi|id|ar|fa|hi|th|nl|cs|he)(?:[-_][a-z]{2,4})?\.\w+$",
     re.IGNORECASE,
 )
-_PROSE = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|asciidoc)$", re.IGNORECASE)
-_PLAIN = re.compile(
-    r"(?:^|/)(?:readme|install|usage|config\w*)(?:\.txt)?$|(?:^|/)docs?/(?:.*/)?[^/]+\.txt$", re.IGNORECASE
-)
+_PROSE = lazily(r"\.(?:md|mdx|markdown|rst|adoc|asciidoc)$", re.IGNORECASE)
+_PLAIN = lazily(r"(?:^|/)(?:readme|install|usage|config\w*)(?:\.txt)?$|(?:^|/)docs?/(?:.*/)?[^/]+\.txt$", re.IGNORECASE)
 _SUFFIXES = {
     "ini": INI, "cfg": INI, "conf": INI, "cnf": INI, "properties": INI, "toml": TOML, "yaml": YAML, "yml": YAML,
     "json": JSON,
 }  # fmt: skip
 #: Settings of tools that build and check, which nobody documents.
 _TOOLS = frozenset(("tox.ini", "setup.cfg", "pytest.ini", "mypy.ini", "alembic.ini", "pylintrc.ini", "codecov.yml"))
-_TEMPLATE = re.compile(r"(?:^|[-_.])(?:example|sample|template|tmpl|dist|defaults?)(?=$|[-_.])", re.IGNORECASE)
-_TEMPLATE_END = re.compile(r"[-_.](?:example|sample|template|tmpl|dist|default)$", re.IGNORECASE)
+_TEMPLATE = lazily(r"(?:^|[-_.])(?:example|sample|template|tmpl|dist|defaults?)(?=$|[-_.])", re.IGNORECASE)
+_TEMPLATE_END = lazily(r"[-_.](?:example|sample|template|tmpl|dist|default)$", re.IGNORECASE)
 #: Values for one machine, or one stage.
-_STAGE = re.compile(
+_STAGE = lazily(
     r"[-_.](?:prod\w*|dev\w*|tests?|testing|stag\w*|ci|local|override|debug|qa|e2e|docker|k8s|release)(?=$|[-_.])",
     re.IGNORECASE,
 )
-_CONFIG = re.compile(
+_CONFIG = lazily(
     r"(?:config(?:uration)?|settings?|application|defaults?|values|options)(?:[-_.][^/]*)?$", re.IGNORECASE
 )
-_SETTINGS = re.compile(r"conf(?:ig)?|settings?|options?|defaults?|param(?:eter)?s|preferences|args", re.IGNORECASE)
-_COMPOSE = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
+_SETTINGS = lazily(r"conf(?:ig)?|settings?|options?|defaults?|param(?:eter)?s|preferences|args", re.IGNORECASE)
+_COMPOSE = lazily(r"(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
 
 
 def place_kind(path: str, language: str) -> str:

@@ -9,6 +9,8 @@ import math
 import re
 from typing import NamedTuple
 
+from lci_py.source.patterns import lazily
+
 #: Units as they are written, their form, and what they stand for: seconds, bytes, or one of a hundred.
 _UNITS = {
     "ns": ("ns", "time", 1e-9), "nanosecond": ("ns", "time", 1e-9),
@@ -41,12 +43,12 @@ NUMBER = (
     r"[+-]?(?:0[xX][0-9a-fA-F][0-9a-fA-F_]{0,31}|0[bB][01][01_]{0,63}|0[oO][0-7_]{1,22}"
     r"|\d{1,3}(?:[_,']\d{3}){1,8}(?:\.\d{1,20})?|\d{1,30}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?|\.\d{1,20})"
 )
-_PARSED = re.compile(rf"(?i:({NUMBER})\s?({UNIT})?)$")
-_FORM = re.compile(rf"(-?[\d.]+(?:e[+-]?\d+)?)({'|'.join(map(re.escape, _BY_FORM))})?$")
+_PARSED = lazily(rf"(?i:({NUMBER})\s?({UNIT})?)$")
+_FORM = lazily(rf"(-?[\d.]+(?:e[+-]?\d+)?)({'|'.join(map(re.escape, _BY_FORM))})?$")
 _TRUE, _FALSE = frozenset(("true", "yes", "on", "enabled")), frozenset(("false", "no", "off", "disabled"))
 _NOTHING = frozenset(("", "none", "null", "nil", "undefined", "n/a", "unset", "empty", "-", "nan"))
 #: A string that can be compared: one word, path or address, without a placeholder.
-_TOKEN = re.compile(r"[\w.+:/@-]{1,80}$")
+_TOKEN = lazily(r"[\w.+:/@-]{1,80}$")
 
 
 class Value(NamedTuple):

@@ -8,9 +8,10 @@ conditions are equal strings, and no more: nothing is evaluated or simplified.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from lci_py.source.conditions import elixir, golang, javascript, preprocessor, python, rust, scripts, shell, zig
 from lci_py.source.conditions.paths import path_condition
 from lci_py.source.conditions.text import MAX_DEPTH, File, Range, conjuncts, join, negate
 
@@ -19,20 +20,29 @@ if TYPE_CHECKING:
 
 __all__ = ["File", "Range", "Tags", "conjuncts", "join", "negate", "path_condition"]
 
-#: By `conditions` in a language's language.toml; an unknown one has no conditions.
-_FAMILIES: dict[str, Callable[[File], list[Range]]] = {
-    "elixir": elixir.ranges,
-    "go": golang.ranges,
-    "javascript": javascript.ranges,
-    "lua": scripts.lua_ranges,
-    "php": scripts.php_ranges,
-    "preprocessor": preprocessor.ranges,
-    "python": python.ranges,
-    "ruby": scripts.ruby_ranges,
-    "rust": rust.ranges,
-    "shell": shell.ranges,
-    "zig": zig.ranges,
+#: By `conditions` in a language's language.toml: module and function; an unknown one has no conditions. A module is
+#: imported when a file of its family is read: a search, which reads none, needs the functions over text alone.
+_FAMILIES = {
+    "elixir": "elixir.ranges",
+    "go": "golang.ranges",
+    "javascript": "javascript.ranges",
+    "lua": "scripts.lua_ranges",
+    "php": "scripts.php_ranges",
+    "preprocessor": "preprocessor.ranges",
+    "python": "python.ranges",
+    "ruby": "scripts.ruby_ranges",
+    "rust": "rust.ranges",
+    "shell": "shell.ranges",
+    "zig": "zig.ranges",
 }
+
+
+@lru_cache(maxsize=32)
+def _function(name: str) -> Callable[..., Any]:
+    """A function of a module of this package, as `module.function`."""
+    module, _, function = name.partition(".")
+    found: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), function)
+    return found
 
 
 class Tags:
@@ -46,8 +56,7 @@ class Tags:
 
     def __init__(self, family: str, language: str, file: File) -> None:
         self._is_rust = family == "rust"
-        read = _FAMILIES.get(family)
-        ranges = read(file) if read is not None else []
+        ranges: list[Range] = _function(_FAMILIES[family])(file) if family in _FAMILIES else []
         if condition := path_condition(language, file.path):
             ranges.append(Range(-1, len(file.source) + 1, condition))  # around all others
         self._starts, self._conditions = _segments([item for item in ranges if item.condition])
@@ -58,7 +67,7 @@ class Tags:
         """The condition of the definition whose name starts at `byte` and that has these attributes; None if none."""
         index = bisect_right(self._starts, byte) - 1
         around = self._conditions[index] if index >= 0 else ()
-        if self._is_rust and (own := rust.cfg(attributes)):
+        if self._is_rust and (own := _function("rust.cfg")(attributes)):
             return join([*around, *own])
         if index not in self._texts:
             self._texts[index] = join(around)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from lci_py.source.patterns import lazily
 
-from lci_py.source.conditions import jvm
-
+_JVM = frozenset({"java", "kotlin", "scala"})  # whose module is imported when it is needed
 _JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
 # What bundlers and runtimes choose by: React Native and its ports, Electron, and the parts of a program that are built
 # for the browser, the server or a runtime each. The last suffix counts: in user.server.controller.js it names a layer.
-_SUFFIX = re.compile(
+_SUFFIX = lazily(
     r"(?<=[^/])(?<!\.config)\.(ios|android|native|web|windows|win32|macos|server|client|browser|node|deno|bun|edge|electron)"
     r"(?=(?:\.d)?\.(?:[cm]?[jt]sx?|es6)$)"
 )
@@ -19,7 +18,9 @@ def path_condition(language: str, path: str) -> str | None:
     """What must hold for a file at `path` to be part of a build, as far as the path says; None if it says nothing."""
     if language in _JAVASCRIPT and (suffix := _SUFFIX.search(path)):
         return suffix[1]
-    if language in jvm.LANGUAGES:
+    if language in _JVM:
+        from lci_py.source.conditions import jvm
+
         return jvm.path_condition(language, path)
     return None
 
@@ -37,4 +38,8 @@ def source_root(language: str, path: str) -> str:
 
     `a/src/jvmMain/kotlin/p/F.kt` and `a/src/jsMain/kotlin/p/F.kt` share `a/src`.
     """
-    return jvm.source_root(language, path) if language in jvm.LANGUAGES else path
+    if language not in _JVM:
+        return path
+    from lci_py.source.conditions import jvm
+
+    return jvm.source_root(language, path)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tree_sitter import Node
 
-ATOM = re.compile(r"[\w.]+(?:\([^()]*\))?")
-_LOOSE = re.compile(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
+ATOM = lazily(r"[\w.]+(?:\([^()]*\))?")
+_LOOSE = lazily(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
 # Sources are untrusted: a chain of thousands of #elif, or #if nested as deep, must not make conditions of its length.
 MAX_CONDITION = 200  # characters of one condition
 MAX_DEPTH = 16  # conditions around one definition; the innermost are kept
@@ -28,8 +29,7 @@ class Range(NamedTuple):
     note: str = ""  # what the definition in it says about other files, words separated by blanks
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """What a family reads the conditions of a file from.
 
     Attributes:

@@ -1,0 +1,35 @@
+"""Regular expressions that are compiled when they are first used: importing a module must not cost what it may need."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+_METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "pattern", "groupindex")
+
+
+class _Pattern:
+    """Stands in for a compiled pattern, and hands on its methods."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._given = (pattern, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _METHODS:
+            raise AttributeError(name)
+        compiled = re.compile(*self._given)
+        for method in _METHODS:  # from here on, they are found without this
+            setattr(self, method, getattr(compiled, method))
+        return getattr(compiled, name)
+
+
+def lazily(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern, as `re.compile` gives it, but compiled later. It cannot be given to functions of `re`.
+
+    Args:
+        pattern: A regular expression over text.
+        flags: Of `re`.
+    Raises:
+        re.error: At the first use: it is no regular expression.
+    """
+    return cast("re.Pattern[str]", _Pattern(pattern, flags))
