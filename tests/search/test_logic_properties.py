@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lci_py.search.logic import Machine, always, holds, implies, never, together
+from lci_py.search.logic import Machine, always, golang, holds, implies, never, together
 from lci_py.source.conditions import negate
 
 World = dict[str, Any]
@@ -139,9 +139,8 @@ def go_worlds(ports: Iterable[tuple[str, str]], free: list[str]) -> Iterator[set
         yield tags | ({"unix"} if system in _UNIX else set())
 
 
-# All that these systems have or had: which there are is among the facts.
-GO_PORTS = [("js", "wasm"), *itertools.product(("plan9",), ("386", "amd64", "arm"))]
-GO_PORTS += itertools.product(("linux", "android", "windows", "darwin", "ios"), ("386", "amd64", "arm", "arm64"))
+# The ports that the facts know; whether these are Go's is for the test below to say.
+GO_PORTS = [(system, processor) for system, processors in golang._PORTS.items() for processor in processors.split()]
 GO_WORLDS: list[World] = [dict.fromkeys(world, True) for world in go_worlds(GO_PORTS, ["cgo", "netgo"])]
 GO_NAMES = ["linux", "android", "darwin", "windows", "unix", "amd64", "arm64", "cgo", "netgo"]
 GO_ATOMS: list[Condition] = [(name, lambda w, name=name: name in w) for name in GO_NAMES]  # type: ignore[misc]
