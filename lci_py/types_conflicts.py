@@ -35,7 +35,7 @@ class ConflictsRequest:
 class ConflictsAnswer:
     """All conflicts of a repository that pass the filters."""
 
-    results: tuple[Conflict, ...]  # by file and line of the first definition
+    results: tuple[Conflict, ...]  # gravest relation first, then by file and line of the first definition
     conflicts: tuple[dict[str, Any], ...]  # disagreements between sources, as in the search's envelope
     total: int  # of results, before the limit
     by_relation: dict[str, int]  # the same by relation

@@ -207,10 +207,12 @@ def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
         "wait_readable": "overlap",
         "store.lockFile": "variant",
     }
-    assert [site["line"] for site in done.json()["results"][0]["definitions"] if site.get("active")] == [18]
+    by_name = {found["qualified_name"]: found for found in done.json()["results"]}
+    assert list(by_name) == ["wait_readable", "Session.close", "store.lockFile"]  # gravest first
+    assert [site["line"] for site in by_name["Session.close"]["definitions"] if site.get("active")] == [18]
     assert done.out == lci("conflicts", "--json", "--root", str(root)).out
     log = json.loads(lci("conflicts", "--sarif", "--root", str(root)).out)
-    assert [result["ruleId"] for result in log["runs"][0]["results"]][:3] == ["duplicate", "overlap", "variant"]
+    assert [result["ruleId"] for result in log["runs"][0]["results"]][:3] == ["overlap", "duplicate", "variant"]
 
 
 @pytest.mark.parametrize(
@@ -226,7 +228,7 @@ def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
         (["--path", "store/"], ["store.lockFile"]),
         (["--path", "*_windows.go"], ["store.lockFile"]),
         (["--exclude", "*.py", "--exclude", "*.c"], ["store.lockFile"]),
-        (["--name", "wait_*", "--name", "close"], ["Session.close", "wait_readable"]),
+        (["--name", "wait_*", "--name", "close"], ["wait_readable", "Session.close"]),
         (["-r", "variant", "-r", "duplicate"], ["Session.close", "store.lockFile"]),
     ],
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
-    """Every symbol with several definitions of which one passes the filters, by file and line.
+    """Every symbol with several definitions of which one passes the filters, gravest first, then by file and line.
 
     Raises:
         BadGlobError, UsageError: A filter cannot be used.
@@ -35,7 +35,7 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
     found = of_branches(session, request, chosen, list(_of_tree(session, chosen)))
     if request.relations:
         found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
-    found.sort(key=lambda one: (one.definitions[0].file, one.definitions[0].line, one.qualified_name))
+    found.sort(key=_order)
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
         results=tuple(found if request.limit is None else found[: request.limit]),
@@ -45,6 +45,11 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(session),
     )
+
+
+def _order(one: Conflict) -> tuple[int, str, int, str]:
+    first = one.definitions[0]
+    return RELATIONS.index(one.relation), first.file, first.line, one.qualified_name
 
 
 def _of_tree(session: Session, chosen: Collection[str] | None) -> Iterator[Conflict]:

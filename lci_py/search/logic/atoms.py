@@ -64,7 +64,9 @@ class Machine(NamedTuple):
         major, minor, micro = sys.version_info[:3]
         return cls(
             platform=sys.platform,
-            machine=os.uname().machine,
+            machine=os.uname().machine
+            if hasattr(os, "uname")
+            else os.environ.get("PROCESSOR_ARCHITECTURE", "").lower(),
             os_name=os.name,
             python=(major, minor, micro),
             pointer_bits=64 if sys.maxsize > 2**32 else 32,
