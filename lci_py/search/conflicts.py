@@ -199,7 +199,8 @@ def _pair(one: Site, other: Site) -> str | None:
     language = one.language
     macros = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.build_tag, other.build_tag, language)
-    if _is_value(one) and language in _SEQUENTIAL and not (_chosen(one) and _chosen(other)):
+    by_path = one.path_tag != other.path_tag
+    if _is_value(one) and language in _SEQUENTIAL and not by_path and not (_chosen(one) and _chosen(other)):
         return None
     if both is False:
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"

@@ -164,6 +164,10 @@ CONFLICTS = {
         {"a.js": "function F() {}\nfunction F(a) {}\n"},
         [("a.js", None, "duplicate"), ("a.js", None, "duplicate")],
     ),
+    "javascript variables of platforms": (
+        {"a.client.js": "export const F = 1;\n", "a.server.js": "export const F = 2;\n"},
+        [("a.client.js", "client", "variant"), ("a.server.js", "server", "variant")],
+    ),
     "ruby methods": (
         {"a.rb": "class A\n  def F; 1; end\n  def F; 2; end\nend\n"},
         [("a.rb", None, "duplicate"), ("a.rb", None, "duplicate")],
