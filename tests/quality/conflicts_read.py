@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py import app
 from lci_py.search.conflict_list import conflicts
-from lci_py.search.session import Session
 from lci_py.types_conflicts import Conflict, ConflictsRequest
+from tests.quality.edges import indexed
 
 _SQL = "SELECT file, line, name, qualified_name, kind, build_tag, traits FROM symbols ORDER BY id"
 
@@ -35,23 +30,9 @@ def read_conflicts(root: Path) -> tuple[list[Definition], tuple[Conflict, ...]]:
     Raises:
         lci_py.errors.LciError: It cannot be indexed.
     """
-    with _session(root) as session:
+    with indexed(root) as session:
         paths = session.symbols.paths()
         # A new index has one segment, so the numbers of files are those of the paths.
         rows = session.symbols.segments[0].execute(_SQL)
         definitions = [Definition(paths[file], *rest) for file, *rest in rows]
         return definitions, conflicts(session, ConflictsRequest()).results
-
-
-@contextmanager
-def _session(root: Path) -> Iterator[Session]:
-    before = {name: os.environ.get(name) for name in ("LCI_INDEX_DIR", "LCI_CONFIG_DIR")}
-    with tempfile.TemporaryDirectory(prefix="lci-quality-") as scratch:
-        os.environ.update(LCI_INDEX_DIR=f"{scratch}/index", LCI_CONFIG_DIR=f"{scratch}/config")
-        try:
-            app.build_index(str(root), jobs=1, defer_dense=True)
-            with app.open_session(str(root), refresh="never") as session:
-                yield session
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name, None) if value is None else os.environ.update({name: value})

@@ -151,7 +151,7 @@ def read_graph(root: Path) -> Graph:
     Raises:
         lci_py.errors.LciError: It cannot be indexed.
     """
-    with _index(root) as session:
+    with indexed(root) as session:
         functions = {function.node: function for function in _functions(session)}
         graph = session.graph
         steps = getattr(graph, "step", None)
@@ -168,7 +168,8 @@ def read_graph(root: Path) -> Graph:
 
 
 @contextmanager
-def _index(root: Path) -> Iterator[Session]:
+def indexed(root: Path) -> Iterator[Session]:
+    """An index of a folder that is gone afterwards, and touches no other."""
     before = {name: os.environ.get(name) for name in ("LCI_INDEX_DIR", "LCI_CONFIG_DIR")}
     with tempfile.TemporaryDirectory(prefix="lci-quality-") as scratch:
         os.environ.update(LCI_INDEX_DIR=f"{scratch}/index", LCI_CONFIG_DIR=f"{scratch}/config")
