@@ -280,6 +280,24 @@ class Hit:
     view: View
 
 
+class Step(NamedTuple):
+    """One step of a result's score. All steps of a result add up to its score.
+
+    Attributes:
+        name: Of a signal or a factor (docs/ranking.md).
+        view: The sub-index that a signal is from; None for one of no view, and for a factor.
+        value: Of the signal, in [0, 1]; None for a factor.
+        weight: Of the signal, or the factor itself.
+        adds: What it adds to the score; a factor adds what it makes of the sum so far.
+    """
+
+    name: str
+    view: View | None
+    value: float | None
+    weight: float
+    adds: float
+
+
 @dataclass(frozen=True, slots=True)
 class GraphLink:
     id: str

@@ -26,7 +26,8 @@ from lci_py.index.bm25 import FIELDS
 from lci_py.index.manifest import FORMAT, Manifest
 from lci_py.search.fusion import SIGNAL_VIEW
 from lci_py.search.multiview import POOL
-from lci_py.search.plan import FACTORS, SATURATION, WEIGHTS
+from lci_py.search.plan import INTENTS
+from lci_py.search.weights import LIVE
 from lci_py.types import MODES
 from tests.conftest import copy_corpus
 from tests.index.test_callgraph_fixtures import NONE, PROGRAMS, read_edges
@@ -214,16 +215,18 @@ def test_the_weights_of_the_ranking_page() -> None:
     weights = rows(page, "**Weights.**", "**Factors.**")
     table = {row[0].strip("`"): row[1:] for row in weights if row[0].strip("`") in SIGNAL_VIEW}
     for column, intent in enumerate(("balanced_hybrid", "fast_exact")):
-        assert {name: float(cells[column]) for name, cells in table.items()} == WEIGHTS[intent]
-    assert set(WEIGHTS) == {"balanced_hybrid", "fast_exact"}
-    factors = {row[0].strip("`"): float(row[1]) for row in rows(page, "**Factors.**") if row[0].strip("`") in FACTORS}
-    assert factors == FACTORS
+        assert {name: float(cells[column]) for name, cells in table.items()} == LIVE.weights[intent]
+    assert set(LIVE.weights) == set(INTENTS)
+    factors = {
+        row[0].strip("`"): float(row[1]) for row in rows(page, "**Factors.**") if row[0].strip("`") in LIVE.factors
+    }
+    assert factors == LIVE.factors
     lexical = {
         row[0].strip("`"): (float(row[3]), float(row[4])) for row in rows(page) if len(row) == 5 and row[3] != "k1"
     }
     assert lexical == FIELDS
     assert f"The first {POOL} (`POOL`)" in text(page)
-    assert f"multiplied by {SATURATION} to the power k" in text(page)
+    assert f"multiplied by {LIVE.saturation} to the power k" in text(page)
 
 
 def test_the_steps_of_the_call_graph_page() -> None:

@@ -75,7 +75,7 @@ class _Walk:
         #: Node to where it came from: (id, relation), in the order of the answer.
         self.reached: dict[int, list[tuple[str, str]]] = {}
         self._view: dict[int, View] = {}
-        units = [item.unit for item in outcome.fused[: min(SEEDS, len(answer.results))]]
+        units = [item.unit for item in outcome.head(min(SEEDS, len(answer.results)))]
         rows = session.symbols.result_rows(units) if units else {}
         #: The places whose neighbours come next: node, its file's node, id.
         self._frontier: list[tuple[int, int, str]] = []
@@ -144,13 +144,12 @@ class _Walk:
         """What was reached, as results."""
         rows = self._rows()
         contexts = graph_context.contexts(self._session, list(rows.values()))
-        scores = {item.unit: item for item in outcome.fused}
         made = []
         for (node, row), context in zip(rows.items(), contexts, strict=True):
-            item = scores.get(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None
+            item = outcome.find(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None
             view, score = (item.source, item.score) if item else (self._view[node], 0.0)
             also = tuple(
-                (other, outcome.hits[other][item.unit].score)
+                (other, outcome.hits[other].score(item.unit))
                 for other in VIEWS
                 if item and other != view and item.unit in outcome.hits[other]
             )

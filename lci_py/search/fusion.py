@@ -1,42 +1,117 @@
 """Merge the views of a multiview query into one ranking. docs/ranking.md states the rule; nothing else ranks.
 
-Every signal is scaled to [0, 1] over the candidates of the query, weighted by the plan, added up, multiplied by the
+Every signal is in [0, 1] over the candidates of the query. It is weighted by the plan, added up, multiplied by the
 factors that apply, and damped for each further result of the same file.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lci_py.types import VIEWS
+from lci_py.search.spread import depths
+from lci_py.types import VIEWS, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from lci_py.search.plan import Plan
     from lci_py.types import View
 
-#: Which sub-index a signal comes from, for `mode_source`.
-SIGNAL_VIEW: dict[str, View] = {
+#: Which sub-index a signal comes from, for `mode_source`; None is for what belongs to no view.
+SIGNAL_VIEW: dict[str, View | None] = {
     "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
     "stem": "bm25", "symbol": "symbolic",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Fused:
-    """One merged result: its score is the sum of `parts` times the product of `factors`."""
+class Candidates:
+    """What is ranked, and everything that is known of it.
+
+    Attributes:
+        units: [n] unit numbers, ascending.
+        files: [n] the file of each.
+        signals: Name to [n] values in [0, 1].
+        factors: Name to [n], where it applies.
+    """
+
+    units: NDArray[np.int64]
+    files: NDArray[np.int32]
+    signals: dict[str, NDArray[np.float32]]
+    factors: dict[str, NDArray[np.bool_]]
+
+
+class Fused(NamedTuple):
+    """One merged result; the steps of its score add up to it."""
 
     unit: int
     score: float
     source: View
-    parts: dict[str, float]
-    factors: dict[str, float]
+    steps: tuple[Step, ...]
+
+
+class Ranked:
+    """A ranking of candidates, best first; ties by unit number, which follows path, then line. Candidates without a
+    score above 0 are left out. What makes a score is worked out for who asks."""
+
+    def __init__(self, candidates: Candidates, plan: Plan) -> None:
+        self._candidates, self._plan = candidates, plan
+        self._names = [name for name in sorted(candidates.signals) if plan.weights.get(name)]
+        total = np.zeros(len(candidates.units))
+        for name in self._names:
+            # Rounded, so that the order of float additions on another machine cannot swap two results.
+            total += np.round(plan.weights[name] * candidates.signals[name].astype(np.float64), 9)
+        for name, applies in candidates.factors.items():
+            total = np.where(applies, total * plan.factors.get(name, 1.0), total)
+        order = np.lexsort((candidates.units, -np.round(total, 9)))
+        order = order[total[order] > 0]
+        depth = depths(candidates.files[order])
+        scores = np.round(total[order] * plan.saturation**depth, 9)
+        again = np.lexsort((candidates.units[order], -scores))
+        self._place, self._depth, self.scores = order[again], depth[again], scores[again]
+
+    @property
+    def units(self) -> NDArray[np.int64]:
+        """[n] unit numbers, best first."""
+        return self._candidates.units[self._place]
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def head(self, limit: int) -> list[Fused]:
+        """The first `limit` results."""
+        return [self._item(rank) for rank in range(min(limit, len(self)))]
+
+    def find(self, unit: int) -> tuple[int, Fused] | None:
+        """The rank (from 0) and the result of a unit, None if it is not ranked."""
+        found = np.flatnonzero(self.units == unit)
+        return (int(found[0]), self._item(int(found[0]))) if len(found) else None
+
+    def _item(self, rank: int) -> Fused:
+        place, plan = int(self._place[rank]), self._plan
+        signals = self._candidates.signals
+        steps = []
+        for name in self._names:
+            value = float(signals[name][place])
+            adds = round(plan.weights[name] * value, 9)
+            if adds:
+                steps.append(Step(name, SIGNAL_VIEW[name], value, plan.weights[name], adds))
+        source = _source(steps)
+        total = sum(step.adds for step in steps)
+        multiplied = {
+            name: plan.factors[name]
+            for name, where in self._candidates.factors.items()
+            if where[place] and name in plan.factors
+        }
+        if self._depth[rank]:
+            multiplied["same_file"] = plan.saturation ** int(self._depth[rank])
+        for name, factor in multiplied.items():
+            steps.append(Step(name, None, None, factor, total * (factor - 1)))
+            total *= factor
+        return Fused(int(self._candidates.units[place]), float(self.scores[rank]), source, tuple(steps))
 
 
 def scaled(values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -45,48 +120,7 @@ def scaled(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.clip(values / np.float32(peak), 0, 1) if peak > 0 else np.zeros_like(values)
 
 
-def fuse(
-    units: NDArray[np.int64],
-    signals: Mapping[str, NDArray[np.float32]],
-    factors: Mapping[str, NDArray[np.bool_]],
-    files: NDArray[np.int32],
-    plan: Plan,
-) -> list[Fused]:
-    """Rank the candidates.
-
-    Args:
-        units: [n] unit numbers, ascending.
-        signals: Name to [n] values in [0, 1]; a signal that the plan gives no weight counts 0.
-        factors: Name of a factor in the plan to [n], where it applies.
-        files: [n] the file of each unit.
-        plan: Weights, factors and saturation.
-    Returns:
-        Best first; ties by unit number, which follows path, then line.
-    """
-    names = [name for name in sorted(signals) if plan.weights.get(name)]
-    # Rounded, so that the order of float additions on another machine cannot swap two results.
-    parts = {name: np.round(plan.weights[name] * signals[name].astype(np.float64), 9) for name in names}
-    total = sum(parts.values(), np.zeros(len(units)))
-    for name, applies in factors.items():
-        total = np.where(applies, total * plan.factors.get(name, 1.0), total)
-    order = np.lexsort((units, -np.round(total, 9)))
-    seen: dict[int, int] = {}
-    fused = []
-    for i in order:
-        if total[i] <= 0:
-            break
-        depth = seen[int(files[i])] = seen.get(int(files[i]), -1) + 1
-        applied = {name: plan.factors[name] for name, where in factors.items() if where[i] and name in plan.factors}
-        if depth:
-            applied["same_file"] = plan.saturation**depth
-        own = {name: float(parts[name][i]) for name in names if parts[name][i]}
-        score = round(float(total[i]) * plan.saturation**depth, 9)
-        fused.append(Fused(int(units[i]), score, _source(own), own, applied))
-    fused.sort(key=lambda item: (-item.score, item.unit))
-    return fused
-
-
-def _source(parts: dict[str, float]) -> View:
+def _source(steps: list[Step]) -> View:
     """The view with the largest contribution; a tie goes dense > bm25 > symbolic."""
-    sums = {view: sum(value for name, value in parts.items() if SIGNAL_VIEW[name] == view) for view in VIEWS}
+    sums = {view: sum(step.adds for step in steps if step.view == view) for view in VIEWS}
     return max(VIEWS, key=lambda view: sums[view])

@@ -143,23 +143,23 @@ def multiview_answer(
     session: Session, request: SearchRequest, plan: Plan, outcome: Outcome, places: dict[int, int]
 ) -> Answer:
     """The envelope of a multiview query, with what each view said and the graph around each result."""
-    head = outcome.fused[: session.limit if request.limit is None else request.limit]
+    head = outcome.head(session.limit if request.limit is None else request.limit)
     rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
     contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
     results = []
     for item in head:
         row = rows[item.unit]
         others = tuple(
-            (view, outcome.hits[view][item.unit].score)
+            (view, outcome.hits[view].score(item.unit))
             for view in VIEWS
             if view != item.source and item.unit in outcome.hits[view]
         )
         made = result(session, row, request, item.source, item.score, places.get(item.unit))
         explain = None
         if request.explain:
-            explain = {"parts": item.parts, "factors": item.factors, "views": _view_scores(outcome, item.unit)}
+            explain = {"waterfall": [step._asdict() for step in item.steps], "views": _view_scores(outcome, item.unit)}
         results.append(replace(made, also_matched=others, graph=contexts.get(item.unit), explain=explain))
-    made_answer = answer(session, request, results, len(outcome.fused))
+    made_answer = answer(session, request, results, outcome.total)
     if request.conflicts:
         from lci_py.search.view_disagreements import view_disagreements
 
@@ -171,9 +171,9 @@ def multiview_answer(
 
 def _view_scores(outcome: Outcome, unit: int) -> dict[str, dict[str, float]]:
     return {
-        view: {"rank": hits[unit].rank, "score": hits[unit].score}
+        view: {"rank": hit.rank, "score": hit.score}
         for view, hits in outcome.hits.items()
-        if unit in hits
+        if (hit := hits.get(unit)) is not None
     }  # fmt: skip
 
 

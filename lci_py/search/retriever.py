@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from lci_py.embed.encoder import Encoder
+from lci_py.search.hits import HitList
 from lci_py.source.words import joined
-from lci_py.types import Hit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,9 +25,9 @@ BM25_FIELDS = {"content": 1.0, "names": 1.0, "paths": 1.0, "files": 0.5}
 
 
 class Retriever(Protocol):
-    """A view: the best `limit` units among the allowed ones, best first, and how many there are in all."""
+    """A view: the best `limit` units among the allowed ones, best first."""
 
-    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]: ...
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList: ...
 
 
 def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
@@ -96,17 +96,16 @@ class DenseRetriever:
         )
         return np.asarray((cosines + late * covered) / (1 + late), np.float32)
 
-    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
         vector = self.embed(query)
         total = self.n_units if allowed is None else int(allowed.sum())
         if not vector.any():
-            return [], 0  # no word of the query is known: nothing is near it
+            return HitList.empty("dense")  # no word of the query is known: nothing is near it
         late = self._late
         units, scores = self.index.search(vector, max(limit, LATE_POOL) if late else limit, allowed)
         if late:
             units, scores = self._second_look(query, units, scores / np.float32(1 + late))
-        best = zip(units[:limit].tolist(), np.clip(scores[:limit], 0, 1).tolist(), strict=True)
-        return [Hit(unit, rank, score, "dense") for rank, (unit, score) in enumerate(best, 1)], total
+        return HitList("dense", units[:limit], np.clip(scores[:limit], 0, 1).astype(np.float64), total)
 
     def _second_look(
         self, query: TextQuery, units: NDArray[np.int64], scores: NDArray[np.float32]
@@ -156,12 +155,12 @@ class LexicalRetriever:
         total[~own] = 0
         return total
 
-    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
         scores = self.scores(query)
         if allowed is not None:
             scores = np.where(allowed, scores, np.float32(0))
-        hits = [Hit(int(unit), rank, float(scores[unit]), "bm25") for rank, unit in enumerate(top(scores, limit), 1)]
-        return hits, int((scores > 0).sum())
+        units = top(scores, limit)
+        return HitList("bm25", units, scores[units].astype(np.float64), int((scores > 0).sum()))
 
 
 class SymbolicRetriever:
@@ -180,10 +179,10 @@ class SymbolicRetriever:
                 found.setdefault(joined("".join(words[start : start + size])), 0.9)
         return found
 
-    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> tuple[list[Hit], int]:
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
         spelled = self.names(query)
         if not spelled:
-            return [], 0
+            return HitList.empty("symbolic")
         rows = self.index.spelled(list(spelled))
         words = set(query.words)
         best: dict[int, float] = {}
@@ -193,4 +192,5 @@ class SymbolicRetriever:
                 exact = spelled[row["joined"]] * (1.0 if row["name"] in words else 0.5)
                 best[unit] = max(best.get(unit, 0.0), exact)
         order = sorted(best, key=lambda unit: (-best[unit], unit))
-        return [Hit(unit, rank, best[unit], "symbolic") for rank, unit in enumerate(order[:limit], 1)], len(best)
+        scores = np.array([best[unit] for unit in order[:limit]], np.float64)
+        return HitList("symbolic", np.array(order[:limit], np.int64), scores, len(best))

@@ -12,7 +12,7 @@ from lci_py.index.manifest import Manifest, OpenIndex, check_root
 from lci_py.index.numbering import Numbering
 from lci_py.index.symbols import SymbolicIndex
 from lci_py.search import present
-from lci_py.search.query import read_fields, read_symbolic, read_text
+from lci_py.search.query import read_symbolic
 from lci_py.types import BLOCK_KIND, FILE_KIND, KINDS, LAMBDA_KIND, Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from lci_py.index.graph import GraphIndex
     from lci_py.search.freshness import Freshness
     from lci_py.search.modules import Modules
-    from lci_py.search.multiview import UnitTable, Views
+    from lci_py.search.multiview import Views
+    from lci_py.search.signals import UnitTable
     from lci_py.source.walk import WalkResult
-    from lci_py.types import Hit
     from lci_py.types_conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types_graph import GraphAnswer, GraphRequest
 
@@ -202,11 +202,19 @@ class Session:
     def n_units(self) -> int:
         return self.numbering.total("units")
 
+    def files_of(self, units: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The file of each of some units: [n]."""
+        import numpy as np
+
+        asked = units.tolist()
+        found = self.symbols.files_of(asked)
+        return np.array([found.get(unit, -1) for unit in asked], np.int64)
+
     @cached_property
     def unit_table(self) -> UnitTable:
         import numpy as np
 
-        from lci_py.search.multiview import UnitTable
+        from lci_py.search.signals import UnitTable
 
         rows = self.symbols.per_file("path, test, language")
         test = np.array([is_test for _, is_test, _ in rows], np.bool_)
@@ -216,7 +224,7 @@ class Session:
         block = np.array([is_block for _, is_block in units], np.bool_)
         return UnitTable(file, test[file], block, text[file], [path for path, _, _ in rows])
 
-    def _check(self, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
+    def check(self, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
         """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".
 
         Raises:
@@ -233,7 +241,8 @@ class Session:
                 if language.lower() not in known:
                     raise unknown_value("language", language, sorted(known))
 
-    def _limit(self, request: SearchRequest) -> int:
+    def shown(self, request: SearchRequest) -> int:
+        """How many results a request asks for."""
         return self.limit if request.limit is None else request.limit
 
     # --- search -------------------------------------------------------------------------------------------------
@@ -243,15 +252,19 @@ class Session:
         started = time.perf_counter()
         self.reader.forget()
         self.freshness.forget()
-        self._check(request.filters)
+        self.check(request.filters)
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
         if request.mode == "symbolic" or not request.query.strip():
-            answer = self._symbolic(request)
+            answer = self.structural(request)
         elif request.mode == "multiview":
-            answer = self._multiview(request)
+            from lci_py.search.multiview import answer as multiview
+
+            answer = multiview(self, request)
         else:
-            answer = self._single(request)
+            from lci_py.search.single import search
+
+            answer = search(self, request)
         return present.finish(self, answer, request, started)
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
@@ -260,7 +273,7 @@ class Session:
 
         self.reader.forget()
         self.freshness.forget()
-        self._check(filters)
+        self.check(filters)
         rows = self.symbols.definitions(name, filters)
         request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
         results = [
@@ -283,7 +296,7 @@ class Session:
         """
         self.reader.forget()
         self.freshness.forget()
-        self._check(request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
+        self.check(request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
         if command == "refs":
             from lci_py.search.navigate_refs import references
 
@@ -302,17 +315,19 @@ class Session:
 
         self.reader.forget()
         self.freshness.forget()
-        self._check(request.filters)
+        self.check(request.filters)
         return conflicts(self, request)
 
-    def _symbolic(self, request: SearchRequest) -> Answer:
+    def structural(self, request: SearchRequest) -> Answer:
+        """The symbols that pass the filters and the query's terms."""
         filters = read_symbolic(request.query, request.filters)
-        self._check(filters)
-        rows, total = self.symbols.select(filters, self._limit(request))
+        self.check(filters)
+        rows, total = self.symbols.select(filters, self.shown(request))
         results = [present.result(self, row, request, "symbolic", 1.0) for row in rows]
         return present.answer(self, request, results, total)
 
-    def _allowed(self, filters: Filters) -> NDArray[np.bool_] | None:
+    def allowed(self, filters: Filters) -> NDArray[np.bool_] | None:
+        """[units] mask of what passes the filters, None if there are none."""
         if not filters:
             return None
         import numpy as np
@@ -320,71 +335,6 @@ class Session:
         mask = np.zeros(self.n_units, np.bool_)
         mask[self.symbols.allowed_units(filters)] = True
         return mask
-
-    def _single(self, request: SearchRequest) -> Answer:
-        from lci_py.search.spread import POOL, spread
-
-        query = read_text(request.query)
-        allowed = self._allowed(request.filters)
-        retriever = self.dense if request.mode == "dense" else self.bm25
-        places: dict[int, int] = {}
-        if request.mode == "bm25" and query.phrases:
-            allowed, places = self._literal(query.phrases, allowed)
-        limit = self._limit(request)
-        hits, total = retriever.search(query, max(limit, POOL), allowed)
-        hits = spread(hits, self.symbols.files_of([hit.unit for hit in hits[:POOL]]))[:limit]
-        if request.mode == "bm25" and query.phrases:
-            hits, total = self._with_literal_hits(hits, total, allowed, limit)
-        rows = self.symbols.result_rows([hit.unit for hit in hits])
-        results = [
-            present.result(self, rows[hit.unit], request, hit.view, hit.score, places.get(hit.unit)) for hit in hits
-        ]
-        return present.answer(self, request, results, total)
-
-    def _with_literal_hits(
-        self, hits: list[Hit], total: int, allowed: NDArray[np.bool_] | None, limit: int
-    ) -> tuple[list[Hit], int]:
-        """Places that hold the phrase but none of its words as a term ("=>") come last, by path and line."""
-        import numpy as np
-
-        from lci_py.types import Hit
-
-        places = [] if allowed is None else np.flatnonzero(allowed).tolist()
-        if len(places) <= total:
-            return hits, total
-        seen = {hit.unit for hit in hits}
-        rest = [unit for unit in places if unit not in seen] if len(hits) < limit else []
-        more = [Hit(unit, len(hits) + i, 0.0, "bm25") for i, unit in enumerate(rest[: limit - len(hits)], 1)]
-        return [*hits, *more], len(places)
-
-    def _literal(
-        self, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
-    ) -> tuple[NDArray[np.bool_], dict[int, int]]:
-        from lci_py.search.literal import units_with
-
-        return units_with(self, phrases, allowed)
-
-    def _multiview(self, request: SearchRequest) -> Answer:
-        from lci_py.search import multiview
-        from lci_py.search.plan import plan
-
-        text, filters = read_fields(request.query, request.filters)
-        self._check(filters)
-        if not text:
-            return self._symbolic(request)
-        query = read_text(text)
-        allowed = self._allowed(filters)
-        places: dict[int, int] = {}
-        if query.phrases:
-            allowed, places = self._literal(query.phrases, allowed)
-        chosen = plan(query, filters)
-        outcome = multiview.search(query, chosen, self.views, self.unit_table, allowed)
-        answer = present.multiview_answer(self, request, chosen, outcome, places)
-        if not request.expand:
-            return answer
-        from lci_py.search.expand import expanded
-
-        return expanded(self, request, filters, answer, outcome)
 
 
 def _first_sentence(doc: str | None) -> str:

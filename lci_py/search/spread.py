@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lci_py.search.hits import HitList
 
 if TYPE_CHECKING:
-    from lci_py.types import Hit
+    from numpy.typing import NDArray
 
 #: A file's k-th result (from 0) in a single mode counts this to the power k.
 SAME_FILE = 0.8
@@ -16,23 +18,31 @@ _BELOW = 1 - 1e-6
 POOL = 400
 
 
-def spread(hits: Sequence[Hit], files: Mapping[int, int]) -> list[Hit]:
+def depths(files: NDArray[Any]) -> NDArray[np.int64]:
+    """How many of the same file come before each: [n] for the files of a list's results, in its order, [n]."""
+    order = np.argsort(files, kind="stable")
+    grouped = files[order]
+    first = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1]))) if len(files) else order
+    sizes = np.diff(np.append(first, len(files)))
+    found = np.empty(len(files), np.int64)
+    found[order] = np.arange(len(files)) - np.repeat(first, sizes)
+    return found
+
+
+def spread(hits: HitList, files: NDArray[Any]) -> HitList:
     """The hits in their new order, with their new scores; best first, ties by unit.
 
     Args:
-        hits: Best first. A longer list only adds hits behind the first `POOL`.
+        hits: A longer list only adds hits behind the first `POOL`.
         files: File of each of the first `POOL` hits' units.
     """
-    depth: dict[int, int] = {}
-    head = []
-    for hit in hits[:POOL]:
-        file = files.get(hit.unit, -1)
-        depth[file] = depth.get(file, -1) + 1
-        # Rounded, so that another machine's float multiplication cannot swap two results.
-        head.append(replace(hit, score=round(hit.score * SAME_FILE ** depth[file], 9)))
-    head.sort(key=lambda hit: (-hit.score, hit.unit))
+    # Rounded, so that another machine's float multiplication cannot swap two results.
+    scores: NDArray[np.float64] = np.round(hits.scores[:POOL] * np.power(SAME_FILE, depths(files)), 9)
+    order = np.lexsort((hits.units[:POOL], -scores))
+    units, scores = hits.units[:POOL][order], scores[order]
     if len(hits) > POOL:
         # Below the head and in the order they have, by a factor: cutting their scores would make ties out of order.
-        scale = head[-1].score * _BELOW / hits[POOL - 1].score if hits[POOL - 1].score > 0 else 0.0
-        head.extend(replace(hit, score=hit.score * scale) for hit in hits[POOL:])
-    return [replace(hit, rank=rank) for rank, hit in enumerate(head, 1)]
+        scale = scores[-1] * _BELOW / hits.scores[POOL - 1] if hits.scores[POOL - 1] > 0 else 0.0
+        units = np.concatenate((units, hits.units[POOL:]))
+        scores = np.concatenate((scores, hits.scores[POOL:] * scale))
+    return HitList(hits.view, units, scores, hits.total)

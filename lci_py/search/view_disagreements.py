@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lci_py.index.symbols import Row
     from lci_py.search.multiview import Outcome
     from lci_py.search.session import Session
-    from lci_py.types import Filters, Hit, View
+    from lci_py.types import Filters, View
 
 _NAME = lazily(r"[\w$]+(?:(?:\.|::|#)[\w$]+)*(?:\(\))?$")
 #: Definitions of one name at most: more are a convention, such as `run`, and no answer of a view is surprising.
@@ -32,7 +32,7 @@ _MARGIN, _SHARE = 0.08, 0.8
 def view_disagreements(session: Session, query: str, filters: Filters, outcome: Outcome) -> tuple[dict[str, Any], ...]:
     """At most one entry of the envelope's `conflicts`: where the dense view's best definition contradicts the name."""
     name = query.strip()
-    if not _NAME.match(name) or "__" in name or not outcome.hits.get("dense"):
+    if not _NAME.match(name) or "__" in name or not len(outcome.hits["dense"]):
         return ()
     name = dotted(name.removesuffix("()"))
     rows = session.symbols.called(name, filters)
@@ -62,18 +62,17 @@ def _by_place(rows: Sequence[Row]) -> list[Row]:
 
 def _best(session: Session, outcome: Outcome, view: View) -> Row | None:
     """The first definition among a view's best hits; tests and documents are none."""
-    hits: list[Hit] = sorted(outcome.hits.get(view, {}).values(), key=lambda hit: hit.rank)[:_HEAD]
-    rows = session.symbols.result_rows([hit.unit for hit in hits]) if hits else {}
-    for hit in hits:
-        row = rows[hit.unit]
+    units = outcome.hits[view].units[:_HEAD].tolist()
+    rows = session.symbols.result_rows(units) if units else {}
+    for unit in units:
+        row = rows[unit]
         if row["symbol"] and not row["test"] and row["kind"] != "section":
             return row
     return None
 
 
 def _score(outcome: Outcome, view: View, unit: int) -> float:
-    hit = outcome.hits[view].get(unit)
-    return hit.score if hit is not None else 0.0
+    return outcome.hits[view].score(unit)
 
 
 def _contradiction(name: str, exact: Sequence[Row], best: Row, outcome: Outcome) -> dict[str, Any] | None:

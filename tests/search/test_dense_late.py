@@ -24,8 +24,8 @@ QUESTIONS = ("where is the stock of a warehouse counted", "Service", "open a fil
 
 
 def ranked(dense: DenseRetriever, text: str, limit: int, allowed: np.ndarray | None = None) -> list[tuple[int, float]]:
-    hits, total = dense.search(read_text(text), limit, allowed)
-    assert total == (dense.n_units if allowed is None else allowed.sum())
+    hits = dense.search(read_text(text), limit, allowed)
+    assert hits.total == (dense.n_units if allowed is None else allowed.sum())
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
     return [(hit.unit, hit.score) for hit in hits]
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lci_py.search import spread
-from lci_py.types import Hit
+from lci_py.search.hits import HitList
 
 SCORES = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0]), st.integers(0, 3)), max_size=60)
 
 
-def ranked(rows: list[tuple[float, int]]) -> tuple[list[Hit], dict[int, int]]:
-    """Hits as a retriever gives them (best first, ties by unit), and each unit's file."""
+def ranked(rows: list[tuple[float, int]]) -> tuple[HitList, np.ndarray]:
+    """Hits as a retriever gives them (best first, ties by unit), and the file of each."""
     order = sorted(range(len(rows)), key=lambda unit: (-rows[unit][0], unit))
-    hits = [Hit(unit, rank, rows[unit][0], "dense") for rank, unit in enumerate(order, 1)]
-    return hits, {unit: file for unit, (_, file) in enumerate(rows)}
+    scores = np.array([rows[unit][0] for unit in order], np.float64)
+    files = np.array([rows[unit][1] for unit in order], np.int64)
+    return HitList("dense", np.array(order, np.int64), scores, len(order)), files
 
 
 def test_another_file_comes_before_the_same_files_next_result() -> None:
@@ -36,8 +38,8 @@ def test_the_order_is_total_and_a_longer_list_only_adds(rows: list[tuple[float, 
     hits, files = ranked(rows)
     before, spread.POOL = spread.POOL, pool
     try:
-        whole = spread.spread(hits, files)
-        part = spread.spread(hits[: max(limit, pool)], files)[:limit]
+        whole = list(spread.spread(hits, files[:pool]))
+        part = list(spread.spread(hits.head(max(limit, pool)), files[:pool]).head(limit))
     finally:
         spread.POOL = before
     assert sorted(hit.unit for hit in whole) == sorted(hit.unit for hit in hits)

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lci_py import app
+from lci_py.search.hits import HitList
 from lci_py.search.multiview import Outcome
 from lci_py.search.session import Session
 from lci_py.search.view_disagreements import view_disagreements
-from lci_py.types import Filters, Hit, SearchRequest
+from lci_py.types import Filters, SearchRequest
 
 FILES = {
     "a.py": """
@@ -56,11 +58,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 def found(opened: Session, query: str, **scores: dict[str, float]) -> list[tuple[str, str, list[str]]]:
     """Type, resolution and sources, for the scores that each view gives qualified names."""
     rows = {row["qualified_name"]: row["unit"] for row in opened.symbols.select(Filters(), 100)[0]}
-    outcome = Outcome()
+    outcome = Outcome({})
     for view in ("dense", "bm25", "symbolic"):
         order = sorted(scores.get(view, {}).items(), key=lambda item: -item[1])
-        hits = [Hit(rows[name], rank, score, view) for rank, (name, score) in enumerate(order, 1)]  # type: ignore[arg-type]
-        outcome.hits[view] = {hit.unit: hit for hit in hits}  # type: ignore[index]
+        units = np.array([rows[name] for name, _ in order], np.int64)
+        hits = HitList(view, units, np.array([score for _, score in order], np.float64), len(order))  # type: ignore[arg-type]
+        outcome.hits[view] = hits  # type: ignore[index]
     entries: Any = view_disagreements(opened, query, Filters(), outcome)
     for entry in entries:
         assert set(entry) == {"conflict_type", "sources", "recommended_resolution", "reasoning"}

@@ -1,0 +1,51 @@
+"""The one place where the weights of the rankings live. docs/ranking.md says what each of the names means.
+
+A ranking is a value: `live` answers, the others can run beside it (`--shadow NAME`) to see what a change moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All numbers of a multiview ranking.
+
+    Attributes:
+        name: What `--shadow` calls it.
+        weights: Intent to signal to weight; a signal is in [0, 1].
+        factors: What a score is multiplied by where the factor applies.
+        saturation: A file's k-th result (from 0) is multiplied by this to the power k.
+    """
+
+    name: str
+    weights: dict[str, dict[str, float]]
+    factors: dict[str, float]
+    saturation: float
+
+
+_BALANCED = {
+    "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
+    "dense_file": 0.5,
+}  # fmt: skip
+_EXACT = {
+    "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
+    "dense_file": 0.1,
+}  # fmt: skip
+
+LIVE = Ranking(
+    "live",
+    {
+        "fast_exact": _EXACT,
+        "balanced_hybrid": _BALANCED,
+        "ambiguous_multiquery": _BALANCED,
+        "structured_filter_heavy": _BALANCED,
+    },
+    {"test": 0.6, "block": 0.95, "text": 0.7},
+    0.5,
+)
+#: What answered before issue 7, for comparison.
+V1 = Ranking("v1", dict(LIVE.weights), dict(LIVE.factors), LIVE.saturation)
+
+RANKINGS = {ranking.name: ranking for ranking in (LIVE, V1)}
