@@ -22,12 +22,12 @@ from lci_py.types import VIEWS, Degradation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lci_py.index.unit_table import UnitTable
     from lci_py.search.fusion import Fused
     from lci_py.search.plan import Plan
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
     from lci_py.search.session import Session
-    from lci_py.search.signals import UnitTable
     from lci_py.types import Answer, SearchRequest, View
 
 #: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
