@@ -21,6 +21,7 @@ HANDS_ON = {
 }
 DEFINES = {
     "a/__init__.py": "from a import b\n\n\ndef c():\n    return b\n",
+    "small.py": "import a\nimport b\nimport c\nimport d\nimport e\ndef f(): pass\n",
     "main.py": "import a\nimport b\n\na.run(b)\na.stop()\n",
     "__init__.py": '"""Nothing."""\n',
     "index.ts": "import { a } from './a';\nexport type B = typeof a;\n",
