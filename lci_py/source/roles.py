@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.captures import Captured, Entity
-    from lci_py.types import Chunk, Symbol
+    from lci_py.types import Chunk, Import, Symbol
 
 #: A file hands on if so much of its code (of the rows outside comments) is imports and exports.
 _NEARLY_ALL = 0.8
@@ -59,58 +59,80 @@ def has_mark(source: bytes) -> bool:
     return any(_MARK.search(line) and _COMMENT.match(line) for line in head.split(b"\n")[:_HEAD_LINES])
 
 
-def handed_on(root: Node, captured: Captured, symbols: Sequence[Symbol], chunks: Sequence[Chunk]) -> Handed:
+def handed_on(
+    root: Node, captured: Captured, symbols: Sequence[Symbol], imports: Iterable[Import], chunks: Sequence[Chunk]
+) -> Handed:
     """What of a file only hands on what others define.
 
     Args:
         root: The tree's root.
         captured: What its queries found.
         symbols: The file's definitions.
+        imports: Its imports.
         chunks: Its chunks.
     """
-    statements = _top_level(root, captured, symbols)
+    rows = sorted({one.line - 1 for one in imports})
+    defines = any(one.kind in _OWN and one.kind != "macro" and one.name not in _INTERFACE for one in symbols)
+    blocks = [place for place, chunk in enumerate(chunks) if chunk.symbol < 0]
+    if defines:
+        blocks = [place for place in blocks if _between(rows, chunks[place].line - 1, chunks[place].end_line)]
+        if not blocks:
+            return Handed()
+    elif not rows and not any(symbol.kind == "module" for symbol in symbols):
+        return Handed()  # it may export, but only what it defines
+    # Looking at a node costs: those behind the last chunk of imports are looked at only if all of them count.
+    last = max(chunks[place].end_line for place in blocks) - 1 if defines else -1
+    statements = _top_level(root, captured, symbols, rows, last)
+    starts, ends = [one.first for one in statements], [one.last for one in statements]
+    places = []
+    for place in blocks:
+        here = statements[bisect_left(ends, chunks[place].line - 1) : bisect_left(starts, chunks[place].end_line)]
+        found = {one.hands_on for one in here}
+        if True in found and False not in found:
+            places.append(place)
+    return Handed(not defines and _nearly_all(statements), tuple(places))
+
+
+def _between(ascending: Sequence[int], start: int, stop: int) -> bool:
+    place = bisect_left(ascending, start)
+    return place < len(ascending) and ascending[place] < stop
+
+
+def _nearly_all(statements: Iterable[_Statement]) -> bool:
     rows = {True: 0, False: 0, None: 0}
     for first, last, hands_on in statements:
         rows[hands_on] += last - first + 1
-    if not rows[True]:
-        return Handed()
-    defines = any(one.kind in _OWN and one.kind != "macro" and one.name not in _INTERFACE for one in symbols)
-    whole = not defines and rows[True] >= _NEARLY_ALL * (rows[True] + rows[False])
-    starts, ends = [one.first for one in statements], [one.last for one in statements]
-    places = []
-    for place, chunk in enumerate(chunks):
-        if chunk.symbol < 0:
-            here = statements[bisect_left(ends, chunk.line - 1) : bisect_left(starts, chunk.end_line)]
-            found = {one.hands_on for one in here}
-            if True in found and False not in found:
-                places.append(place)
-    return Handed(whole, tuple(places))
+    return rows[True] > 0 and rows[True] >= _NEARLY_ALL * (rows[True] + rows[False])
 
 
-def _top_level(root: Node, captured: Captured, symbols: Sequence[Symbol]) -> list[_Statement]:
-    imports = sorted(captures["import"][0].start_byte for captures in captured.imports)
-    if not imports and not any(symbol.kind == "module" for symbol in symbols):
-        return []  # it may export, but only what it defines
+def _top_level(
+    root: Node, captured: Captured, symbols: Sequence[Symbol], imports: Sequence[int], last: int
+) -> list[_Statement]:
+    """The statements of the top level, up to a row if that is not -1."""
     entities = [entity for entity in captured.entities if entity.symbol >= 0]
     starts = [entity.start for entity in entities]
     found = []
     for node in _flat(root):
-        start, end = node.start_byte, node.end_byte
-        place = bisect_left(imports, start)
-        brings = place < len(imports) and imports[place] < end
-        inside = entities[bisect_left(starts, start) : bisect_left(starts, end)]
-        hands_on = _hands_on(node, captured.source, inside, symbols, brings=brings)
-        found.append(_Statement(node.start_point[0], node.end_point[0], hands_on))
+        first, end = node.start_point[0], node.end_point[0]
+        if 0 <= last < first:
+            break
+        inside = entities[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]
+        brings = _between(imports, first, end + 1)
+        found.append(_Statement(first, end, _hands_on(node, captured.source, inside, symbols, brings=brings)))
     return found
 
 
 def _flat(root: Node) -> Iterator[Node]:
     """The nodes of the top level; those inside `#if` are of it too."""
-    for node in root.children:
-        if node.type.startswith("preproc_if"):
-            yield from (inner for inner in node.children if inner.type != "identifier")
-        else:
-            yield node
+    cursor = root.walk()  # one node at a time, unlike `children`
+    more = cursor.goto_first_child()
+    while more:
+        if (node := cursor.node) is not None:
+            if node.type.startswith("preproc_if"):
+                yield from (inner for inner in node.children if inner.type != "identifier")
+            else:
+                yield node
+        more = cursor.goto_next_sibling()
 
 
 def _hands_on(
