@@ -44,9 +44,11 @@ bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin f
 	$(BIN)/python tests/bench/bench.py --lci $(BIN)/lci $(if $(REPOS),--repos $(REPOS)) $(if $(PEER),--peer $(PEER))
 
 # DIR holds checkouts of PyCG, SWARM-CG, JCG, aiohttp and libuv (built with clang); what is not there is left out.
-quality: $(BIN)/.installed-dev  ## our call graph against public truth sets: make quality DIR=folder-of-checkouts
-	$(if $(DIR),,$(error DIR=folder-of-checkouts is missing))
-	PYTHONPATH=. $(BIN)/python -m tests.quality.callgraph all $(DIR) $(if $(VERBOSE),-v)
+# HOPS holds checkouts of the repositories of tests/quality/data/multihop.json.
+quality: $(BIN)/.installed-dev  ## DIR=folder-of-checkouts: our call graph; HOPS=folder-of-checkouts: multi-hop questions
+	$(if $(DIR)$(HOPS),,$(error DIR=folder-of-checkouts or HOPS=folder-of-checkouts is missing))
+	$(if $(DIR),PYTHONPATH=. $(BIN)/python -m tests.quality.callgraph all $(DIR) $(if $(VERBOSE),-v))
+	$(if $(HOPS),PYTHONPATH=. $(BIN)/python -m tests.quality.multihop $(HOPS) $(if $(VERBOSE),-v))
 
 # Kills, damage, full disks, readers and writers at once, hostile trees: docs/reliability.md. About two hours; one run alone:
 # make torture TORTURE=kill. A seed is printed; SEED=7 repeats it.
