@@ -77,7 +77,9 @@ class Problem:
             self._share[row, own] = 1 / sum(own)
         for group in self.groups:
             own = [i for i, case in enumerate(cases) if case.plan is not None and case.plan.intent in group]
-            self._blocks.append((np.array(own, int), Block([cases[i] for i in own], benchmark.scorer.hit, signals, factors)))
+            self._blocks.append(
+                (np.array(own, int), Block([cases[i] for i in own], benchmark.scorer.hit, signals, factors))
+            )
         self._shape = len(signals), len(factors), len(cases)
         self._known: dict[tuple[int, Values, Values], NDArray[np.float64]] = {}
 
@@ -237,7 +239,9 @@ def main() -> int:
     problem = Problem(benchmark.cases(), benchmark, RANKINGS["live"])
     unknown = set(args.free) - {number.name for number in problem.numbers}
     if unknown:
-        ap.error(f"no number is called {sorted(unknown)[0]}: {', '.join(dict.fromkeys(n.name for n in problem.numbers))}")
+        ap.error(
+            f"no number is called {sorted(unknown)[0]}: {', '.join(dict.fromkeys(n.name for n in problem.numbers))}"
+        )
     live = problem.values_of(RANKINGS["live"])
     print(f"live, in-sample      {spread(problem.means(live).tolist())}", flush=True)
     flat = args.check or args.start == "flat"
