@@ -148,13 +148,11 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
 def _shadow(name: object, mode: Mode) -> str | None:
     if name is None:
         return None
-    from lci_py.search.weights import ranking
-
     if not isinstance(name, str):
         raise UsageError("--shadow must be a text")
     if mode != "multiview":
         raise UsageError("--shadow needs --mode multiview", hint="the other modes have one ranking")
-    return ranking(name).name
+    return name
 
 
 def _mode(name: object) -> Mode:

@@ -154,8 +154,7 @@ class _Listing:
     def shadow(self, shadow: dict[str, Any]) -> Iterator[str]:
         """What another ranking would move: the live rank, the other one, and what it is."""
         moves, arrow = shadow["moves"], self.signs.arrow
-        counted = f"{len(moves):,} would move, {shadow['same']:,} would not"
-        yield visible_line(f"shadow {shadow['ranking']}: {counted}")
+        yield visible_line(f"shadow {shadow['ranking']}: {plural(len(moves), 'move')}, {shadow['same']:,} the same")
         digits = max((len(str(move[side] or "-")) for move in moves for side in ("live", "shadow")), default=0)
         for move in moves:
             ranks = f"{move['live'] or '-':>{digits}} {arrow} {move['shadow'] or '-':<{digits}}"
