@@ -255,10 +255,6 @@ class Session:
         self.check(request.filters)
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
-        if request.shadow is not None:
-            from lci_py.search.weights import ranking
-
-            ranking(request.shadow)  # an unknown one is no reason to search first
         if request.mode == "symbolic" or not request.query.strip():
             answer = self.structural(request)
         elif request.mode == "multiview":

@@ -126,13 +126,17 @@ def _case(repository: str, signals: dict[str, list[float]], files: list[int], ta
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10_000), n=st.integers(1, 250), n_files=st.integers(1, 40),
-    factor=st.sampled_from([0.0, 0.6, 1.0]), saturation=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+    factor=st.sampled_from([0.0, 0.6, 1.0]), saturation=st.sampled_from([0.0, 0.5, 0.9, 1.0]), leads=st.booleans(),
 )  # fmt: skip
-def test_arrays_score_as_the_fusion_does(seed, n, n_files, factor, saturation, benchmark):
+def test_arrays_score_as_the_fusion_does(seed, n, n_files, factor, saturation, leads, benchmark):
     rng = np.random.default_rng(seed)
-    # Few values, so that there are ties.
-    signals = {name: (rng.integers(0, 5, n) / 4).tolist() for name in ("dense", "content")}
-    case = _case("one", signals, rng.integers(0, n_files, n).tolist(), int(rng.integers(0, n_files)))
+    files = np.minimum(rng.integers(0, n_files * (1 + 3 * leads), n), n_files - 1)
+    # Few values, so that there are ties; one file may have all the best, so that the others come from far behind.
+    signals = {
+        name: np.where(leads & (files == n_files - 1), 1, rng.integers(0, 5, n) / 5).tolist()
+        for name in ("dense", "content")
+    }
+    case = _case("one", signals, files.tolist(), int(rng.integers(0, n_files)))
     ranking = Ranking("r", {i: {"dense": 0.7, "content": 0.35} for i in LIVE.weights}, {"test": factor}, saturation)
     block = Block([case], benchmark.scorer.hit, ["content", "dense"], ["test"])
     expected = benchmark.score(case.task, case.ranked(ranking)).ndcg
@@ -159,6 +163,12 @@ def test_learning_turns_to_the_signal_that_helps_and_leaves_the_rest(benchmark):
     assert weight["names"] == 0.5  # a change that gains nothing is not made
     assert learned[tune.Number(-1, tune.SATURATION)] == 1.0
     assert problem.means(tuple(learned.values())).mean() > problem.means(start).mean()
+
+
+def test_a_change_has_to_be_worth_its_price(benchmark, monkeypatch):
+    problem = _problem(benchmark, 3)
+    monkeypatch.setattr(tune, "PENALTY", 10)
+    assert tune.learn(problem, problem.flat) == problem.flat
 
 
 def test_only_free_numbers_change(benchmark):

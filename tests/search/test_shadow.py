@@ -17,7 +17,10 @@ from lci_py.render import table
 from lci_py.render.json import envelope
 from lci_py.render.place import seen_from
 from lci_py.search import weights
+from lci_py.search.plan import plan
+from lci_py.search.query import read_text
 from lci_py.search.session import Session
+from lci_py.search.shadow import under
 from lci_py.types import Filters, SearchRequest
 from tests.conftest import PROJECT
 from tests.search.graph_repo import build
@@ -67,6 +70,15 @@ def test_what_is_beyond_the_results_shown_has_no_rank(session):
     moves = [(move["file"], move["live"], move["shadow"]) for move in found.shadow["moves"]]
     assert moves == [("pool/pool.py", 1, None), ("tests/test_pool.py", None, 1)]
     assert found.shadow["same"] == 0
+
+
+def test_all_numbers_of_the_other_ranking_count():
+    numbers = {"weights": {"stem": 1.0}, "factors": {"test": 0.1}, "saturation": 0.3}
+    other = weights.Ranking("other", {"balanced_hybrid": numbers["weights"]}, numbers["factors"], numbers["saturation"])
+    live = plan(read_text("who evicts what is idle"), Filters())
+    found = under(live, other)
+    assert {name: getattr(found, name) for name in numbers} == numbers
+    assert replace(found, **{name: getattr(live, name) for name in (*numbers, "ranking")}) == live
 
 
 def test_the_live_ranking_moves_nothing_beside_itself(session):
