@@ -28,8 +28,9 @@ from unittest import mock
 
 import numpy as np
 
-from lci_py.search import multiview
+from lci_py.search import present
 from lci_py.search.fusion import Candidates, Ranked
+from lci_py.search.multiview import Outcome
 from lci_py.search.plan import Plan
 from lci_py.search.session import Session
 from lci_py.search.shadow import under
@@ -157,18 +158,15 @@ def _module(path: Path) -> ModuleType:
 
 def case(session: Session, task: Task) -> Case:
     """Ask a query in multiview, and keep what its ranking is made from."""
-    made: list[tuple[Candidates, Plan]] = []
-
-    def kept(candidates: Candidates, plan: Plan) -> Ranked:
-        made.append((candidates, plan))
-        return Ranked(candidates, plan)
-
-    # The search itself makes the candidates, whatever steps lead to them; the last ranking is the one that answers.
-    with mock.patch.object(multiview, "Ranked", kept):
+    # The search itself makes the candidates, whatever steps lead to them: what it presents is what it ranked.
+    with mock.patch.object(present, "multiview_answer", wraps=present.multiview_answer) as presented:
         session.search(SearchRequest(task.query, "multiview", 1, snippet=0))
-    if not made:
+    given = presented.call_args.args if presented.call_args else ()
+    plan = next((value for value in given if isinstance(value, Plan)), None)
+    outcome = next((value for value in given if isinstance(value, Outcome)), None)
+    if plan is None or outcome is None or outcome.candidates is None:
         return Case(task, None, None, ())
-    candidates, plan = made[-1]
+    candidates = outcome.candidates
     units = candidates.units.tolist()
     rows = session.symbols.result_rows(units)
     places = tuple(Place(row["file"], row["line"], row["end_line"]) for row in (rows[unit] for unit in units))

@@ -41,6 +41,8 @@ class Block:
         self._files = np.full(shape, -1, np.int64)
         self._targets = np.zeros(shape, np.int64)  # a bit for each target that the candidate is at
         self._ideal = np.ones(len(cases))
+        #: Signals and factors that say something of a candidate.
+        self.told: set[str] = set()
         self._last: tuple[tuple[float, ...], NDArray[np.float64]] | None = None
         for row, case in enumerate(cases):
             assert case.candidates is not None
@@ -56,6 +58,8 @@ class Block:
                 result = place._asdict()
                 self._targets[row, i] = sum(1 << bit for bit, target in enumerate(targets) if hit(result, target))
             self._ideal[row] = _GAINS[: max(1, len(targets))].sum()
+        for names, arrays in ((signals, self._signals), (factors, self._factors)):
+            self.told.update(name for name, values in zip(names, arrays, strict=True) if values.any())
 
     def ndcg(self, weights: Sequence[float], factors: Sequence[float], saturation: float) -> NDArray[np.float64]:
         """NDCG@10 of each query: [queries].

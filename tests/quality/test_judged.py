@@ -191,6 +191,15 @@ def test_a_fold_does_not_see_its_own_repository(benchmark):
         assert fold.after <= fold.before
 
 
+def test_what_no_query_tells_stays_in_the_weights(benchmark):
+    case = _case("r", {"dense": [0.1, 0.9], "content": [0.0, 0.0]}, [0, 1], 1)
+    weights = {intent: {"dense": 0.5, "content": 0.7, "near": 0.25} for intent in LIVE.weights}
+    problem = tune.Problem([case], benchmark, Ranking("r", weights, {"text": 0.3}, 1.0))
+    lines = list(tune.as_source(problem, tune.learn(problem, problem.flat), []))
+    assert '"content": 0.7' in lines[1] and '"near": 0.25' in lines[1]
+    assert '"text": 0.3' in lines[-1]
+
+
 def test_learned_numbers_are_printed_as_weights_py_has_them(benchmark):
     problem = _problem(benchmark, 2)
     lines = list(tune.as_source(problem, problem.flat, []))

@@ -64,8 +64,10 @@ class Problem:
     def __init__(self, cases: Sequence[Case], benchmark: Benchmark, like: Ranking) -> None:
         self.repositories = list(dict.fromkeys(case.task.repository for case in cases))
         self.groups = _groups(like)
-        signals = sorted({name for case in cases if case.candidates for name in case.candidates.signals})
-        factors = sorted({name for case in cases if case.candidates for name in case.candidates.factors})
+        self._like = like
+        asked = [case.candidates for case in cases if case.candidates is not None]
+        signals = sorted({name for found in asked for name in found.signals}.union(*like.weights.values()))
+        factors = sorted({name for found in asked for name in found.factors} | set(like.factors))
         self.numbers = [
             *(Number(group, name) for group in range(len(self.groups)) for name in signals),
             *(Number(-1, name) for name in (*factors, SATURATION)),
@@ -95,12 +97,16 @@ class Problem:
 
     @cached_property
     def flat(self) -> Values:
-        """Numbers that say nothing."""
-        return tuple(_FLAT if number.group >= 0 else 1.0 for number in self.numbers)
+        """Numbers that say nothing; what no query can tell is as it was."""
+        live = zip(self.numbers, self.values_of(self._like), strict=True)
+        return tuple(value if not self.used(number) else _FLAT if number.group >= 0 else 1.0 for number, value in live)
 
     def used(self, number: Number) -> bool:
         """Whether there is a query that the number counts for."""
-        return number.group < 0 or len(self._blocks[number.group][0]) > 0
+        blocks = [block for _, block in self._blocks]
+        if number.group >= 0:
+            return number.name in blocks[number.group].told
+        return number.name == SATURATION or any(number.name in block.told for block in blocks)
 
     def means(self, values: Values) -> NDArray[np.float64]:
         """The mean NDCG@10 of each repository: [repositories]."""
