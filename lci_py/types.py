@@ -282,6 +282,7 @@ class SearchRequest:
     explain: bool = False
     trace: bool = False
     strict: bool = False
+    shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,4 +399,5 @@ class Answer:
     trace: dict[str, Any] | None = None
     truncated: dict[str, Any] | None = None  # what --max-tokens cut
     expansion: dict[str, Any] | None = None  # what --expand added after the ranked results, and what it left out
+    shadow: dict[str, Any] | None = None  # what another ranking would move (--shadow)
     did_you_mean: tuple[str, ...] = ()  # names like the one that nothing has

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,6 +88,10 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     chosen = make_plan(query, filters, expand=request.expand, near=request.near)
     outcome = search(query, chosen, session.views, session.unit_table, allowed)
     made = present.multiview_answer(session, request, chosen, outcome, places)
+    if request.shadow is not None:
+        from lci_py.search.shadow import shadow
+
+        made = replace(made, shadow=shadow(session, request, chosen, outcome))
     if not request.expand:
         return made
     from lci_py.search.expand import expanded
