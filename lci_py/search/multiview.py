@@ -72,21 +72,18 @@ class Outcome:
         return None if found is None else found[1]
 
 
-def answer(session: Session, request: SearchRequest, began: float) -> Answer:
-    """Answer a query in the mode multiview.
+def answer(session: Session, request: SearchRequest) -> Answer:
+    """Answer a query in the mode multiview. A budget counts from here on.
 
-    Args:
-        session: The open index.
-        request: What is asked.
-        began: The moment of `time.perf_counter` from which a budget counts.
     Raises:
         UsageError: A filter cannot be used.
         IndexError_: No view can be used.
     """
+    began = time.perf_counter()
     text, filters = read_fields(request.query, request.filters)
     session.check(filters)
     if not text:
-        return session.structural(request, began)
+        return session.structural(request)
     query = read_text(text)
     attempt = ladder.first(session, query, filters)
     chosen, outcome = _attempted(session, request, filters, attempt, began)

@@ -262,15 +262,15 @@ class Session:
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
         if request.mode == "symbolic" or not request.query.strip():
-            answer = self.structural(request, started)
+            answer = self.structural(request)
         elif request.mode == "multiview":
             from lci_py.search.multiview import answer as multiview
 
-            answer = multiview(self, request, started)
+            answer = multiview(self, request)
         else:
             from lci_py.search.single import search
 
-            answer = search(self, request, started)
+            answer = search(self, request)
         return present.finish(self, answer, request, started)
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
@@ -324,12 +324,9 @@ class Session:
         self.check(request.filters)
         return conflicts(self, request)
 
-    def structural(self, request: SearchRequest, began: float) -> Answer:
+    def structural(self, request: SearchRequest) -> Answer:
         """The symbols that pass the filters and the query's terms.
 
-        Args:
-            request: What is asked.
-            began: The moment of `time.perf_counter` from which a budget counts.
         Raises:
             UsageError: A term cannot be used.
             BudgetExceededError: There was no time to find them.
@@ -346,7 +343,7 @@ class Session:
         else:
             from lci_py.search.race import within
 
-            rows, total = within(select, "symbolic", self.turns["symbolic"], request.budget_ms, began)
+            rows, total = within(select, "symbolic", self.turns["symbolic"], request.budget_ms, time.perf_counter())
         results = [present.result(self, row, request, "symbolic", 1.0) for row in rows]
         return present.answer(self, request, results, total)
 

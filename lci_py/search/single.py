@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,17 +21,14 @@ if TYPE_CHECKING:
     from lci_py.types import Answer, SearchRequest, View
 
 
-def search(session: Session, request: SearchRequest, began: float) -> Answer:
+def search(session: Session, request: SearchRequest) -> Answer:
     """Answer a query in the mode dense or bm25.
 
-    Args:
-        session: The open index.
-        request: What is asked.
-        began: The moment of `time.perf_counter` from which a budget counts.
     Raises:
         IndexError_: The shard cannot be used.
         BudgetExceededError: There was no time to search it.
     """
+    began = time.perf_counter()
     query = read_text(request.query)
     allowed = session.allowed(request.filters)
     view: View = "dense" if request.mode == "dense" else "bm25"
