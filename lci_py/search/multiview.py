@@ -78,21 +78,26 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     session.check(filters)
     if not text:
         return session.structural(request)
-    query = read_text(text)
-    allowed = session.allowed(filters)
-    places: dict[int, int] = {}
-    if query.phrases:
-        from lci_py.search.literal import units_with
-
-        allowed, places = units_with(session, query.phrases, allowed)
-    chosen = make_plan(query, filters, expand=request.expand, near=request.near)
+    with session.trace.stage("plan"):
+        query = read_text(text)
+        chosen = make_plan(query, filters, expand=request.expand, near=request.near)
+    allowed, places = session.with_phrases(query.phrases, session.allowed(filters))
     outcome = search(query, chosen, session.views, session.unit_table, allowed)
+    for name, stage in outcome.trace.items():
+        session.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
     made = present.multiview_answer(session, request, chosen, outcome, places)
-    if not request.expand:
-        return made
-    from lci_py.search.expand import expanded
+    if request.expand:
+        from lci_py.search.expand import expanded
 
-    return expanded(session, request, filters, made, outcome)
+        with session.trace.stage("expand", len(made.results)) as stage:
+            made = expanded(session, request, filters, made, outcome)
+            stage.left = len(made.results)
+    if request.explain_file is None:
+        return made
+    from lci_py.search.explain_file import explained
+    from lci_py.search.explain_ways import Fusion
+
+    return explained(session, request, made, Fusion(session, query, filters, allowed, outcome))
 
 
 def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None) -> Outcome:
@@ -106,6 +111,7 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
         allowed: [units] mask of the filters.
     """
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS})
+    came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
 
     def run(view: View) -> HitList:
@@ -127,7 +133,7 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
             raise hits
         else:
             outcome.hits[view] = hits
-            outcome.trace[view] = {"ms": spent[view], "candidates": len(hits)}
+            outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
     units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
     if len(units):
         began = time.perf_counter()
@@ -135,7 +141,8 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
         signals = measure(query, units, views, table, outcome.hits, failed)
         outcome.candidates = Candidates(units, table.file[units], signals, factors(query, units, table))
         outcome.ranked = Ranked(outcome.candidates, plan)
-        outcome.trace["fusion"] = {"ms": (time.perf_counter() - began) * 1e3, "candidates": len(units)}
+        ms = (time.perf_counter() - began) * 1e3
+        outcome.trace["fusion"] = {"ms": ms, "candidates_in": len(units), "candidates": outcome.total}
     return outcome
 
 

@@ -13,6 +13,7 @@ from lci_py.index.numbering import Numbering
 from lci_py.index.symbols import SymbolicIndex
 from lci_py.search import present
 from lci_py.search.query import read_symbolic
+from lci_py.search.trace import Trace
 from lci_py.types import BLOCK_KIND, FILE_KIND, KINDS, LAMBDA_KIND, Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class Session:
         self.model = model
         self.reader = present.SourceReader(root)
         self._walk = walk  # what an index run would list
+        #: Of the search at hand.
+        self.trace = Trace()
+        #: Milliseconds that the next search is to report for the opening, None if an earlier one has.
+        self.opening: float | None = None
 
     def __enter__(self) -> Session:
         return self
@@ -250,6 +255,7 @@ class Session:
     def search(self, request: SearchRequest) -> Answer:
         """Answer one query in the mode it names."""
         started = time.perf_counter()
+        self.trace = Trace()
         self.reader.forget()
         self.freshness.forget()
         self.check(request.filters)
@@ -320,11 +326,18 @@ class Session:
 
     def structural(self, request: SearchRequest) -> Answer:
         """The symbols that pass the filters and the query's terms."""
-        filters = read_symbolic(request.query, request.filters)
-        self.check(filters)
-        rows, total = self.symbols.select(filters, self.shown(request))
-        results = [present.result(self, row, request, "symbolic", 1.0) for row in rows]
-        return present.answer(self, request, results, total)
+        with self.trace.stage("plan"):
+            filters = read_symbolic(request.query, request.filters)
+            self.check(filters)
+        with self.trace.stage("filter", self.numbering.total("symbols")) as stage:
+            rows, stage.left = self.symbols.select(filters, self.shown(request))
+        made = present.symbolic_answer(self, request, rows, stage.left)
+        if request.explain_file is None:
+            return made
+        from lci_py.search.explain_file import explained
+        from lci_py.search.explain_ways import Structure
+
+        return explained(self, request, made, Structure(self, filters))
 
     def allowed(self, filters: Filters) -> NDArray[np.bool_] | None:
         """[units] mask of what passes the filters, None if there are none."""
@@ -332,9 +345,25 @@ class Session:
             return None
         import numpy as np
 
-        mask = np.zeros(self.n_units, np.bool_)
-        mask[self.symbols.allowed_units(filters)] = True
+        with self.trace.stage("filter", self.n_units) as stage:
+            units = self.symbols.allowed_units(filters)
+            mask = np.zeros(self.n_units, np.bool_)
+            mask[units] = True
+            stage.left = len(units)
         return mask
+
+    def with_phrases(
+        self, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.bool_] | None, dict[int, int]]:
+        """What holds every phrase, letter for letter: a mask of units, and the first line of a match in each."""
+        if not phrases:
+            return allowed, {}
+        from lci_py.search.literal import units_with
+
+        with self.trace.stage("phrases", self.n_units if allowed is None else int(allowed.sum())) as stage:
+            mask, lines = units_with(self, phrases, allowed)
+            stage.left = int(mask.sum())
+        return mask, lines
 
 
 def _first_sentence(doc: str | None) -> str:
