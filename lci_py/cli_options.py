@@ -156,6 +156,13 @@ SEARCH = Command(
         Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
         Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
+        Flag(
+            ("--explain-file",),
+            "text",
+            "What became of this file, and why it is not among the results.",
+            OUTPUT,
+            "PATH",
+        ),
         Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
         _TRUST,
         *_GENERAL,

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 from lci_py.types import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lci_py.search.fusion import Fused
     from lci_py.search.multiview import Outcome
     from lci_py.search.session import Session
     from lci_py.search.single import Found
-    from lci_py.types import Filters, SearchRequest
+    from lci_py.types import Filters, SearchRequest, View
 
 
-def explanation(steps: Iterable[Step], views: dict[str, dict[str, float]]) -> dict[str, Any]:
+def explanation(steps: Iterable[Step], views: Mapping[View, Mapping[str, Any]]) -> dict[str, Any]:
     """A result's `explain`: its waterfall, and the rank (from 1) and score of each view that has it."""
-    return {"waterfall": [_step(step) for step in steps], "views": views}
+    return {"waterfall": [_step(step) for step in steps], "views": dict(views)}
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 #: What can have become of a file.
 STATUSES = ("shown", "ranked", "not_found", "filtered", "empty", "not_indexed")
 _NEAR = 3
+#: What a factor takes at least to be worth a word: less would read as 0.00.
+_SEEN = -0.005
+#: What a sentence calls a factor, if not by its name.
+_TOOK = {"same_file": "better places of the file"}
 #: What a file or folder that is left out is, per reason.
 _IS = {
     "excluded": "excluded by `exclude` in .lci.toml",
-    "hidden": "hidden: its name begins with a dot",
+    "hidden": "hidden, as its name begins with a dot",
     "too_large": "larger than max_file_bytes",
     "symlink": "a symbolic link, which is not followed",
     "special": "no regular file",
@@ -97,7 +101,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
     if not name or "\0" in name:
         raise BadPathError("the name of the file is empty or holds a NUL", hint="--explain-file takes a file")
     known = table.paths()
-    inside = [path for path in _spellings(root, name) if path.partition("/")[0] not in ("..", ".", "")]
+    inside = [path for path in _spellings(root, name) if path.partition("/")[0] != ".."]
     if not inside:
         raise BadPathError(f"{name} is not a file below {root}", hint="name a file of this repository, or see --root")
     for path in inside:
@@ -131,7 +135,7 @@ def _alike(name: str, known: Sequence[str]) -> list[str]:
         names.setdefault(path.rpartition("/")[2], []).append(path)
     last = name.rstrip("/").rpartition("/")[2]
     close = [last] if last in names else get_close_matches(last, names, _NEAR)
-    paths = [path for found in close for path in found]
+    paths = [path for found in close for path in names[found]]
     matcher = SequenceMatcher(None, "", name, autojunk=False)
     scored = []
     for path in paths[:1000]:
@@ -189,7 +193,8 @@ def _place(answer: Answer, way: Way, placed: Placed, path: str) -> dict[str, Any
     """Where the file's best place stands, and why not higher."""
     row = way.row(placed.key)
     best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}
-    found: dict[str, Any] = {"status": "", "verdict": "", "best": best}
+    known = placed.rank is not None or any(placed.views.values())
+    found: dict[str, Any] = {"status": "", "verdict": "", **({"best": best} if known else {})}
     if placed.rank is not None:
         found |= {"rank": placed.rank, "total": answer.total, "score": placed.score}
     ranked = [result for result in answer.results if result.via is None]
@@ -211,11 +216,11 @@ def _place(answer: Answer, way: Way, placed: Placed, path: str) -> dict[str, Any
 
 def _unfound(way: Way, placed: Placed) -> str:
     reasons = way.reasons(placed)
-    return f"no view found it: {'; '.join(reasons)}" if reasons else "its score is 0"
+    return f"not found: {'; '.join(reasons)}" if reasons else "its score is 0"
 
 
 def _reasons(way: Way, placed: Placed, shown: int, last: float) -> str:
-    """`paths and names say nothing; the 10th has 1.21, it 0.84, of which the test factor took 0.40`."""
+    """`nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`."""
     against = way.steps_at(shown) if shown else ()
     if not against or placed.score == last:
         return f"no better than the {_ordinal(shown)}, and results that are as good come by path and line"
@@ -225,11 +230,15 @@ def _reasons(way: Way, placed: Placed, shown: int, last: float) -> str:
     less = [f"{name} ({own[name]:.2f} to {theirs[name]:.2f})" for name in weaker if own[name] < theirs[name]]
     said = []
     if lacking:
-        said.append(f"{listed(lacking[:3])} {'says' if len(lacking) == 1 else 'say'} nothing")
+        said.append(f"nothing from {listed(lacking[:3])}")
     if less and len(lacking) < 2:
         said.append(f"less from {listed(less[:2])}")
-    taken = [f"{step.name} took {-step.adds:.2f}" for step in placed.steps if step.adds < 0]
-    after = f", after {listed(taken)}" if taken else ""
+    taken = [
+        f"{_TOOK.get(step.name, step.name)} took {-step.adds:.2f}"
+        for step in placed.steps
+        if step.name != "behind" and step.adds <= _SEEN
+    ]
+    after = f" after {listed(taken)}" if taken else ""
     said.append(f"the {_ordinal(shown)} has {last:.2f}, it {placed.score:.2f}{after}")
     return "; ".join(said)
 

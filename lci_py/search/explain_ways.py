@@ -231,8 +231,8 @@ _NAMED = 5
 def no_word(query: TextQuery) -> str:
     """That no term of the query occurs in a place."""
     terms = [term for term, _ in query.terms]
-    more = f" and {len(terms) - _NAMED} more" if len(terms) > _NAMED else ""
-    return f"none of the words occur in it ({listed(terms[:_NAMED], 'or') if not more else ', '.join(terms[:_NAMED]) + more})"
+    more = ", …" if len(terms) > _NAMED else ""
+    return f"none of the words occur in it ({', '.join(terms[:_NAMED])}{more})"
 
 
 def listed(words: Iterable[str], last: str = "and") -> str:

@@ -157,7 +157,7 @@ def single_answer(session: Session, request: SearchRequest, found: Found) -> Ans
         if explains is not None:
             results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]
         stage.left = len(results)
-    made = answer(session, request, results, hits.total)
+        made = answer(session, request, results, hits.total)
     if not request.explain:
         return made
     from lci_py.search.explain import single_plan
@@ -170,7 +170,7 @@ def symbolic_answer(session: Session, request: SearchRequest, rows: Sequence[Row
     with session.trace.stage("present", len(rows)) as stage:
         results = [result(session, row, request, "symbolic", 1.0) for row in rows]
         stage.left = len(results)
-    made = answer(session, request, results, total)
+        made = answer(session, request, results, total)
     if not request.explain:
         return made
     from lci_py.search.explain import of_match, symbolic_plan
@@ -193,7 +193,7 @@ def multiview_answer(
             for item in head
         ]
         stage.left = len(results)
-    made_answer = answer(session, request, results, outcome.total)
+        made_answer = answer(session, request, results, outcome.total)
     if request.conflicts:
         from lci_py.search.view_disagreements import view_disagreements
 

@@ -264,11 +264,13 @@ class Session:
         if request.mode == "symbolic" or not request.query.strip():
             answer = self.structural(request)
         elif request.mode == "multiview":
-            from lci_py.search.multiview import answer as multiview
+            with self.trace.stage("load"):
+                from lci_py.search.multiview import answer as multiview
 
             answer = multiview(self, request)
         else:
-            from lci_py.search.single import search
+            with self.trace.stage("load"):
+                from lci_py.search.single import search
 
             answer = search(self, request)
         return present.finish(self, answer, request, started)
