@@ -67,13 +67,12 @@ def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[t
     view = _dense_steps if found.ranked.view == "dense" else _bm25_steps
     waterfalls = []
     for unit, steps in zip(units, view(session, found, units), strict=True):
-        before, score = found.raw.score(unit), found.ranked.score(unit)
-        if unit in found.raw:
-            if unit not in depth:  # its score is only brought below those of the head
-                sum_ = sum(step.adds for step in steps)
-                steps = (*steps, Step("behind", None, None, score / sum_ if sum_ else 1.0, score - sum_))
-            elif depth[unit]:
-                steps = (*steps, Step("same_file", None, None, SAME_FILE ** depth[unit], score - before))
+        score, before = found.ranked.score(unit), sum(step.adds for step in steps)
+        # The difference, not the product: views add up in single precision, and the sum must be the score.
+        if unit in found.raw and unit not in depth:  # its score is only brought below those of the head
+            steps = (*steps, Step("behind", None, None, score / before if before else 1.0, score - before))
+        elif depth.get(unit):
+            steps = (*steps, Step("same_file", None, None, SAME_FILE ** depth[unit], score - before))
         waterfalls.append(steps)
     return waterfalls
 
