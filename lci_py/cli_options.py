@@ -174,6 +174,7 @@ SEARCH = Command(
         ('lci search -m multiview "who retries a failed upload" --json', "for a script"),
         ("lci search parse_config --paths | head -1 | xargs code -g", "open the first result"),
         ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
+        ('lci search "retry an upload" -m multiview --explain-file src/queue.py', "why is this file not shown?"),
     ),
 )
 DEF = Command(
