@@ -14,7 +14,7 @@ from lci_py.source.names import ALWAYS_SKIPPED
 from lci_py.types import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from lci_py.index.files import FileTable
@@ -46,16 +46,21 @@ _IS = {
 }
 
 
-def explained(session: Session, request: SearchRequest, answer: Answer, way: Way) -> Answer:
+def explained(session: Session, request: SearchRequest, answer: Answer, way: Callable[[], Way]) -> Answer:
     """The answer with `explain_file`.
 
+    Args:
+        session: That has answered.
+        request: What was asked.
+        answer: To it.
+        way: Makes what knows how the answer came about.
     Raises:
         BadPathError: There is no such file, or it is not below the root.
     """
     kept, session.trace = session.trace, Trace()  # what is looked up from here on is no part of the search
     try:
         with kept.stage("explain_file"):
-            found = _fate(session, request, answer, way)
+            found = _fate(session, request, answer, way())
     finally:
         session.trace = kept
     return replace(answer, explain_file=found)

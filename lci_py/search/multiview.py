@@ -97,7 +97,7 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     from lci_py.search.explain_file import explained
     from lci_py.search.explain_ways import Fusion
 
-    return explained(session, request, made, Fusion(session, query, filters, allowed, outcome))
+    return explained(session, request, made, lambda: Fusion(session, query, filters, allowed, outcome))
 
 
 def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None) -> Outcome:

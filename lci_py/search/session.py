@@ -339,7 +339,7 @@ class Session:
         from lci_py.search.explain_file import explained
         from lci_py.search.explain_ways import Structure
 
-        return explained(self, request, made, Structure(self, filters))
+        return explained(self, request, made, lambda: Structure(self, filters))
 
     def allowed(self, filters: Filters) -> NDArray[np.bool_] | None:
         """[units] mask of what passes the filters, None if there are none."""

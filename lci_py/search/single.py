@@ -46,7 +46,7 @@ def search(session: Session, request: SearchRequest) -> Answer:
     from lci_py.search.explain_file import explained
     from lci_py.search.explain_ways import Single
 
-    return explained(session, request, made, Single(session, request))
+    return explained(session, request, made, lambda: Single(session, request))
 
 
 def find(session: Session, request: SearchRequest, limit: int) -> Found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,21 @@ def test_the_recorded_queries_add_up_to_the_last_result(session: Session, mode: 
     check(session.search(SearchRequest(query, mode, 2000, snippet=0, explain=True)))
 
 
+@pytest.mark.parametrize("mode", ["dense", "bm25"])
+def test_a_definition_of_several_chunks_is_explained_by_its_best(tmp_path: Path, mode: Any) -> None:
+    lines = [f"    record_{i} = store(entry, {i})" for i in range(120)]
+    lines[100] = "    retry the failed upload of a queue: upload(queue)"
+    (tmp_path / "a.py").write_text("\n".join(["def long(entry):", *lines, "", "", "def upload(queue): pass", ""]))
+    app.build_index(str(tmp_path), jobs=1)
+    with app.open_session(str(tmp_path)) as opened:
+        counts = opened.numbering.total
+        assert counts("chunks") > counts("units")
+        for query in ("retry the failed upload", "store an entry"):
+            answer = opened.search(SearchRequest(query, mode, explain=True))
+            assert "long" in [result.symbol for result in answer.results]
+            check(answer)
+
+
 def test_results_behind_the_head_add_up(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("spread", "single"):
         monkeypatch.setattr(f"lci_py.search.{module}.POOL", 5)
@@ -179,6 +195,12 @@ def test_every_stage_is_counted(session: Session, mode: Any) -> None:
     assert trace["present"]["candidates"] == len(answer.results)
     assert trace["total"]["candidates"] == answer.total
     assert session.search(SearchRequest(query, mode)).trace is None
+    # What is looked up about a file is one stage, and changes no other.
+    more = session.search(replace(request, explain_file="README.md")).trace
+    assert more is not None and more.pop("explain_file")
+    assert {name: stage.get("candidates") for name, stage in more.items()} == {
+        name: stage.get("candidates") for name, stage in trace.items() if name != "open"
+    }
 
 
 def test_the_opening_is_reported_once(repo: Path) -> None:
