@@ -53,7 +53,14 @@ def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
         ),
         conflicts=_disagreements(answer.conflicts, place),
         explain_file=answer.explain_file and {**answer.explain_file, "file": place(answer.explain_file["file"])},
+        shadow=_moves(answer.shadow, place),
     )
+
+
+def _moves(shadow: dict[str, Any] | None, place: Callable[[str], str]) -> dict[str, Any] | None:
+    if shadow is None:
+        return None
+    return {**shadow, "moves": [{**move, "file": place(move["file"])} for move in shadow["moves"]]}
 
 
 def conflicts_seen_from(answer: ConflictsAnswer, root: Path, folder: str) -> ConflictsAnswer:

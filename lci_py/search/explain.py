@@ -64,9 +64,11 @@ def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[t
 
     head = found.raw.units[:POOL]
     depth = dict(zip(head.tolist(), depths(session.files_of(head)).tolist(), strict=True))
-    view = _dense_steps if found.ranked.view == "dense" else _bm25_steps
+    parts = _dense_steps if found.ranked.view == "dense" else _bm25_steps
+    with session.turns[found.ranked.view]:
+        unplaced = parts(session, found, units)
     waterfalls = []
-    for unit, steps in zip(units, view(session, found, units), strict=True):
+    for unit, steps in zip(units, unplaced, strict=True):
         score, before = found.ranked.score(unit), sum(step.adds for step in steps)
         # The difference, not the product: views add up in single precision, and the sum must be the score.
         if unit in found.raw and unit not in depth:  # its score is only brought below those of the head

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.symbols import Row
+    from lci_py.search.ladder import Attempt
     from lci_py.search.multiview import Outcome
     from lci_py.search.query import TextQuery
     from lci_py.search.session import Session
@@ -121,7 +122,7 @@ class Single(_Units):
         from lci_py.search.single import find
 
         super().__init__(session, request.filters)
-        self._found = find(session, replace(request, explain_file=None), session.n_units)
+        self._found = find(session, replace(request, explain_file=None, budget_ms=None), session.n_units)
         self.allowed = self._found.allowed
 
     def best(self, keys: set[Any]) -> Placed:
@@ -150,14 +151,13 @@ class Fusion(_Units):
     def __init__(
         self,
         session: Session,
-        query: TextQuery,
+        attempt: Attempt,
         filters: Filters,
-        allowed: NDArray[Any] | None,
         outcome: Outcome,
     ) -> None:
         super().__init__(session, filters)
-        self._query, self._outcome = query, outcome
-        self.allowed = allowed
+        self._query, self._outcome = attempt.query, outcome
+        self.allowed = attempt.allowed
         self._whole: dict[View, Any] = {}
 
     def best(self, keys: set[Any]) -> Placed:
@@ -194,8 +194,9 @@ class Fusion(_Units):
             self._whole[view] = self._outcome.hits[view]
             if view not in self._failed():
                 try:
-                    retriever = getattr(self._session.views, view)()
-                    self._whole[view] = retriever.search(self._query, self._session.n_units, self.allowed)
+                    with self._session.turns[view]:
+                        retriever = getattr(self._session.views, view)()
+                        self._whole[view] = retriever.search(self._query, self._session.n_units, self.allowed)
                 except IndexError_:
                     pass  # the answer says so already
         return self._whole[view]

@@ -227,6 +227,10 @@ def finish(session: Session, made: Answer, request: SearchRequest, started: floa
 
         with session.trace.stage("conflicts", len(made.results)):
             made = with_conflicts(session, made)
+    if request.shadow is not None and made.shadow is None:
+        from lci_py.search.shadow import of_unranked
+
+        made = replace(made, shadow=of_unranked(request, len(made.results)))
     opening, session.opening = session.opening, None
     if request.trace:
         ms = (time.perf_counter() - started) * 1e3 + (opening or 0.0)

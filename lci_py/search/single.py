@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,14 +10,16 @@ import numpy as np
 from lci_py.search import present
 from lci_py.search.hits import HitList
 from lci_py.search.query import read_text
+from lci_py.search.race import within
 from lci_py.search.spread import POOL, spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.query import TextQuery
+    from lci_py.search.retriever import Retriever
     from lci_py.search.session import Session
-    from lci_py.types import Answer, SearchRequest
+    from lci_py.types import Answer, SearchRequest, View
 
 
 class Found(NamedTuple):
@@ -38,7 +41,7 @@ class Found(NamedTuple):
 
 
 def search(session: Session, request: SearchRequest) -> Answer:
-    """Answer a query in the mode dense or bm25. Raises what the shard that it reads raises."""
+    """Answer a query in the mode dense or bm25. Raises what `find` raises."""
     found = find(session, request, session.shown(request))
     made = present.single_answer(session, request, found)
     if request.explain_file is None:
@@ -50,15 +53,26 @@ def search(session: Session, request: SearchRequest) -> Answer:
 
 
 def find(session: Session, request: SearchRequest, limit: int) -> Found:
-    """The first `limit` results of a query in the mode dense or bm25. Raises what the shard that it reads raises."""
+    """The first `limit` results of a query in the mode dense or bm25.
+
+    Raises:
+        IndexError_: The shard cannot be used.
+        BudgetExceededError: There was no time to search it.
+    """
+    began = time.perf_counter()
     with session.trace.stage("plan"):
         query = read_text(request.query)
+    view: View = "dense" if request.mode == "dense" else "bm25"
     phrases = query.phrases if request.mode == "bm25" else ()
     allowed, places = session.with_phrases(phrases, session.allowed(request.filters))
+
+    def search_view() -> HitList:
+        retriever: Retriever = getattr(session, view)
+        return retriever.search(query, max(limit, POOL), allowed)
+
     came = session.n_units if allowed is None else int(allowed.sum())
-    with session.trace.stage(request.mode, came) as stage:
-        retriever = session.dense if request.mode == "dense" else session.bm25
-        raw = retriever.search(query, max(limit, POOL), allowed)
+    with session.trace.stage(view, came) as stage:
+        raw = within(search_view, view, session.turns[view], request.budget_ms, began)
         stage.left = raw.total
     with session.trace.stage("same_file", len(raw)) as stage:
         ranked = spread(raw, session.files_of(raw.units[:POOL])).head(limit)

@@ -38,14 +38,16 @@ class Trace:
         self._stages: dict[str, Stage] = {}
 
     def stage(self, name: str, came: int | None = None) -> Stage:
-        """A stage to enter; `came` candidates come in, None if that says nothing."""
-        found = self._stages[name] = Stage(came)
+        """A stage to enter; `came` candidates come in, None if that says nothing. Entered again, its times add up."""
+        found = self._stages.setdefault(name, Stage(came))
+        found.came = came
         return found
 
     def add(self, name: str, ms: float, came: int | None = None, left: int | None = None) -> None:
         """A stage that was measured elsewhere, in milliseconds."""
         stage = self.stage(name, came)
-        stage.ms, stage.left = ms, left
+        stage.ms += ms
+        stage.left = left
 
     def as_json(self) -> dict[str, dict[str, Any]]:
         return {name: stage.as_json() for name, stage in self._stages.items()}
