@@ -118,14 +118,15 @@ def answer(session: Session, request: SearchRequest) -> Answer:
 def _attempted(
     session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float
 ) -> tuple[Plan, Outcome]:
-    chosen = make_plan(
-        attempt.query,
-        filters,
-        expand=request.expand,
-        near=request.near,
-        budget_ms=request.budget_ms,
-        strict=request.strict,
-    )
+    with session.trace.stage("plan"):
+        chosen = make_plan(
+            attempt.query,
+            filters,
+            expand=request.expand,
+            near=request.near,
+            budget_ms=request.budget_ms,
+            strict=request.strict,
+        )
     if attempt.hopeless:
         return chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
     return chosen, search(attempt.query, chosen, session.views, session.unit_table, attempt.allowed, began)

@@ -182,6 +182,22 @@ def test_a_view_that_failed_is_named(session: Session, monkeypatch: pytest.Monke
     assert found["verdict"].startswith("not found: dense failed; none of the words")
 
 
+def test_what_counts_is_what_was_searched_in_the_end(session: Session) -> None:
+    asked = '"reads teh cache"'
+    answer = session.search(SearchRequest(asked, "multiview", 40, explain=True))
+    assert answer.plan is not None and answer.plan["relaxed"]
+    assert fate(session, "src/cache00.py", asked, limit=40)["status"] == "shown"
+    strict = fate(session, "src/cache00.py", asked, strict=True)
+    assert strict["verdict"] == "no line of it holds the quoted words letter for letter"
+
+
+def test_a_time_budget_changes_nothing_in_an_answer_that_is_in_time(session: Session) -> None:
+    for mode in MODES:
+        query = "load*" if mode == "symbolic" else "load the cache"
+        plain, timed = (fate(session, "src/cache09.py", query, mode, budget_ms=ms) for ms in (None, 600_000))
+        assert plain == timed
+
+
 def test_a_neighbour_of_a_result_is_shown(session: Session) -> None:
     assert fate(session, "src/user.py", "load_0", limit=1)["status"] == "ranked"
     found = fate(session, "src/user.py", "load_0", limit=1, expand=1)
