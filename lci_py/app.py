@@ -28,17 +28,7 @@ if TYPE_CHECKING:
     from lci_py.source.walk import WalkResult
     from lci_py.types import BuildSummary, FileEntry, Skip
 
-__all__ = [
-    "Session",
-    "build_index",
-    "clean",
-    "dry_run",
-    "find_root",
-    "hooks",
-    "open_session",
-    "run_hook",
-    "status",
-]
+__all__ = ["Session", "build_index", "clean", "dry_run", "find_root", "hooks", "open_session", "run_hook", "status"]
 #: Paths shown of a long list.
 _EXAMPLES = 20
 #: Seconds that a search with --refresh always waits for another writer.
@@ -198,8 +188,15 @@ def open_session(
     Raises:
         NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
+    began = time.perf_counter()
     where = find_root(root)
     settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
+    session = _refreshed(where, settings, model)
+    session.opening = (time.perf_counter() - began) * 1e3
+    return session
+
+
+def _refreshed(where: Path, settings: Settings, model: str | None) -> Session:
     try:
         session = _session(where, settings)
     except NoIndexError:

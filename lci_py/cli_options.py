@@ -165,6 +165,13 @@ SEARCH = Command(
         Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
         Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
+        Flag(
+            ("--explain-file",),
+            "text",
+            "What became of this file, and why it is not among the results.",
+            OUTPUT,
+            "PATH",
+        ),
         Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
         Flag(("--shadow",), "text", "In multiview, say what another ranking would move.", OUTPUT, "RANKING"),
         _TRUST,
@@ -177,6 +184,7 @@ SEARCH = Command(
         ('lci search -m multiview "who retries a failed upload" --json', "for a script"),
         ("lci search parse_config --paths | head -1 | xargs code -g", "open the first result"),
         ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
+        ('lci search "retry an upload" -m multiview --explain-file src/queue.py', "why is this file not shown?"),
     ),
 )
 DEF = Command(

@@ -42,8 +42,9 @@ FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Number to the smallest value that it can have.
 _NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0, "budget_ms": 1}
+_WORDS = ("explain_file",)
 _DEFAULTS = SearchRequest("")
-BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS, "shadow")
+BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_WORDS, *_FLAGS, "shadow")
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
 _MAX_LINE = 1 << 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -140,6 +141,7 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
         budget_ms=_number("budget_ms", raw.get("budget_ms")),
         conflicts=_flag("conflicts", raw.get("conflicts")),
         explain=_flag("explain", raw.get("explain")),
+        explain_file=_word("explain_file", raw.get("explain_file")),
         trace=_flag("trace", raw.get("trace")),
         strict=_flag("strict", raw.get("strict")),
         shadow=_shadow(raw.get("shadow"), mode),
@@ -177,6 +179,14 @@ def _number(key: str, value: object) -> int | None:
         raise UsageError(f"{_spelled(key)} must be a whole number")
     if value < _NUMBERS[key]:
         raise UsageError(f"{_spelled(key)} must be at least {_NUMBERS[key]}, not {value}")
+    return value
+
+
+def _word(key: str, value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{_spelled(key)} must be a text")
+    if value == "":
+        raise UsageError(f"{_spelled(key)} is empty", hint="leave it out, or give a value")
     return value
 
 

@@ -280,6 +280,7 @@ class SearchRequest:
     budget_ms: int | None = None
     max_tokens: int | None = None
     explain: bool = False
+    explain_file: str | None = None  # what became of this file: a path from the current folder or the root
     trace: bool = False
     strict: bool = False
     shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
@@ -301,9 +302,10 @@ class Step(NamedTuple):
     Attributes:
         name: Of a signal or a factor (docs/ranking.md).
         view: The sub-index that a signal is from; None for one of no view, and for a factor.
-        value: Of the signal, in [0, 1]; None for a factor.
+        value: Of the signal, in [0, 1] in multiview, else in the view's own unit; None for a factor.
         weight: Of the signal, or the factor itself.
         adds: What it adds to the score; a factor adds what it makes of the sum so far.
+        terms: Of a BM25 field, what each term of the query is worth in it: they add up to `value`. None elsewhere.
     """
 
     name: str
@@ -311,6 +313,7 @@ class Step(NamedTuple):
     value: float | None
     weight: float
     adds: float
+    terms: dict[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,3 +404,4 @@ class Answer:
     expansion: dict[str, Any] | None = None  # what --expand added after the ranked results, and what it left out
     shadow: dict[str, Any] | None = None  # what another ranking would move (--shadow)
     did_you_mean: tuple[str, ...] = ()  # names like the one that nothing has
+    explain_file: dict[str, Any] | None = None  # what became of the file that was asked about

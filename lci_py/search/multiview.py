@@ -84,7 +84,8 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     session.check(filters)
     if not text:
         return session.structural(request)
-    query = read_text(text)
+    with session.trace.stage("plan"):
+        query = read_text(text)
     attempt = ladder.first(session, query, filters)
     chosen, outcome = _attempted(session, request, filters, attempt, began)
     again = None if request.strict else ladder.relaxed(session, query, filters, attempt, outcome)
@@ -93,29 +94,39 @@ def answer(session: Session, request: SearchRequest) -> Answer:
         if not outcome.total or ladder.by_words(other[1]):
             attempt, (chosen, outcome) = again, other
     chosen = ladder.settled(chosen, attempt, outcome, filtered=bool(filters))
+    for name, stage in outcome.trace.items():
+        session.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
     made = present.multiview_answer(session, request, chosen, outcome, attempt.places)
     if request.shadow is not None:
         from lci_py.search.shadow import shadow
 
         made = replace(made, shadow=shadow(session, request, chosen, outcome))
-    if not request.expand:
-        return made
-    from lci_py.search.expand import expanded
+    if request.expand:
+        from lci_py.search.expand import expanded
 
-    return expanded(session, request, filters, made, outcome)
+        with session.trace.stage("expand", len(made.results)) as stage:
+            made = expanded(session, request, filters, made, outcome)
+            stage.left = len(made.results)
+    if request.explain_file is None:
+        return made
+    from lci_py.search.explain_file import explained
+    from lci_py.search.explain_ways import Fusion
+
+    return explained(session, request, made, lambda: Fusion(session, attempt, filters, outcome))
 
 
 def _attempted(
     session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float
 ) -> tuple[Plan, Outcome]:
-    chosen = make_plan(
-        attempt.query,
-        filters,
-        expand=request.expand,
-        near=request.near,
-        budget_ms=request.budget_ms,
-        strict=request.strict,
-    )
+    with session.trace.stage("plan"):
+        chosen = make_plan(
+            attempt.query,
+            filters,
+            expand=request.expand,
+            near=request.near,
+            budget_ms=request.budget_ms,
+            strict=request.strict,
+        )
     if attempt.hopeless:
         return chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
     return chosen, search(attempt.query, chosen, session.views, session.unit_table, attempt.allowed, began)
@@ -137,6 +148,7 @@ def search(
         IndexError_: Every view failed; the first one's error.
     """
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS})
+    came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
 
     def run(view: View) -> HitList:
@@ -161,7 +173,7 @@ def search(
             raise hits
         else:
             outcome.hits[view] = hits
-            outcome.trace[view] = {"ms": spent[view], "candidates": len(hits)}
+            outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
     units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
     if len(units):
         started = time.perf_counter()
@@ -169,7 +181,8 @@ def search(
         signals = measure(query, units, views, table, outcome.hits, failed)
         outcome.candidates = Candidates(units, table.file[units], signals, factors(query, units, table))
         outcome.ranked = Ranked(outcome.candidates, plan)
-        outcome.trace["fusion"] = {"ms": (time.perf_counter() - started) * 1e3, "candidates": len(units)}
+        ms = (time.perf_counter() - started) * 1e3
+        outcome.trace["fusion"] = {"ms": ms, "candidates_in": len(units), "candidates": outcome.total}
     return outcome
 
 
