@@ -139,6 +139,13 @@ SEARCH = Command(
         ),
         Flag(("--model",), "text", "The folder of the embedding model that made the index.", RETRIEVAL, "DIR"),
         Flag(
+            ("--near",),
+            "text",
+            "In multiview, prefer what is close to this place: in the call and import graph, then in the folders.",
+            RETRIEVAL,
+            "FILE[:LINE]",
+        ),
+        Flag(
             ("--expand",),
             "int",
             "In multiview, add what is within N calls or imports of the best results.",
@@ -165,6 +172,7 @@ SEARCH = Command(
         ("lci search -m bm25 '\"connection refused\"'", "these words, literally"),
         ("lci search -m symbolic --kind interface -p 'src/api/**'", "by structure, without a query"),
         ('lci search -m multiview "who retries a failed upload" --json', "for a script"),
+        ('lci search -m multiview "retry policy" --near src/http/client.py:80', "from where you are"),
         ("lci search parse_config --paths | head -1 | xargs code -g", "open the first result"),
         ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
     ),

@@ -28,6 +28,7 @@ from lci_py.errors import (
     LciError,
     UnknownModeError,
     UsageError,
+    near_needs_words,
     unknown_refresh,
 )
 from lci_py.types import MAX_HOPS, MODES, REFRESH, Answer, Filters, Mode, SearchRequest
@@ -43,7 +44,7 @@ _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Number to the smallest value that it can have.
 _NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0}
 _DEFAULTS = SearchRequest("")
-BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS)
+BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, *_FLAGS)
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
 _MAX_LINE = 1 << 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -103,7 +104,19 @@ def open_session(call: Invocation) -> Session:
 
 def _raw(call: Invocation) -> dict[str, Any]:
     """The flags under the names that a batch line uses."""
-    return {key: call.values.get(key) for key in BATCH_KEYS if key != "query"}
+    raw: dict[str, Any] = {key: call.values.get(key) for key in BATCH_KEYS if key != "query"}
+    near = call.text("near")
+    if near:
+        raw["near"] = _from_here_or_root(near)
+    return raw
+
+
+def _from_here_or_root(near: str) -> str:
+    """A place as it is typed in the current folder, absolute. What is not there may be from an answer, whose paths
+    start at the root."""
+    here = os.path.abspath(near) if "\0" not in near else near
+    folder, _, name = here.rpartition("/")
+    return here if os.path.lexists(here) or os.path.lexists(f"{folder}/{name.partition(':')[0]}") else near
 
 
 def to_request(raw: Mapping[str, Any]) -> SearchRequest:
@@ -132,6 +145,7 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
     return SearchRequest(
         query=query,
         mode=mode,
+        near=_near(raw.get("near"), mode, query),
         limit=_number("limit", raw.get("limit")),
         filters=filters,
         snippet=_number("snippet", raw.get("snippet")),
@@ -165,6 +179,20 @@ def _number(key: str, value: object) -> int | None:
         raise UsageError(f"{_spelled(key)} must be a whole number")
     if value < _NUMBERS[key]:
         raise UsageError(f"{_spelled(key)} must be at least {_NUMBERS[key]}, not {value}")
+    return value
+
+
+def _near(value: object, mode: Mode, query: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise UsageError("--near must be a text")
+    if not value:
+        raise UsageError("--near is empty", hint="give FILE or FILE:LINE, or leave it out")
+    if mode != "multiview":
+        raise UsageError("--near needs --mode multiview", hint="the other modes read no graph")
+    if not query.strip():
+        raise near_needs_words()
     return value
 
 

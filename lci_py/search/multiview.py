@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.errors import IndexError_, ShardMissingError
+from lci_py.errors import IndexError_, ShardMissingError, near_needs_words
 from lci_py.search import present
 from lci_py.search.fusion import Candidates, Ranked
 from lci_py.search.hits import HitList
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.fusion import Fused
+    from lci_py.search.near import Near
     from lci_py.search.plan import Plan
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
@@ -77,6 +78,8 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     text, filters = read_fields(request.query, request.filters)
     session.check(filters)
     if not text:
+        if request.near is not None:
+            raise near_needs_words()
         return session.structural(request)
     query = read_text(text)
     allowed = session.allowed(filters)
@@ -85,8 +88,13 @@ def answer(session: Session, request: SearchRequest) -> Answer:
         from lci_py.search.literal import units_with
 
         allowed, places = units_with(session, query.phrases, allowed)
-    chosen = make_plan(query, filters, expand=request.expand, near=request.near)
-    outcome = search(query, chosen, session.views, session.unit_table, allowed)
+    near = None
+    if request.near is not None:
+        from lci_py.search.near import Near
+
+        near = Near(session, request.near)
+    chosen = make_plan(query, filters, expand=request.expand, near=None if near is None else str(near.place))
+    outcome = search(query, chosen, session.views, session.unit_table, allowed, near)
     made = present.multiview_answer(session, request, chosen, outcome, places)
     if not request.expand:
         return made
@@ -95,7 +103,14 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     return expanded(session, request, filters, made, outcome)
 
 
-def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None) -> Outcome:
+def search(
+    query: TextQuery,
+    plan: Plan,
+    views: Views,
+    table: UnitTable,
+    allowed: NDArray[np.bool_] | None,
+    near: Near | None = None,
+) -> Outcome:
     """Answer a multiview query.
 
     Args:
@@ -104,6 +119,7 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
         views: The loaders; a view that fails is reported in `degraded` and the others answer.
         table: Facts about the units.
         allowed: [units] mask of the filters.
+        near: A place that candidates are measured by as well.
     """
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS})
     spent: dict[View, float] = {}
@@ -133,6 +149,8 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
         began = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         signals = measure(query, units, views, table, outcome.hits, failed)
+        if near is not None:
+            signals["near"] = near.closeness(units, table.file[units])
         outcome.candidates = Candidates(units, table.file[units], signals, factors(query, units, table))
         outcome.ranked = Ranked(outcome.candidates, plan)
         outcome.trace["fusion"] = {"ms": (time.perf_counter() - began) * 1e3, "candidates": len(units)}
