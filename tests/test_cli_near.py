@@ -28,6 +28,16 @@ def test_where_a_place_means_nothing(run: Callable[..., Ran], app: FakeApp, flag
     assert says in ran.err
 
 
+def test_a_name_with_a_colon(
+    run: Callable[..., Ran], app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd:name.py").touch()
+    for place in ("odd:name.py", "other.py:3"):
+        run("search", "q", "--near", place, *MULTIVIEW)
+    assert [request.near for request in app.requests] == [f"{tmp_path}/odd:name.py", "other.py:3"]
+
+
 def test_a_batch_has_places_of_its_own(
     run: Callable[..., Ran], app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

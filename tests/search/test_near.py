@@ -46,6 +46,8 @@ SOURCES = {
     "right/paint.py": "def paint_wall(color):\n    return color\n",
     "left/house.py": "from left.paint import paint_wall\n\n\ndef build_house():\n    return paint_wall('red')\n",
     "empty.py": "",
+    "chain/notes.txt": "Steps go from one to the next, and the last one ends.\n",
+    "run.py": "from chain.link5 import step_5\n\nstep_5()\n",
 }  # fmt: skip
 
 
@@ -89,13 +91,24 @@ def test_a_line_means_the_definition_around_it_and_a_file_all_of_it(session: Ses
     assert whole["aside_1"] == whole["step_2"] == function["step_2"] == 1
     assert function["aside_1"] < 1 and beside["aside_1"] == 1
     # Nothing is called there, but the file imports.
-    assert near.FOLDER < beside["step_2"] < function["step_2"]
-    assert near.FOLDER < outside["step_2"] < function["step_2"]
+    assert near.FOLDER + 0.01 < beside["step_2"] < function["step_2"]
+    assert near.FOLDER + 0.01 < outside["step_2"] < function["step_2"]
+    assert by_name(session, "run.py:3")["step_5"] == 1
+    # Text has no definitions.
+    units = np.flatnonzero(session.unit_table.file == session.symbols.paths().index("chain/notes.txt"))
+    files = session.unit_table.file[units]
+    assert len(units)
+    assert (Near(session, "chain/notes.txt").closeness(units, files) == 1).all()
+    assert (Near(session, "chain/loner.py").closeness(units, files) < near.FOLDER + 0.01).all()
 
 
 def test_types_functions_without_a_name_and_bases_lead_on(session: Session) -> None:
     found = by_name(session, "other/table.py:9")  # in `shown`, which an anonymous function calls
     assert found["Table.visit"] == found["shown"] == 1
+    assert found["Table.__init__"] < 1
+    inside = by_name(session, "other/table.py:6")
+    assert inside["Table.visit"] == inside["shown"] == 1
+    assert inside["Table.__init__"] < 1
     assert by_name(session, "other/table.py:14")["Table"] == 1  # in `Wide`
     assert by_name(session, "other/table.py:1")["Table.visit"] == 1  # a member of the type at the line
 
@@ -112,7 +125,7 @@ def test_what_many_call_makes_none_of_them_close(session: Session) -> None:
 def test_a_hop_to_too_many_places_is_not_taken(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near, "MOST", 1)
     found = by_name(session, "chain/link0.py:4")
-    assert found["step_1"] == 1 and found["step_2"] < 1
+    assert found["step_1"] == 1 and found["step_2"] < near.FOLDER + 0.01
 
 
 @given(st.data())
