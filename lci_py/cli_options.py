@@ -319,6 +319,20 @@ STATUS = Command(
         ("lci status --json | jq .stale_files", "one number"),
     ),
 )
+STATS = Command(
+    "stats",
+    "Show what the log of searches says; there is one if you turn it on.",
+    None,
+    (
+        Flag(("--since",), "text", "Only of this time: 12h, 7d, 4w, or from a day on: 2026-11-22.", RETRIEVAL, "WHEN"),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci stats", "by mode, intent and day: how many, how long, how many without results"),
+        ("lci stats --since 7d --json | jq .all.zero_results_share", "one number of a week"),
+    ),
+)
 CLEAN = Command(
     "clean",
     "Remove the index; what is not lci's in its folder stays.",
@@ -350,5 +364,5 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
-_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, CLEAN, HOOK)
+_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
 COMMANDS = {command.name: command for command in _ALL_COMMANDS}

@@ -58,6 +58,7 @@ def run_search(call: Invocation) -> int:
     request = to_request({**_raw(call), "query": query or ""})
     with open_session(call) as session:
         answer = _from_here(session.search(request), session, call)
+        _warn_of_log(session, call)
     with writing():
         _print(answer, call, request)
     return _exit_code(answer, request.strict)
@@ -287,6 +288,11 @@ def _warn_degraded(answer: Answer, call: Invocation) -> None:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
 
 
+def _warn_of_log(session: Session, call: Invocation) -> None:
+    if call.flag("verbose") and (problem := getattr(session, "log_problem", "")):
+        warn(f"not logged: {problem}", quiet=call.flag("quiet"))
+
+
 # --- batch ------------------------------------------------------------------------------------------------------
 
 
@@ -306,6 +312,7 @@ def _run_batch(call: Invocation) -> int:
             text, code = _answer_line(session, flags, line, number)
             codes.add(code)
             out.write(text + "\n")
+            _warn_of_log(session, call)
             out.flush()  # an agent that keeps the batch open waits for this answer before its next question
     # The worst of the lines, save that one line with results makes up for those without.
     for code in (EXIT_USAGE, EXIT_DEGRADED, EXIT_OK):
