@@ -46,7 +46,6 @@ class Settings:
     limit: int = 10  # results shown
     model: Path | None = None  # folder of the embedding model; None: the one in the package
     refresh: str = "auto"  # one of types.REFRESH: whether a search refreshes the index first
-    log: str = "off"  # one of LOGS
     trust: bool = False  # read an index that somebody else made
     segment_chunks: int = 50_000  # what a run of `lci index` holds in memory at a time
     feature_flags: tuple[str, ...] = FEATURE_FLAGS  # predicates that ask for a feature flag
@@ -56,6 +55,7 @@ class Settings:
     max_file_symbols: int = 20_000
     max_file_chunks: int = 10_000
     max_file_seconds: float = 10.0
+    log: str = "off"  # one of LOGS
 
     def walk_options(self) -> WalkOptions:
         """The part of the settings that the walk reads."""

@@ -163,10 +163,13 @@ def read_log(folder: Path) -> Iterator[Entry | None]:
             handle = os.open(folder / name, _flags(os.O_RDONLY))
         except OSError:
             continue
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            continue
         with open(handle, "rb") as file:
-            if stat.S_ISREG(os.fstat(handle).st_mode):
-                # Whoever made it larger than this, it was not this program.
-                yield from map(_read, file.read(2 * MAX_BYTES).splitlines())
+            # Whoever made it larger than this, it was not this program.
+            data = file.read(2 * MAX_BYTES)
+        yield from map(_read, data.splitlines())
 
 
 def _read(line: bytes) -> Entry | None:
