@@ -28,7 +28,6 @@ from lci_py.errors import (
     LciError,
     UnknownModeError,
     UsageError,
-    near_needs_words,
     unknown_refresh,
 )
 from lci_py.types import MAX_HOPS, MODES, REFRESH, Answer, Filters, Mode, SearchRequest
@@ -42,9 +41,9 @@ if TYPE_CHECKING:
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Number to the smallest value that it can have.
-_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0}
+_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0, "budget_ms": 1}
 _DEFAULTS = SearchRequest("")
-BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, *_FLAGS)
+BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, *_FLAGS, "shadow")
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
 _MAX_LINE = 1 << 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -106,18 +105,11 @@ def open_session(call: Invocation) -> Session:
 def _raw(call: Invocation) -> dict[str, Any]:
     """The flags under the names that a batch line uses."""
     raw: dict[str, Any] = {key: call.values.get(key) for key in BATCH_KEYS if key != "query"}
-    near = call.text("near")
-    if near:
-        raw["near"] = _from_here_or_root(near)
+    if near := call.text("near"):
+        from lci_py.cli_near import from_here_or_root
+
+        raw["near"] = from_here_or_root(near)
     return raw
-
-
-def _from_here_or_root(near: str) -> str:
-    """A place as it is typed in the current folder, absolute. What is not there may be from an answer, whose paths
-    start at the root."""
-    here = os.path.abspath(near) if "\0" not in near else near
-    folder, _, name = here.rpartition("/")
-    return here if os.path.lexists(here) or os.path.lexists(f"{folder}/{name.partition(':')[0]}") else near
 
 
 def to_request(raw: Mapping[str, Any]) -> SearchRequest:
@@ -146,17 +138,29 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
     return SearchRequest(
         query=query,
         mode=mode,
-        near=_near(raw.get("near"), mode, query),
+        near=None if raw.get("near") is None else _near(raw["near"], mode, query),
         limit=_number("limit", raw.get("limit")),
         filters=filters,
         snippet=_number("snippet", raw.get("snippet")),
         max_tokens=_number("max_tokens", raw.get("max_tokens")),
         expand=expand,
+        budget_ms=_number("budget_ms", raw.get("budget_ms")),
         conflicts=_flag("conflicts", raw.get("conflicts")),
         explain=_flag("explain", raw.get("explain")),
         trace=_flag("trace", raw.get("trace")),
         strict=_flag("strict", raw.get("strict")),
+        shadow=_shadow(raw.get("shadow"), mode),
     )
+
+
+def _shadow(name: object, mode: Mode) -> str | None:
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise UsageError("--shadow must be a text")
+    if mode != "multiview":
+        raise UsageError("--shadow needs --mode multiview", hint="the other modes have one ranking")
+    return name
 
 
 def _mode(name: object) -> Mode:
@@ -183,18 +187,10 @@ def _number(key: str, value: object) -> int | None:
     return value
 
 
-def _near(value: object, mode: Mode, query: str) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise UsageError("--near must be a text")
-    if not value:
-        raise UsageError("--near is empty", hint="give FILE or FILE:LINE, or leave it out")
-    if mode != "multiview":
-        raise UsageError("--near needs --mode multiview", hint="the other modes read no graph")
-    if not query.strip():
-        raise near_needs_words()
-    return value
+def _near(value: object, mode: Mode, query: str) -> str:
+    from lci_py.cli_near import near
+
+    return near(value, mode, query)
 
 
 def _texts(key: str, value: object) -> tuple[str, ...]:
@@ -255,7 +251,7 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
         machine_stdout().writelines(line + "\n" for line in jsonl(answer))
     elif call.flag("paths"):
         _print_paths(answer)
-        _warn_degraded(answer, call)
+        _warn(answer, call)
     else:
         from lci_py.render.table import render
 
@@ -283,9 +279,12 @@ def _print_paths(answer: Answer) -> None:
     render_paths(answer, file=paths_stdout())
 
 
-def _warn_degraded(answer: Answer, call: Invocation) -> None:
+def _warn(answer: Answer, call: Invocation) -> None:
+    """What a list of paths cannot say about itself."""
     for d in answer.degraded:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
+    for given_up in (answer.plan or {}).get("relaxed", ()):
+        warn(f"relaxed: {given_up}", quiet=call.flag("quiet"))
 
 
 def _warn_of_log(session: Session, call: Invocation) -> None:
@@ -312,8 +311,8 @@ def _run_batch(call: Invocation) -> int:
             text, code = _answer_line(session, flags, line, number)
             codes.add(code)
             out.write(text + "\n")
-            _warn_of_log(session, call)
             out.flush()  # an agent that keeps the batch open waits for this answer before its next question
+        _warn_of_log(session, call)
     # The worst of the lines, save that one line with results makes up for those without.
     for code in (EXIT_USAGE, EXIT_DEGRADED, EXIT_OK):
         if code in codes:
