@@ -10,12 +10,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import NoIndexError, UnknownModeError
-from lci_py.render import budget
-from lci_py.render import json as render
+from lci_py.render import budget, json as render
 from lci_py.search.explain_file import STATUSES
 from lci_py.types import (
     BLOCK_KIND,
