@@ -1,9 +1,9 @@
 """The tokens of every chunk, for the second look of dense search; and those of every identifier part, so that a query
 mostly needs no tokenizer.
 
-A vector is the sum of a text's tokens: it says what a chunk is about and smears the words. So chunks are also asked, for
-each word of the question, how close their closest token comes (docs/adr/0007-late-interaction.md). Source: MaxSim in
-ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and over tokens without context.
+A vector is the sum of a text's tokens: it says what a chunk is about and smears the words. So chunks are also asked,
+for each word of the question, how close their closest token comes (docs/adr/0007-late-interaction.md). Source: MaxSim
+in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and over tokens without context.
 
 Few tokens are near to any of a question's, so only the chunks that have one of these are looked at.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: A token whose cosine with another is smaller is not near to it (docs/ranking.md).
 NEAR = np.float32(0.3)
 #: Tokens of chunks that are looked through, or sorted, at a time: they bound the memory beside the result.
-_RUN = 1 << 20
+_RUN = 1 << 18
 #: Tokens of a question that are measured at a time.
 _TOKENS = 16
 #: Tokens of questions whose near tokens are remembered, and identifier parts whose tokens are.
@@ -215,16 +215,17 @@ class Run:
         self._asked = False
         self._lists: _Lists | None = None
 
-    def tokens(self) -> NDArray[np.int64]:
-        """The distinct tokens, ascending."""
-        ids = self._ids
-        if not len(ids):
-            return np.zeros(0, np.int64)
-        if not 0 <= int(ids.min()) <= int(ids.max()) < _MOST:
+    def size(self) -> int:
+        """Number above that of every token."""
+        if not len(self._ids):
+            return 0
+        if not 0 <= int(self._ids.min()) <= int(self._ids.max()) < _MOST:
             raise DamagedIndexError("the tokens shard names a token that the model does not have")
-        seen = np.zeros(int(ids.max()) + 1, np.bool_)  # not `unique`, which sorts them all
-        seen[ids] = True
-        return np.flatnonzero(seen)
+        return int(self._ids.max()) + 1
+
+    def mark(self, seen: NDArray[np.bool_]) -> None:
+        """Set what there is of every token: [size or more]."""
+        seen[self._ids] = True
 
     def lists(self, wanted: NDArray[np.int64], size: int) -> _Lists:
         """The chunks of (at least) the tokens `wanted`; all tokens are below `size`."""
@@ -305,9 +306,10 @@ class TokenBags:
     @cached_property
     def _vocabulary(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
         """The index's tokens, ascending, with their directions and the lengths of these."""
-        ids = np.zeros(0, np.int64)
+        seen = np.zeros(max((run.size() for run in self._runs), default=0), np.bool_)  # not `unique`, which sorts
         for run in self._runs:
-            ids = np.union1d(ids, run.tokens()) if len(ids) else run.tokens()
+            run.mark(seen)
+        ids = np.flatnonzero(seen)
         codes = self._codes(ids)
         return ids, codes, _lengths(codes)
 
@@ -360,7 +362,7 @@ class TokenBags:
                 own = weights[start : start + _TOKENS]
                 for weight, values in zip(own, lists.closest(near, len(own), run.chunks), strict=True):
                     total += weight * values
-        return np.minimum(out, np.float32(1))
+        return np.asarray(np.minimum(out, np.float32(1)))
 
 
 def _lengths(codes: NDArray[np.float32]) -> NDArray[np.float32]:
