@@ -31,7 +31,12 @@ def search(session: Session, request: SearchRequest) -> Answer:
         allowed, places = units_with(session, phrases, allowed)
     limit = session.shown(request)
     hits = retriever.search(query, max(limit, POOL), allowed)
-    hits = spread(hits, session.files_of(hits.units[:POOL])).head(limit)
+    files = session.files_of(hits.units[:POOL])
+    if request.mode == "dense":
+        from lci_py.search.support import supported  # the other views have scores of files themselves
+
+        hits, files = supported(hits, files)
+    hits = spread(hits, files).head(limit)
     if phrases:
         hits = _with_literal_hits(hits, allowed, limit)
     rows = session.symbols.result_rows(hits.units.tolist())
