@@ -145,8 +145,17 @@ SEARCH = Command(
             RETRIEVAL,
             "N",
         ),
+        Flag(
+            ("--budget-ms",),
+            "int",
+            "Milliseconds for the retrieval; a view that misses its share of them is reported.",
+            RETRIEVAL,
+            "N",
+        ),
         _REFRESH,
-        Flag(("--strict",), "flag", "Exit 4 when the answer is degraded.", RETRIEVAL),
+        Flag(
+            ("--strict",), "flag", "Exit 4 when the answer is degraded; relax no query that finds nothing.", RETRIEVAL
+        ),
         *_FILTERS,
         Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
         _JSON,
@@ -157,6 +166,7 @@ SEARCH = Command(
         Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
         Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
+        Flag(("--shadow",), "text", "In multiview, say what another ranking would move.", OUTPUT, "RANKING"),
         _TRUST,
         *_GENERAL,
     ),

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Number to the smallest value that it can have.
-_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0}
+_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0, "budget_ms": 1}
 _DEFAULTS = SearchRequest("")
-BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS)
+BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS, "shadow")
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
 _MAX_LINE = 1 << 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -137,11 +137,23 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
         snippet=_number("snippet", raw.get("snippet")),
         max_tokens=_number("max_tokens", raw.get("max_tokens")),
         expand=expand,
+        budget_ms=_number("budget_ms", raw.get("budget_ms")),
         conflicts=_flag("conflicts", raw.get("conflicts")),
         explain=_flag("explain", raw.get("explain")),
         trace=_flag("trace", raw.get("trace")),
         strict=_flag("strict", raw.get("strict")),
+        shadow=_shadow(raw.get("shadow"), mode),
     )
+
+
+def _shadow(name: object, mode: Mode) -> str | None:
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise UsageError("--shadow must be a text")
+    if mode != "multiview":
+        raise UsageError("--shadow needs --mode multiview", hint="the other modes have one ranking")
+    return name
 
 
 def _mode(name: object) -> Mode:
@@ -226,7 +238,7 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
         machine_stdout().writelines(line + "\n" for line in jsonl(answer))
     elif call.flag("paths"):
         _print_paths(answer)
-        _warn_degraded(answer, call)
+        _warn(answer, call)
     else:
         from lci_py.render.table import render
 
@@ -254,9 +266,12 @@ def _print_paths(answer: Answer) -> None:
     render_paths(answer, file=paths_stdout())
 
 
-def _warn_degraded(answer: Answer, call: Invocation) -> None:
+def _warn(answer: Answer, call: Invocation) -> None:
+    """What a list of paths cannot say about itself."""
     for d in answer.degraded:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
+    for given_up in (answer.plan or {}).get("relaxed", ()):
+        warn(f"relaxed: {given_up}", quiet=call.flag("quiet"))
 
 
 # --- batch ------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -58,6 +59,8 @@ class _Segment:
         self.db = sqlite3.connect(uri, uri=True, check_same_thread=False)
         self.db.execute("PRAGMA trusted_schema = OFF")  # the file is data: its schema runs nothing
         self.db.row_factory = sqlite3.Row
+        # A search that ran out of time may still read in its thread, whatever this build of SQLite allows.
+        self._turn = allocate_lock()
         self._public = {kind: numbering.public(kind, number) for kind in set(_NUMBERS.values())}
         self._totals = {kind: numbering.total(kind) for kind in self._public}
         self.live = "1"
@@ -69,9 +72,14 @@ class _Segment:
 
     def execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
         try:
-            return self.db.execute(sql, args).fetchall()
+            with self._turn:
+                return self.db.execute(sql, args).fetchall()
         except sqlite3.DatabaseError as error:
             raise DamagedIndexError(f"{self.name}: {error}") from error
+
+    def close(self) -> None:
+        with self._turn:
+            self.db.close()
 
     def public(self, kind: str, number: int) -> int:
         """The public number of a number in this segment, -1 if it is dead."""
@@ -86,7 +94,7 @@ class _Segment:
         return found
 
     def published(self, rows: Iterable[sqlite3.Row]) -> list[Row]:
-        """The rows, with public numbers."""
+        """The rows, which are of living files, with public numbers."""
         if self._public["files"] is None:
             return list(rows)  # type: ignore[arg-type]  # a Row answers to names as a mapping does
         found: list[Row] = []
@@ -95,6 +103,8 @@ class _Segment:
             for column, kind in _NUMBERS.items():
                 if made.get(column) is not None:
                     made[column] = self.public(kind, made[column])
+                    if made[column] < 0:
+                        raise DamagedIndexError(f"the numbering has {kind} that are dead in files that are alive")
             found.append(made)
         return found
 
@@ -110,7 +120,7 @@ class SymbolicIndex:
 
     def close(self) -> None:
         for segment in self.segments:
-            segment.db.close()
+            segment.close()
 
     # --- rows ---------------------------------------------------------------------------------------------------
 
@@ -289,28 +299,15 @@ class SymbolicIndex:
         """Some columns of every file, by number."""
         return self._in_order("files", f"SELECT {columns} FROM files ORDER BY id")
 
-    def per_unit(self) -> list[tuple[Any, ...]]:
-        """The file's number, and whether it is no definition, of every unit."""
-        return self._in_order("units", "SELECT file, symbol IS NULL FROM units ORDER BY id", owner="files")
-
-    def _in_order(self, kind: str, sql: str, owner: str = "") -> list[tuple[Any, ...]]:
+    def _in_order(self, kind: str, sql: str) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = [()] * self.numbering.total(kind)
         for segment in self.segments:
             for number, row in enumerate(segment.execute(sql)):
                 public = segment.public(kind, number)
                 if public >= 0:
-                    values = tuple(row)
-                    found[public] = (segment.public(owner, values[0]), *values[1:]) if owner else values
+                    found[public] = tuple(row)
         if not all(found):
             raise DamagedIndexError(f"the symbolic shard lacks some of the {kind}")
-        return found
-
-    def files_of(self, units: Sequence[int]) -> dict[int, int]:
-        """The file of each of some units."""
-        found = {}
-        for segment, own in self.by_number("units", units):
-            for unit, file in segment.execute(f"SELECT id, file FROM units WHERE id IN ({own})"):
-                found[segment.public("units", unit)] = segment.public("files", file)
         return found
 
     def chunks_of_file(self, file: int) -> list[tuple[int, int, int]]:

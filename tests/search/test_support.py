@@ -51,10 +51,10 @@ def test_a_unit_of_no_known_file_is_ranked_like_the_others() -> None:
 
 
 def test_dense_shows_the_file_with_more_to_say_first(tmp_path: Path, lci: Callable[..., Ran]) -> None:
-    """Two copies of one function, one beside more on the subject. By itself, the one in b.py is the closer."""
+    """Two copies of one function, one beside more on the subject. By itself, the one in a.py is the closer."""
     function = 'def expire_session(session):\n    """Remove the expired session."""\n    session.remove()\n\n\n'
-    (tmp_path / "b.py").write_text(function + "def paint(canvas):\n    canvas.fill()\n")
-    (tmp_path / "a.py").write_text(function + "def session_is_expired(session):\n    return session.expired\n")
+    (tmp_path / "a.py").write_text(function + "def paint(canvas):\n    canvas.fill()\n")
+    (tmp_path / "b.py").write_text(function + "def open_session(session):\n    session.load()\n")
     assert lci("index", cwd=tmp_path).code == 0
     ran = lci("search", "remove an expired session", "--json", cwd=tmp_path)
-    assert [result["file"] for result in ran.json()["results"]][0] == "a.py"
+    assert [result["file"] for result in ran.json()["results"]][0] == "b.py"
