@@ -194,7 +194,7 @@ class Session:
         if not isinstance(encoder, Encoder):
             return DenseRetriever(index, encoder, None, None, self.n_units)
         tokens = self.shards("tokens")
-        bags = TokenBags(tokens, self.numbering) if encoder.late else None
+        bags = TokenBags(tokens, self.numbering, encoder.token_codes) if encoder.late else None
         return DenseRetriever(index, encoder, TokenTable(tokens), bags, self.n_units)
 
     @cached_property
