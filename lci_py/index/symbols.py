@@ -139,7 +139,7 @@ class SymbolicIndex:
 
     def result_rows(self, units: Sequence[int]) -> dict[int, Row]:
         """Result rows of units, by unit number."""
-        found = {}
+        found: dict[int, Row] = {}
         for segment, own in zip(self.segments, self.numbering.split("units", map(int, units)), strict=True):
             for start in range(0, len(own), MAX_VALUES):
                 # The same text for as many units: SQLite need not read it again with the next query.
