@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Which sub-index a signal comes from, for `mode_source`; None is for what belongs to no view.
 SIGNAL_VIEW: dict[str, View | None] = {
     "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
-    "stem": "bm25", "symbol": "symbolic",
+    "stem": "bm25", "symbol": "symbolic", "near": None,
 }  # fmt: skip
 
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.errors import IndexError_, ShardMissingError
+from lci_py.errors import IndexError_, ShardMissingError, near_needs_words
 from lci_py.search import ladder, present
 from lci_py.search.fusion import Candidates, Ranked
 from lci_py.search.hits import HitList
-from lci_py.search.plan import MINOR, parts
-from lci_py.search.plan import plan as make_plan
+from lci_py.search.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query import read_fields, read_text
 from lci_py.search.race import side_by_side
 from lci_py.search.signals import factors, measure
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from lci_py.index.unit_table import UnitTable
     from lci_py.search.fusion import Fused
     from lci_py.search.ladder import Attempt
+    from lci_py.search.near import Near
     from lci_py.search.plan import Plan
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
@@ -83,46 +83,70 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     text, filters = read_fields(request.query, request.filters)
     session.check(filters)
     if not text:
+        if request.near is not None:
+            raise near_needs_words()
         return session.structural(request)
-    query = read_text(text)
+    near = None
+    if request.near is not None:
+        from lci_py.search.near import Near
+
+        near = Near(session, request.near)
+    with session.trace.stage("plan"):
+        query = read_text(text)
     attempt = ladder.first(session, query, filters)
-    chosen, outcome = _attempted(session, request, filters, attempt, began)
+    chosen, outcome = _attempted(session, request, filters, attempt, began, near)
     again = None if request.strict else ladder.relaxed(session, query, filters, attempt, outcome)
     if again is not None:
-        other = _attempted(session, request, filters, again, began)
+        other = _attempted(session, request, filters, again, began, near)
         if not outcome.total or ladder.by_words(other[1]):
             attempt, (chosen, outcome) = again, other
     chosen = ladder.settled(chosen, attempt, outcome, filtered=bool(filters))
+    for name, stage in outcome.trace.items():
+        session.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
     made = present.multiview_answer(session, request, chosen, outcome, attempt.places)
     if request.shadow is not None:
         from lci_py.search.shadow import shadow
 
         made = replace(made, shadow=shadow(session, request, chosen, outcome))
-    if not request.expand:
-        return made
-    from lci_py.search.expand import expanded
+    if request.expand:
+        from lci_py.search.expand import expanded
 
-    return expanded(session, request, filters, made, outcome)
+        with session.trace.stage("expand", len(made.results)) as stage:
+            made = expanded(session, request, filters, made, outcome)
+            stage.left = len(made.results)
+    if request.explain_file is None:
+        return made
+    from lci_py.search.explain_file import explained
+    from lci_py.search.explain_ways import Fusion
+
+    return explained(session, request, made, lambda: Fusion(session, attempt, filters, outcome))
 
 
 def _attempted(
-    session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float
+    session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float, near: Near | None
 ) -> tuple[Plan, Outcome]:
-    chosen = make_plan(
-        attempt.query,
-        filters,
-        expand=request.expand,
-        near=request.near,
-        budget_ms=request.budget_ms,
-        strict=request.strict,
-    )
+    with session.trace.stage("plan"):
+        chosen = make_plan(
+            attempt.query,
+            filters,
+            expand=request.expand,
+            near=None if near is None else str(near.place),
+            budget_ms=request.budget_ms,
+            strict=request.strict,
+        )
     if attempt.hopeless:
         return chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
-    return chosen, search(attempt.query, chosen, session.views, session.unit_table, attempt.allowed, began)
+    return chosen, search(attempt.query, chosen, session.views, session.unit_table, attempt.allowed, began, near)
 
 
 def search(
-    query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None, began: float
+    query: TextQuery,
+    plan: Plan,
+    views: Views,
+    table: UnitTable,
+    allowed: NDArray[np.bool_] | None,
+    began: float,
+    near: Near | None = None,
 ) -> Outcome:
     """Answer a multiview query.
 
@@ -133,10 +157,12 @@ def search(
         table: Facts about the units.
         allowed: [units] mask of the filters.
         began: The moment of `time.perf_counter` from which the budgets count.
+        near: A place that candidates are measured by as well.
     Raises:
         IndexError_: Every view failed; the first one's error.
     """
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS})
+    came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
 
     def run(view: View) -> HitList:
@@ -161,15 +187,18 @@ def search(
             raise hits
         else:
             outcome.hits[view] = hits
-            outcome.trace[view] = {"ms": spent[view], "candidates": len(hits)}
+            outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
     units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
     if len(units):
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         signals = measure(query, units, views, table, outcome.hits, failed)
+        if near is not None:
+            signals["near"] = near.closeness(units, table.file[units])
         outcome.candidates = Candidates(units, table.file[units], signals, factors(query, units, table))
         outcome.ranked = Ranked(outcome.candidates, plan)
-        outcome.trace["fusion"] = {"ms": (time.perf_counter() - started) * 1e3, "candidates": len(units)}
+        ms = (time.perf_counter() - started) * 1e3
+        outcome.trace["fusion"] = {"ms": ms, "candidates_in": len(units), "candidates": outcome.total}
     return outcome
 
 

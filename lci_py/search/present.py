@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lci_py.index.symbols import Row
+    from lci_py.search.fusion import Fused
     from lci_py.search.multiview import Outcome
     from lci_py.search.plan import Plan
     from lci_py.search.session import Session
-    from lci_py.types import View
+    from lci_py.search.single import Found
+    from lci_py.types import GraphContext, View
 
 
 class SourceReader:
@@ -144,42 +146,83 @@ def answer(session: Session, request: SearchRequest, results: Sequence[Result], 
     )
 
 
+def single_answer(session: Session, request: SearchRequest, found: Found) -> Answer:
+    """The envelope of a query in the mode dense or bm25."""
+    hits = found.ranked
+    explains = None
+    if request.explain:
+        from lci_py.search.explain import of_single
+
+        explains = of_single(session, found, hits.units.tolist())
+    with session.trace.stage("present", len(hits)) as stage:
+        rows = session.symbols.result_rows(hits.units.tolist())
+        results = [
+            result(session, rows[hit.unit], request, hit.view, hit.score, found.places.get(hit.unit)) for hit in hits
+        ]
+        if explains is not None:
+            results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]
+        stage.left = len(results)
+        made = answer(session, request, results, hits.total)
+    if not request.explain:
+        return made
+    from lci_py.search.explain import single_plan
+
+    return replace(made, plan=single_plan(session, found, request))
+
+
+def symbolic_answer(session: Session, request: SearchRequest, rows: Sequence[Row], total: int) -> Answer:
+    """The envelope of a query by structure alone; every row is as good as any."""
+    with session.trace.stage("present", len(rows)) as stage:
+        results = [result(session, row, request, "symbolic", 1.0) for row in rows]
+        stage.left = len(results)
+        made = answer(session, request, results, total)
+    if not request.explain:
+        return made
+    from lci_py.search.explain import of_match, symbolic_plan
+
+    shown = tuple(replace(item, explain=of_match(rank)) for rank, item in enumerate(results, 1))
+    return replace(made, results=shown, plan=symbolic_plan(request))
+
+
 def multiview_answer(
     session: Session, request: SearchRequest, plan: Plan, outcome: Outcome, places: dict[int, int]
 ) -> Answer:
     """The envelope of a multiview query, with what each view said and the graph around each result."""
-    head = outcome.head(session.limit if request.limit is None else request.limit)
-    rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
-    contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
-    results = []
-    for item in head:
-        row = rows[item.unit]
-        others = tuple(
-            (view, outcome.hits[view].score(item.unit))
-            for view in VIEWS
-            if view != item.source and item.unit in outcome.hits[view]
-        )
-        made = result(session, row, request, item.source, item.score, places.get(item.unit))
-        explain = None
-        if request.explain:
-            explain = {"waterfall": [step._asdict() for step in item.steps], "views": _view_scores(outcome, item.unit)}
-        results.append(replace(made, also_matched=others, graph=contexts.get(item.unit), explain=explain))
-    made_answer = answer(session, request, results, outcome.total)
+    head = outcome.head(session.shown(request))
+    with session.trace.stage("graph", len(head)):
+        rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
+        contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
+    with session.trace.stage("present", outcome.total) as stage:
+        results = [
+            _multiview_result(session, request, outcome, item, rows[item.unit], contexts[item.unit], places)
+            for item in head
+        ]
+        stage.left = len(results)
+        made_answer = answer(session, request, results, outcome.total)
     if request.conflicts:
         from lci_py.search.view_disagreements import view_disagreements
 
         found = view_disagreements(session, request.query, request.filters, outcome)
         made_answer = replace(made_answer, conflicts=found)
-    trace = outcome.trace if request.trace else None
-    return replace(made_answer, plan=plan.as_json(), degraded=tuple(outcome.degraded), trace=trace)
+    return replace(made_answer, plan=plan.as_json(), degraded=tuple(outcome.degraded))
 
 
-def _view_scores(outcome: Outcome, unit: int) -> dict[str, dict[str, float]]:
-    return {
-        view: {"rank": hit.rank, "score": hit.score}
-        for view, hits in outcome.hits.items()
-        if (hit := hits.get(unit)) is not None
-    }  # fmt: skip
+def _multiview_result(
+    session: Session, request: SearchRequest, outcome: Outcome, item: Fused, row: Row, graph: GraphContext,
+    places: dict[int, int],
+) -> Result:  # fmt: skip
+    others = tuple(
+        (view, outcome.hits[view].score(item.unit))
+        for view in VIEWS
+        if view != item.source and item.unit in outcome.hits[view]
+    )
+    made = result(session, row, request, item.source, item.score, places.get(item.unit))
+    explain = None
+    if request.explain:
+        from lci_py.search.explain import of_fused
+
+        explain = of_fused(outcome, item.unit, item)
+    return replace(made, also_matched=others, graph=graph, explain=explain)
 
 
 def finish(session: Session, made: Answer, request: SearchRequest, started: float) -> Answer:
@@ -187,15 +230,16 @@ def finish(session: Session, made: Answer, request: SearchRequest, started: floa
     if request.conflicts:
         from lci_py.search.conflict_sites import with_conflicts
 
-        made = with_conflicts(session, made)
+        with session.trace.stage("conflicts", len(made.results)):
+            made = with_conflicts(session, made)
     if request.shadow is not None and made.shadow is None:
         from lci_py.search.shadow import of_unranked
 
         made = replace(made, shadow=of_unranked(request, len(made.results)))
-    if request.explain and made.plan is None:
-        made = replace(made, plan={"views": [made.mode], "mode": made.mode})
+    opening, session.opening = session.opening, None
     if request.trace:
-        trace = dict(made.trace or {})
-        trace["total"] = {"ms": (time.perf_counter() - started) * 1e3, "candidates": made.total}
-        made = replace(made, trace=trace)
+        ms = (time.perf_counter() - started) * 1e3 + (opening or 0.0)
+        before = {} if opening is None else {"open": {"ms": opening}}
+        total = {"ms": ms, "candidates": made.total}
+        made = replace(made, trace={**before, **session.trace.as_json(), "total": total})
     return made

@@ -11,6 +11,8 @@ from lci_py.search.hits import HitList
 from lci_py.source.words import joined
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from lci_py.embed.protocol import TextEncoder
@@ -81,13 +83,24 @@ class DenseRetriever:
         np.maximum.at(best, place, self._blend(query, chunks, np.clip(cosines, 0, 1)))
         return best
 
+    def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
+        """What a unit's score is made of: the cosine and the coverage of its best chunk, and the weight of the latter
+        beside the former, 0 without a second look."""
+        chunks, _, cosines = self.index.chunks_of(self.embed(query), np.array([unit], np.int64))
+        cosines = np.clip(cosines, 0, 1)
+        late = self.late
+        scores = self._blend(query, chunks, cosines)
+        best = int(np.argmax(scores))
+        covered = (float(scores[best]) * (1 + late) - float(cosines[best])) / late if late else 0.0
+        return float(cosines[best]), covered, late
+
     @property
-    def _late(self) -> float:
+    def late(self) -> float:
         """How much the tokens count beside the cosine; 0 if there is no second look."""
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
     def _blend(self, query: TextQuery, chunks: NDArray[np.int64], cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-        encoder, late = self.encoder, np.float32(self._late)
+        encoder, late = self.encoder, np.float32(self.late)
         if not late or self.bags is None or not isinstance(encoder, Encoder):
             return cosines
         ids, counts = encoder.question_tokens(query.text, self._known)
@@ -101,7 +114,7 @@ class DenseRetriever:
         total = self.n_units if allowed is None else int(allowed.sum())
         if not vector.any():
             return HitList.empty("dense")  # no word of the query is known: nothing is near it
-        late = self._late
+        late = self.late
         units, scores = self.index.search(vector, max(limit, LATE_POOL) if late else limit, allowed)
         if late:
             units, scores = self._second_look(query, units, scores / np.float32(1 + late))
@@ -153,6 +166,24 @@ class LexicalRetriever:
         for values in found.values():
             values.setflags(write=False)
         self._last = (query.terms, found)
+        return found
+
+    def parts(self, query: TextQuery, units: Sequence[int]) -> dict[str, list[dict[str, float]]]:
+        """What each term adds to the fields' scores of each of some units: field -> per unit, term -> score."""
+        index = self.index
+        terms = [(text, term, weight) for text, weight in query.terms if (term := index.term(text)) is not None]
+        content = index.scores("content", [(term, weight) for _, term, weight in terms])
+        files = [int(index.unit_file[unit]) for unit in units]
+        owned = [np.flatnonzero(index.chunk_unit == unit) for unit in units]
+        best = [int(chunks[np.argmax(content[chunks])]) if len(chunks) else -1 for chunks in owned]
+        rows = {"content": best, "names": units, "paths": files, "files": files}
+        found: dict[str, list[dict[str, float]]] = {field: [{} for _ in units] for field in rows}
+        for text, term, weight in terms:
+            for field, places in rows.items():
+                scores = index.scores(field, [(term, weight)])
+                for worth, row in zip(found[field], places, strict=True):
+                    if row >= 0 and scores[row]:
+                        worth[text] = float(scores[row])
         return found
 
     def scores(self, query: TextQuery) -> NDArray[np.float32]:

@@ -29,11 +29,11 @@ class Ranking:
 
 _BALANCED = {
     "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
-    "dense_file": 0.5,
+    "dense_file": 0.5, "near": 0.25,
 }  # fmt: skip
 _EXACT = {
     "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
-    "dense_file": 0.1,
+    "dense_file": 0.1, "near": 0.25,
 }  # fmt: skip
 
 LIVE = Ranking(

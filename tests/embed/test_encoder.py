@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
 from lci_py.errors import BadModelError, DamagedIndexError

@@ -8,8 +8,7 @@ from contextlib import closing
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import UsageError
 from lci_py.search import spread
