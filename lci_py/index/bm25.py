@@ -18,7 +18,6 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.bags import Sparse, count
 from lci_py.index.strings import StringTable, compact, sorted_order, string_arrays
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.index.bags import Sparse
     from lci_py.index.numbering import Numbering
 
 #: Length normalisation differs by field: a long name or path is no less relevant for being long.
@@ -111,6 +111,8 @@ def write_lexical(
         maps: `chunk_unit` and `unit_file`: rows of one field in numbers of another, in the segment's own numbers.
         n_files: Number of files.
     """
+    from lci_py.index.bags import count  # a query does not pay for what writes
+
     order = sorted_order(terms)
     column = np.empty(len(terms), np.int32)
     column[order] = np.arange(len(terms))
