@@ -13,7 +13,6 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.source.roles import is_generated_name
 from lci_py.types import BLOCK_KIND, KINDS
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def _unit_flags(rows: Rows) -> list[int]:
 
 
 def _file_flags(rows: Rows) -> list[int]:
+    from lci_py.source.roles import is_generated_name  # a query does not pay for its patterns
+
     return [
         TEST * rows.tests[file]
         | TEXT * (record.extract.language in _TEXT_LANGUAGES)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.search import graph_context
 from lci_py.source.digest import digest, lines_digest
+from lci_py.source.read import read_file
 from lci_py.types import VIEWS, Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from lci_py.index.symbols import Row
     from lci_py.search.fusion import Fused
@@ -24,53 +23,59 @@ if TYPE_CHECKING:
     from lci_py.search.single import Found
     from lci_py.types import GraphContext, View
 
-_MAX_READ = 64_000_000
-
 
 class SourceReader:
     """Lines of the working tree, each shown file read once per query."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._files: dict[str, list[bytes] | None] = {}
+        self._files: dict[str, bytes | None] = {}
+        self._lines: dict[str, list[bytes] | None] = {}  # None: its first lines have been asked for once
         self._digests: dict[str, str] = {}
 
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""
         self._files.clear()
+        self._lines.clear()
         self._digests.clear()
 
     def lines(self, path: str) -> list[bytes] | None:
         """The file's lines without line breaks, None if it cannot be read (or is no longer a regular file)."""
-        if path not in self._files:
-            self._files[path] = self._read(path)
-        return self._files[path]
+        if (found := self._lines.get(path)) is None and (data := self._content(path)) is not None:
+            found = self._lines[path] = data.split(b"\n")
+        return found
+
+    def some(self, path: str, first: int, last: int) -> list[bytes]:
+        """The lines from `first` to `last`, as far as the file has them."""
+        data = self._content(path)
+        if path not in self._lines and data is not None:
+            self._lines[path] = None
+            return data.split(b"\n", max(last, 0))[first - 1 : last]  # not the whole file for a few lines
+        return (self.lines(path) or [])[first - 1 : last]
 
     def digest(self, path: str) -> str:
-        """Of the content that `lines` shows; "" if it cannot be read."""
-        self.lines(path)
-        return self._digests[path]
+        """Of the content that is shown; "" if it cannot be read."""
+        found = self._digests.get(path)
+        if found is None:
+            data = self._content(path)
+            found = self._digests[path] = "" if data is None else digest(data)
+        return found
 
-    def _read(self, path: str) -> list[bytes] | None:
-        data = self.read(path)
-        self._digests[path] = "" if data is None else digest(data)
-        return None if data is None else data.split(b"\n")
+    def _content(self, path: str) -> bytes | None:
+        if path not in self._files:
+            self._files[path] = self.read(path)
+        return self._files[path]
 
     def read(self, path: str) -> bytes | None:
-        """The file's content, None if it cannot be read; not kept, unlike its `lines`."""
+        """The file's content, None if it cannot be read; not kept, unlike what is shown."""
         # The index is data from disk: a path in it must not lead out of the root, nor into a device or a FIFO.
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        full = self.root / path
-        try:
-            if ".." in Path(path).parts or not full.resolve().is_relative_to(self.root.resolve()):
-                return None
-            with open(full, "rb", opener=lambda name, _: os.open(name, flags)) as file:
-                status = os.fstat(file.fileno())
-                if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_READ:
-                    return None
-                return file.read(_MAX_READ)
-        except (OSError, ValueError, RuntimeError):  # the last one: a loop of links, before Python 3.13
+        if ".." in path.split("/"):
             return None
+        try:
+            found = read_file(str(self.root), path)
+        except (OSError, ValueError):  # short of something; a NUL in the path
+            return None
+        return found if isinstance(found, bytes) else None
 
 
 def result(
@@ -105,16 +110,16 @@ def result(
 def _snippet(session: Session, row: Row, start: int, wanted: int, *, stale: bool) -> str:
     if wanted <= 0:
         return ""
-    lines = session.reader.lines(row["file"])
-    if lines is None or (stale and not _unmoved(session, row, lines)):
+    if stale and not _unmoved(session, row):
         return ""  # these lines hold something else by now; showing them would be a lie
-    shown = lines[start - 1 : min(max(row["end_line"], start), start - 1 + wanted)]
+    shown = session.reader.some(row["file"], start, min(max(row["end_line"], start), start - 1 + wanted))
     return "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown)
 
 
-def _unmoved(session: Session, row: Row, lines: list[bytes]) -> bool:
+def _unmoved(session: Session, row: Row) -> bool:
     """Whether the unit's lines still hold what was indexed, though the file has changed elsewhere."""
-    if row["unit"] is None:
+    lines = session.reader.lines(row["file"])
+    if row["unit"] is None or lines is None:
         return False
     chunks = session.symbols.chunk_digests(row["unit"])
     return bool(chunks) and all(lines_digest(lines, first, last) == sha for first, last, sha in chunks)

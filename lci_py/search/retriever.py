@@ -39,7 +39,7 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         # Everything at least as good as the limit-th score, so that ties are cut by position and not by chance.
         threshold = np.partition(scores[positive], len(positive) - limit)[len(positive) - limit]
         positive = positive[scores[positive] >= threshold]
-    order = np.lexsort((positive, -scores[positive]))
+    order = np.argsort(-scores[positive], kind="stable")
     return positive[order[:limit]]
 
 
@@ -141,6 +141,8 @@ class LexicalRetriever:
 
     def __init__(self, index: LexicalIndex) -> None:
         self.index = index
+        #: The last query's scores: multiview asks for them again.
+        self._last: tuple[tuple[tuple[str, float], ...], dict[str, NDArray[np.float32]]] | None = None
 
     def known(self, query: TextQuery) -> list[tuple[Term, float]]:
         """The query's terms that the index has, with their weights."""
@@ -148,17 +150,26 @@ class LexicalRetriever:
         return [(term, weight) for term, weight in found if term is not None]
 
     def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
-        """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units]."""
+        """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units], read-only."""
+        last = self._last
+        if last is not None and last[0] == query.terms:
+            return last[1]
         terms = self.known(query)
         index = self.index
         content = np.zeros(len(index.unit_file), np.float32)
-        np.maximum.at(content, index.chunk_unit, index.scores("content", terms))
-        return {
+        chunks = index.scores("content", terms)
+        hits = np.flatnonzero(chunks)
+        np.maximum.at(content, index.chunk_unit[hits], chunks[hits])
+        found = {
             "content": content,
             "names": index.scores("names", terms),
             "paths": index.scores("paths", terms)[index.unit_file],
             "files": index.scores("files", terms)[index.unit_file],
         }
+        for values in found.values():
+            values.setflags(write=False)
+        self._last = (query.terms, found)
+        return found
 
     def parts(self, query: TextQuery, units: Sequence[int]) -> dict[str, list[dict[str, float]]]:
         """What each term adds to the fields' scores of each of some units: field -> per unit, term -> score."""
