@@ -177,7 +177,7 @@ class Session:
     def views(self) -> Views:
         from lci_py.search.multiview import Views
 
-        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, self.turns)
+        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, lambda: self.graph, self.turns)
 
     @cached_property
     def dense(self) -> Any:
