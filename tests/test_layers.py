@@ -113,8 +113,8 @@ def test_help_imports_nothing_heavy() -> None:
     [
         ("symbolic", set()),
         ("bm25", {"numpy"}),
-        ("dense", {"numpy", "faiss", "tokenizers"}),
-        ("multiview", {"numpy", "faiss", "tokenizers"}),
+        ("dense", {"numpy", "tokenizers"}),
+        ("multiview", {"numpy", "tokenizers"}),
     ],
 )
 def test_a_mode_imports_only_what_it_needs(repo: Path, mode: str, allowed: set[str]) -> None:

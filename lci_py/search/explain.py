@@ -61,15 +61,24 @@ def of_single(session: Session, found: Found, units: Sequence[int]) -> list[dict
 def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
     """The waterfall of each of some units of `found.ranked`."""
     from lci_py.search.spread import POOL, SAME_FILE, depths
+    from lci_py.search.support import FILE
 
-    head = found.raw.units[:POOL]
-    depth = dict(zip(head.tolist(), depths(session.files_of(head)).tolist(), strict=True))
-    parts = _dense_steps if found.ranked.view == "dense" else _bm25_steps
+    dense, file_weight = found.ranked.view == "dense", FILE / (1 + FILE)
+    files, supported = session.files_of(found.raw.units[:POOL]), found.raw
+    if dense:
+        from lci_py.search.support import supported as support
+
+        supported, files = support(found.raw, files)
+    depth = dict(zip(supported.units[:POOL].tolist(), depths(files).tolist(), strict=True))
     with session.turns[found.ranked.view]:
-        unplaced = parts(session, found, units)
+        unplaced = (_dense_steps if dense else _bm25_steps)(session, found, units)
     waterfalls = []
     for unit, steps in zip(units, unplaced, strict=True):
-        score, before = found.ranked.score(unit), sum(step.adds for step in steps)
+        score = found.ranked.score(unit)
+        if dense and unit in depth:
+            others = supported.score(unit) - sum(step.adds for step in steps)
+            steps = (*steps, Step("file", "dense", others / file_weight, file_weight, others))
+        before = sum(step.adds for step in steps)
         # The difference, not the product: views add up in single precision, and the sum must be the score.
         if unit in found.raw and unit not in depth:  # its score is only brought below those of the head
             steps = (*steps, Step("behind", None, None, score / before if before else 1.0, score - before))
@@ -80,17 +89,16 @@ def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[t
 
 
 def _dense_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
-    """The cosine of the best chunk and what its tokens add. Behind the pool, tokens are not looked at."""
-    from lci_py.search.retriever import LATE_POOL
+    """The cosine of the best chunk and what its tokens add, beside what the file's other results will."""
+    from lci_py.search.support import FILE
 
     retriever = session.dense
     waterfalls = []
     for unit in units:
-        hit = found.raw.get(unit)
         cosine, coverage, late = retriever.parts(found.query, unit)
-        weight = 1 / (1 + late)
+        weight = 1 / (1 + late) / (1 + FILE)
         steps = [Step("cosine", "dense", cosine, weight, cosine * weight)]
-        if late and hit is not None and hit.rank <= LATE_POOL:
+        if late:
             steps.append(Step("coverage", "dense", coverage, late * weight, coverage * late * weight))
         waterfalls.append(tuple(steps))
     return waterfalls
@@ -121,11 +129,14 @@ def single_plan(session: Session, found: Found, request: SearchRequest) -> dict[
     """What the modes dense and bm25 rank by: weights, the query's terms, the filters."""
     from lci_py.search.retriever import BM25_FIELDS
     from lci_py.search.spread import SAME_FILE
+    from lci_py.search.support import FILE
 
     plan: dict[str, Any] = {"mode": request.mode, "views": [request.mode]}
     if request.mode == "dense":
         late = session.dense.late
-        plan["weights"] = {"cosine": 1 / (1 + late), **({"coverage": late / (1 + late)} if late else {})}
+        own = 1 / (1 + FILE)
+        plan["weights"] = {"cosine": own / (1 + late), **({"coverage": own * late / (1 + late)} if late else {})}
+        plan["weights"]["file"] = FILE * own
     else:
         plan["weights"] = dict(BM25_FIELDS)
         plan["terms"] = dict(found.query.terms)

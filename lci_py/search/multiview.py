@@ -11,12 +11,13 @@ import numpy as np
 
 from lci_py.errors import IndexError_, ShardMissingError, near_needs_words
 from lci_py.search import ladder, present
-from lci_py.search.fusion import Candidates, Ranked
+from lci_py.search.fusion import GRAPH, Candidates, Ranked, joined
 from lci_py.search.hits import HitList
+from lci_py.search.neighbours import SEEDS, Neighbours, neighbours
 from lci_py.search.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query import read_fields, read_text
 from lci_py.search.race import side_by_side
-from lci_py.search.signals import factors, measure
+from lci_py.search.signals import Measure, factors
 from lci_py.types import VIEWS, Degradation
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.index.graph import GraphIndex
     from lci_py.index.unit_table import UnitTable
     from lci_py.search.fusion import Fused
     from lci_py.search.ladder import Attempt
@@ -45,6 +47,7 @@ class Views:
     dense: Callable[[], DenseRetriever]
     bm25: Callable[[], LexicalRetriever]
     symbolic: Callable[[], SymbolicRetriever]
+    graph: Callable[[], GraphIndex]
     turns: Mapping[View, LockType]
 
 
@@ -188,18 +191,46 @@ def search(
         else:
             outcome.hits[view] = hits
             outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
-    units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
-    if len(units):
+    if any(len(hits) for hits in outcome.hits.values()):
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
-        signals = measure(query, units, views, table, outcome.hits, failed)
-        if near is not None:
-            signals["near"] = near.closeness(units, table.file[units])
-        outcome.candidates = Candidates(units, table.file[units], signals, factors(query, units, table))
-        outcome.ranked = Ranked(outcome.candidates, plan)
+        answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
+        _rank(outcome, Measure(query, views, table, answered), query, plan, views, table, allowed, near)
         ms = (time.perf_counter() - started) * 1e3
-        outcome.trace["fusion"] = {"ms": ms, "candidates_in": len(units), "candidates": outcome.total}
+        came = 0 if outcome.candidates is None else len(outcome.candidates.units)
+        outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
     return outcome
+
+
+def _rank(
+    outcome: Outcome, measure: Measure, query: TextQuery, plan: Plan, views: Views, table: UnitTable,
+    allowed: NDArray[np.bool_] | None, near: Near | None,
+) -> None:  # fmt: skip
+    """Rank what the views found, then again with what is around the best of it in the graph."""
+
+    def candidates(units: NDArray[np.int64], found: NDArray[np.bool_] | None) -> Candidates:
+        files = table.file[units]
+        signals = measure.signals(units)
+        if near is not None:
+            signals["near"] = near.closeness(units, files)
+        return Candidates(units, files, signals, factors(query, units, table), found)
+
+    units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
+    outcome.candidates = candidates(units, None)
+    outcome.ranked = Ranked(outcome.candidates, plan)
+    if not plan.weights.get(GRAPH):
+        return
+    around = neighbours(views.graph(), table, outcome.ranked.units[:SEEDS], outcome.ranked.scores[:SEEDS])
+    if allowed is not None:
+        passing = allowed[around.units]
+        around = Neighbours(around.units[passing], around.values[passing])
+    more = np.setdiff1d(around.units, units, assume_unique=True)
+    whole = outcome.candidates if not len(more) else joined(outcome.candidates, candidates(more, None))
+    lifts = np.zeros(len(whole.units), np.float32)
+    lifts[np.searchsorted(whole.units, around.units)] = around.values
+    whole.signals[GRAPH] = lifts
+    outcome.candidates = whole
+    outcome.ranked = Ranked(whole, plan)
 
 
 def _failed(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -43,8 +43,13 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
     return positive[order[:limit]]
 
 
-#: Units, the best by cosine, whose tokens are looked at as well.
-LATE_POOL = 1000
+class _Scores(NamedTuple):
+    """How close every unit is to a query."""
+
+    text: str
+    values: NDArray[np.float32]  # [units]; -inf for a unit without a chunk
+    cosines: NDArray[np.float32]  # [slots of chunks], in [0, 1]
+    known: bool  # whether the query has a token; if not, nothing is near it
 
 
 class DenseRetriever:
@@ -55,82 +60,80 @@ class DenseRetriever:
         self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, bags: TokenBags | None, n_units: int
     ) -> None:
         self.index, self.encoder, self.bags, self.n_units = index, encoder, bags, n_units
-        self._known = tokens.find if tokens else None
-        self._last: tuple[str, NDArray[np.float32]] | None = None
-        #: The last query's pool: multiview asks for the same units again.
-        self._pool: tuple[str, NDArray[np.int64], NDArray[np.float32]] | None = None
-
-    def embed(self, query: TextQuery) -> NDArray[np.float32]:
-        """The query's vector: [dimension]."""
-        if self._last is None or self._last[0] != query.text:
-            self._last = (query.text, self.encoder.encode_text(query.text, self._known))
-        return self._last[1]
+        self._find = tokens.find if tokens else None
+        #: The last query's scores: multiview asks for them again.
+        self._last: _Scores | None = None
 
     def scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The score of each of the units, in [0, 1]: [len(units)]; `units` ascend."""
-        if self._pool is None or self._pool[0] != query.text or not len(self._pool[1]):
-            return self._scores(query, units)
-        _, pool, scores = self._pool
-        place = np.minimum(np.searchsorted(pool, units), len(pool) - 1)
-        known = pool[place] == units
-        out = scores[place]
-        out[~known] = self._scores(query, units[~known])
-        return out
+        """The score of each of the units, in [0, 1]: [len(units)]."""
+        return np.maximum(self._measure(query).values[units], 0)
 
-    def _scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
-        chunks, place, cosines = self.index.chunks_of(self.embed(query), units)
-        best = np.zeros(len(units), np.float32)
-        np.maximum.at(best, place, self._blend(query, chunks, np.clip(cosines, 0, 1)))
-        return best
+    def of_files(self, query: TextQuery, unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
+        """How close the whole of each file is: the sum of its chunks' cosines over the root of their number, [files].
+
+        Args:
+            query: The text.
+            unit_file: [units] the file of each.
+            n_files: Number of files.
+        """
+        return self.index.of_files(self._measure(query).cosines, unit_file, n_files)
 
     def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
         """What a unit's score is made of: the cosine and the coverage of its best chunk, and the weight of the latter
         beside the former, 0 without a second look."""
-        chunks, _, cosines = self.index.chunks_of(self.embed(query), np.array([unit], np.int64))
-        cosines = np.clip(cosines, 0, 1)
-        late = self.late
-        scores = self._blend(query, chunks, cosines)
-        best = int(np.argmax(scores))
-        covered = (float(scores[best]) * (1 + late) - float(cosines[best])) / late if late else 0.0
-        return float(cosines[best]), covered, late
+        cosines, covered, late, _ = self._chunks(query.text)
+        own = self.index.slots(unit)
+        best = own[int(np.argmax(cosines[own] + np.float32(late) * covered[own]))]
+        return float(cosines[best]), float(covered[best]), late
 
     @property
     def late(self) -> float:
         """How much the tokens count beside the cosine; 0 if there is no second look."""
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
-    def _blend(self, query: TextQuery, chunks: NDArray[np.int64], cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-        encoder, late = self.encoder, np.float32(self.late)
-        if not late or self.bags is None or not isinstance(encoder, Encoder):
-            return cosines
-        ids, counts = encoder.question_tokens(query.text, self._known)
-        covered = self.bags.coverage(
-            chunks, encoder.token_directions(ids), encoder.question_weights(ids, counts), encoder.token_directions
-        )
-        return np.asarray((cosines + late * covered) / (1 + late), np.float32)
-
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
-        vector = self.embed(query)
+        found = self._measure(query)
+        if not found.known:
+            return HitList.empty("dense")
+        values = found.values if allowed is None else np.where(allowed, found.values, np.float32(-np.inf))
+        units = _largest(values, limit)
         total = self.n_units if allowed is None else int(allowed.sum())
-        if not vector.any():
-            return HitList.empty("dense")  # no word of the query is known: nothing is near it
-        late = self.late
-        units, scores = self.index.search(vector, max(limit, LATE_POOL) if late else limit, allowed)
-        if late:
-            units, scores = self._second_look(query, units, scores / np.float32(1 + late))
-        return HitList("dense", units[:limit], np.clip(scores[:limit], 0, 1).astype(np.float64), total)
+        return HitList("dense", units, values[units].astype(np.float64), total)
 
-    def _second_look(
-        self, query: TextQuery, units: NDArray[np.int64], scores: NDArray[np.float32]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Rank the pool anew; the other units follow in the order they have."""
-        head = np.sort(units[:LATE_POOL])
-        head_scores = self._scores(query, head)
-        self._pool = (query.text, head, head_scores)
-        order = np.lexsort((head, -head_scores))
-        # Nobody behind the pool is closer than anybody in it, but only there a cosine that rounds to above 1 is cut.
-        tail = np.minimum(scores[LATE_POOL:], head_scores.min(initial=1))
-        return np.concatenate((head[order], units[LATE_POOL:])), np.concatenate((head_scores[order], tail))
+    def _measure(self, query: TextQuery) -> _Scores:
+        if self._last is None or self._last.text != query.text:
+            self._last = self._measured(query.text)
+        return self._last
+
+    def _measured(self, text: str) -> _Scores:
+        cosines, covered, late, known = self._chunks(text)
+        values = cosines
+        if late:
+            values = values + np.float32(late) * covered
+            values /= np.float32(1) + np.float32(late)
+        return _Scores(text, self.index.best(values), cosines, known)
+
+    def _chunks(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32], float, bool]:
+        """The cosine, not below 0, and the coverage of every chunk, both [slots of chunks]; the weight of the latter;
+        whether the text has a known token."""
+        encoder, bags = self.encoder, self.bags
+        if bags is None or not isinstance(encoder, Encoder):
+            vector = encoder.encode_text(text, self._find)
+            cosines = np.clip(self.index.cosines(vector), 0, 1)
+            return cosines, np.zeros_like(cosines), 0.0, bool(vector.any())
+        question = encoder.question(text, self._find)
+        cosines = np.clip(self.index.cosines(question.vector), 0, 1)
+        return cosines, bags.coverage(question.ids, question.weights), encoder.late, bool(question.vector.any())
+
+
+def _largest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+    """Positions of the `limit` largest values above -inf, best first; ties by position."""
+    found = np.flatnonzero(values > -np.inf)
+    if len(found) > limit:
+        own = values[found]
+        # Everything at least as large as the limit-th, so that ties are cut by position and not by chance.
+        found = found[own >= np.partition(own, len(own) - limit)[len(own) - limit]] if limit > 0 else found[:0]
+    return found[np.argsort(-values[found], kind="stable")][:limit]
 
 
 class LexicalRetriever:

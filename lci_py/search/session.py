@@ -177,7 +177,7 @@ class Session:
     def views(self) -> Views:
         from lci_py.search.multiview import Views
 
-        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, self.turns)
+        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, lambda: self.graph, self.turns)
 
     @cached_property
     def dense(self) -> Any:
@@ -194,7 +194,7 @@ class Session:
         if not isinstance(encoder, Encoder):
             return DenseRetriever(index, encoder, None, None, self.n_units)
         tokens = self.shards("tokens")
-        bags = TokenBags(tokens, self.numbering) if encoder.late else None
+        bags = TokenBags(tokens, self.numbering, encoder.token_codes) if encoder.late else None
         return DenseRetriever(index, encoder, TokenTable(tokens), bags, self.n_units)
 
     @cached_property

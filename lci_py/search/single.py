@@ -75,7 +75,14 @@ def find(session: Session, request: SearchRequest, limit: int) -> Found:
         raw = within(search_view, view, session.turns[view], request.budget_ms, began)
         stage.left = raw.total
     with session.trace.stage("same_file", len(raw)) as stage:
-        ranked = spread(raw, session.files_of(raw.units[:POOL])).head(limit)
+        files = session.files_of(raw.units[:POOL])
+        if view == "dense":
+            from lci_py.search.support import supported  # the other views have scores of files themselves
+
+            ranked, files = supported(raw, files)
+        else:
+            ranked = raw
+        ranked = spread(ranked, files).head(limit)
         stage.left = len(ranked)
     if phrases:
         ranked = _with_literal_hits(ranked, allowed, limit)

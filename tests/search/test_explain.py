@@ -115,7 +115,7 @@ def test_a_definition_of_several_chunks_is_explained_by_its_best(tmp_path: Path,
 
 
 def test_results_behind_the_head_add_up(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("spread", "single"):
+    for module in ("spread", "single", "support"):
         monkeypatch.setattr(f"lci_py.search.{module}.POOL", 5)
     assert single.POOL == 5 != POOL
     for mode in ("dense", "bm25"):
@@ -123,14 +123,6 @@ def test_results_behind_the_head_add_up(session: Session, monkeypatch: pytest.Mo
         check(answer)
         names = [{step["name"] for step in result.explain["waterfall"]} for result in answer.results]  # type: ignore[index]
         assert all(("behind" in found) == (place >= 5) for place, found in enumerate(names))
-
-
-def test_results_behind_the_second_look_add_up(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lci_py.search.retriever.LATE_POOL", 8)
-    answer = session.search(SearchRequest("add an item to the order", "dense", 20, snippet=0, explain=True))
-    check(answer)
-    found = [{step["name"]: step for step in result.explain["waterfall"]} for result in answer.results]  # type: ignore[index]
-    assert sum("coverage" in steps for steps in found) == 8
 
 
 def test_neighbours_are_explained_as_far_as_there_is_a_score(session: Session) -> None:

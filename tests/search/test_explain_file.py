@@ -34,6 +34,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "src" / "empty.py").write_text("")
     (root / "src" / "user.py").write_text("from cache00 import load_0\n\n\ndef geese():\n    return load_0('x')\n")
     (root / "src" / "prose.md").write_text("# Birds\n\nNothing but geese.\n")
+    (root / "src" / "notes.md").write_text("# Notes\n\nGeese load.\n")
     (root / "tests").mkdir()
     (root / "tests" / "test_cache.py").write_text("def test_load_cache():\n    # reads the cache\n    assert True\n")
     for name, text in {
@@ -122,8 +123,8 @@ def test_the_sentence_names_what_is_missing_and_what_a_factor_took(session: Sess
     assert found["status"] == "ranked"
     test = next(step for step in found["waterfall"] if step["name"] == "test")
     assert f"after test took {-test['adds']:.2f}" in found["verdict"]
-    prose = fate(session, "src/prose.md", limit=1)
-    assert "nothing from " in prose["verdict"] and prose["status"] == "ranked"
+    notes = fate(session, "src/notes.md", limit=1)
+    assert "nothing from " in notes["verdict"] and notes["status"] == "ranked"
 
 
 @pytest.mark.parametrize(
