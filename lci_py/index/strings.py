@@ -63,6 +63,17 @@ class StringTable:
         low = bisect.bisect_left(range(len(self)), wanted, key=self._bytes)
         return low if low < len(self) and self._bytes(low) == wanted else -1
 
+    def text(self, index: int) -> str:
+        """A string by its position.
+
+        Raises:
+            DamagedIndexError: It lies outside its array, or is no text.
+        """
+        try:
+            return self._bytes(index).decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise DamagedIndexError(f"{self._what} are no text") from None
+
     def _bytes(self, index: int) -> bytes:
         start, stop = self._offsets[index], self._offsets[index + 1]
         if not 0 <= start <= stop <= len(self._blob):
