@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check format bench golden quality torture model clean
+.PHONY: demo test check format bench golden quality tune torture model clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -44,9 +44,23 @@ bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin f
 	$(BIN)/python tests/bench/bench.py --lci $(BIN)/lci $(if $(REPOS),--repos $(REPOS)) $(if $(PEER),--peer $(PEER))
 
 # DIR holds checkouts of PyCG, SWARM-CG, JCG, aiohttp and libuv (built with clang); what is not there is left out.
-quality: $(BIN)/.installed-dev  ## our call graph against public truth sets: make quality DIR=folder-of-checkouts
-	$(if $(DIR),,$(error DIR=folder-of-checkouts is missing))
-	PYTHONPATH=. $(BIN)/python -m tests.quality.callgraph all $(DIR) $(if $(VERBOSE),-v)
+# HOPS holds checkouts of the repositories of tests/quality/data/multihop.json. BENCH is a folder of judged queries, REPOS
+# the checkouts it is about: the diff per query between two rankings, LEFT=v1 and RIGHT=live (each a ranking, a single mode
+# or a saved measurement: SAVE=file); MODE=dense measures that mode alone. tests/quality/*.py say what each measures.
+LEFT ?= $(if $(MODE),,v1)
+RIGHT ?= $(or $(MODE),live)
+quality: $(BIN)/.installed-dev  ## DIR=folder: the call graph; HOPS=folder: multi-hop questions; BENCH=folder REPOS=folder: judged diff
+	$(if $(or $(DIR),$(HOPS),$(BENCH)),,$(error DIR=folder, HOPS=folder, or BENCH=folder and REPOS=folder are missing))
+	$(if $(BENCH),$(if $(REPOS),,$(error REPOS=folder-of-checkouts is missing)))
+	$(if $(DIR),PYTHONPATH=. $(BIN)/python -m tests.quality.callgraph all $(DIR) $(if $(VERBOSE),-v))
+	$(if $(HOPS),PYTHONPATH=. $(BIN)/python -m tests.quality.multihop $(HOPS) $(if $(VERBOSE),-v))
+	$(if $(BENCH),PYTHONPATH=. $(BIN)/python -m tests.quality.judged $(BENCH) $(REPOS) \
+	  $(if $(filter-out multiview,$(LEFT)),--left $(LEFT)) --right $(patsubst multiview,live,$(RIGHT)) $(if $(SAVE),--save $(SAVE)))
+
+# START=flat begins with weights that say nothing; CHECK=1 only compares the live weights with leave-one-out.
+tune: $(BIN)/.installed-dev  ## learn the weights of multiview: make tune BENCH=folder REPOS=folder
+	$(if $(and $(BENCH),$(REPOS)),,$(error BENCH=folder-of-judged-queries and REPOS=folder-of-checkouts are missing))
+	PYTHONPATH=. $(BIN)/python -m tests.quality.tune $(BENCH) $(REPOS) $(if $(START),--start $(START)) $(if $(CHECK),--check)
 
 # Kills, damage, full disks, readers and writers at once, hostile trees: docs/reliability.md. About two hours; one run alone:
 # make torture TORTURE=kill. A seed is printed; SEED=7 repeats it.

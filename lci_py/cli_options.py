@@ -157,6 +157,7 @@ SEARCH = Command(
         Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
         Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
+        Flag(("--shadow",), "text", "In multiview, say what another ranking would move.", OUTPUT, "RANKING"),
         _TRUST,
         *_GENERAL,
     ),

@@ -43,7 +43,7 @@ _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Number to the smallest value that it can have.
 _NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0}
 _DEFAULTS = SearchRequest("")
-BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS)
+BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS, "shadow")
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
 _MAX_LINE = 1 << 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -141,7 +141,18 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
         explain=_flag("explain", raw.get("explain")),
         trace=_flag("trace", raw.get("trace")),
         strict=_flag("strict", raw.get("strict")),
+        shadow=_shadow(raw.get("shadow"), mode),
     )
+
+
+def _shadow(name: object, mode: Mode) -> str | None:
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise UsageError("--shadow must be a text")
+    if mode != "multiview":
+        raise UsageError("--shadow needs --mode multiview", hint="the other modes have one ranking")
+    return name
 
 
 def _mode(name: object) -> Mode:

@@ -19,7 +19,7 @@ REFRESH = ("auto", "never", "always")
 #: Hops of `--expand` at most.
 MAX_HOPS = 5
 
-#: Every kind a symbol can have; grammars may use no other.
+#: Every kind a symbol can have; grammars may use no other. An index holds their places: new ones come last.
 KINDS = (
     "function", "method", "constructor", "class", "struct", "union", "interface", "trait", "object", "enum",
     "enum_member", "type", "constant", "variable", "field", "property", "macro", "namespace", "module", "section",
@@ -165,6 +165,19 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Handed:
+    """What of a file only hands on what other files define: its imports and exports.
+
+    Attributes:
+        whole: Nearly all of it, and it defines nothing itself.
+        chunks: The places of the chunks outside definitions that hold nothing else.
+    """
+
+    whole: bool = False
+    chunks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Extract:
     """What one file holds."""
 
@@ -181,6 +194,7 @@ class Extract:
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
     limit: str = ""  # which of `source.walk.LIMIT_REASONS` keeps it from being complete
+    handed: Handed = Handed()
 
 
 # --- index ------------------------------------------------------------------------------------------------------
@@ -268,6 +282,7 @@ class SearchRequest:
     explain: bool = False
     trace: bool = False
     strict: bool = False
+    shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,4 +399,5 @@ class Answer:
     trace: dict[str, Any] | None = None
     truncated: dict[str, Any] | None = None  # what --max-tokens cut
     expansion: dict[str, Any] | None = None  # what --expand added after the ranked results, and what it left out
+    shadow: dict[str, Any] | None = None  # what another ranking would move (--shadow)
     did_you_mean: tuple[str, ...] = ()  # names like the one that nothing has

@@ -190,7 +190,6 @@ class LexicalIndex:
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
-        self._slots: dict[str, NDArray[np.int32]] = {}
         self._norms: dict[str, NDArray[np.float64]] = {}
         self.n_files = numbering.total("files")
         self.unit_file = self._map("unit_file", "units", "files")  # [units] the file of each
@@ -258,24 +257,17 @@ class LexicalIndex:
         return files[first], np.add.reduceat(counts, first, dtype=np.int64)
 
     def _lengths(self, field: str) -> NDArray[np.int32]:
-        return self._in_public_order(ROWS[field], [segment.lengths(field) for segment in self._segments])
+        return self._numbering.in_public_order(ROWS[field], [segment.lengths(field) for segment in self._segments])
 
     def _map(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
         parts = []
         for segment, public in zip(self._segments, self._publics(target), strict=True):
             found = segment.map_to(name, kind, target)
             parts.append(found if public is None else public[found])
-        whole = self._in_public_order(kind, parts)
+        whole = self._numbering.in_public_order(kind, parts)
         if int(whole.min(initial=0)) < 0:
             raise DamagedIndexError(f"the numbering has {kind} that are alive in {target} that are dead")
         return whole
-
-    def _in_public_order(self, kind: str, parts: list[NDArray[Any]]) -> NDArray[Any]:
-        if self._numbering.identity:
-            return parts[0] if parts else np.zeros(0, np.int32)  # there is one segment, or none
-        if kind not in self._slots:
-            self._slots[kind] = self._numbering.slots_array(kind)
-        return np.concatenate(parts)[self._slots[kind]]
 
     def _publics(self, kind: str) -> list[NDArray[np.int32] | None]:
         found = self._public.get(kind)

@@ -124,6 +124,10 @@ class FileTable:
         """Every known path, ascending."""
         return self._whole("paths", self._texts("paths"))
 
+    def living_paths(self) -> list[str]:
+        """The path of every file that is indexed, by public number."""
+        return [path for path, slot in zip(self.paths(), self.slots(), strict=True) if slot >= 0]
+
     def stats(self) -> list[tuple[int, int, int]]:
         """(size, mtime_ns, ctime_ns) of every known file, in the order of `paths`."""
         columns = (self._whole(name, self.arrays.view(name, "i8").tolist()) for name in _STAT)

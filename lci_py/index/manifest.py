@@ -29,7 +29,7 @@ from lci_py.index.numbering import COUNTED
 from lci_py.index.trust import is_sealed, seal
 
 #: Version history stands in docs/index-format.md.
-FORMAT = 5
+FORMAT = 6
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 #: The same as an expression, because importing the parser of such a format takes as long as reading the manifest.
@@ -63,7 +63,7 @@ class Segment:
     """Some of the repository's files, with the shards of these. It is never changed; its dead rows are counted too."""
 
     counts: dict[str, int]  # of `numbering.COUNTED`
-    shards: dict[str, Shard]  # symbols, bm25, and unless the embedding waits: dense, tokens
+    shards: dict[str, Shard]  # symbols, bm25, facts, and unless the embedding waits: dense, tokens
 
 
 @dataclass(frozen=True, slots=True)

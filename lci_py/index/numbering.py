@@ -44,6 +44,7 @@ class Numbering:
         }
         self._public: dict[str, memoryview] = {}
         self._slot: dict[str, memoryview] = {}
+        self._slots: dict[str, NDArray[Any]] = {}  # the same, checked
         if maps is None:
             if len(counts) > 1:
                 raise DamagedIndexError("the index has several segments and no numbering of them")
@@ -109,6 +110,21 @@ class Numbering:
         found = np.frombuffer(view, np.int32) if len(view) else np.zeros(0, np.int32)
         if len(found) and not 0 <= int(found.min()) <= int(found.max()) < self._starts[kind][-1]:
             raise DamagedIndexError(f"the numbering of {kind} names what does not exist")
+        return found
+
+    def in_public_order(self, kind: str, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Arrays with an item for each row of each segment as one for each public number: [total].
+
+        Raises:
+            DamagedIndexError: The numbering names rows that do not exist.
+        """
+        import numpy as np
+
+        if self.identity:
+            return parts[0] if parts else np.zeros(0, np.int32)  # there is one segment, or none
+        if kind not in self._slots:
+            self._slots[kind] = self.slots_array(kind)
+        found: NDArray[Any] = np.concatenate(parts)[self._slots[kind]]
         return found
 
 

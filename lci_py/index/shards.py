@@ -14,6 +14,7 @@ from lci_py.index.bm25 import write_lexical
 from lci_py.index.late import write_tokens
 from lci_py.index.related import write_related
 from lci_py.index.symbolic import write_symbolic
+from lci_py.index.unit_table import write_facts
 from lci_py.index.vectors import write_dense
 
 if TYPE_CHECKING:
@@ -47,8 +48,11 @@ def write_segment(
         Role -> path.
     """
     report("symbols", 0, 0)
-    shards = {"symbols": folder / "symbols.sqlite", "bm25": folder / "bm25.arrays"}
+    shards = {
+        "symbols": folder / "symbols.sqlite", "bm25": folder / "bm25.arrays", "facts": folder / "facts.arrays"
+    }  # fmt: skip
     write_symbolic(shards["symbols"], rows)
+    write_facts(shards["facts"], rows)
     report("bm25", 0, 0)
     text = fields.text_fields(rows)
     vocabulary = text.vocabulary

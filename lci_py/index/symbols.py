@@ -86,7 +86,7 @@ class _Segment:
         return found
 
     def published(self, rows: Iterable[sqlite3.Row]) -> list[Row]:
-        """The rows, with public numbers."""
+        """The rows, which are of living files, with public numbers."""
         if self._public["files"] is None:
             return list(rows)  # type: ignore[arg-type]  # a Row answers to names as a mapping does
         found: list[Row] = []
@@ -95,6 +95,8 @@ class _Segment:
             for column, kind in _NUMBERS.items():
                 if made.get(column) is not None:
                     made[column] = self.public(kind, made[column])
+                    if made[column] < 0:
+                        raise DamagedIndexError(f"the numbering has {kind} that are dead in files that are alive")
             found.append(made)
         return found
 
@@ -289,28 +291,15 @@ class SymbolicIndex:
         """Some columns of every file, by number."""
         return self._in_order("files", f"SELECT {columns} FROM files ORDER BY id")
 
-    def per_unit(self) -> list[tuple[Any, ...]]:
-        """The file's number, and whether it is no definition, of every unit."""
-        return self._in_order("units", "SELECT file, symbol IS NULL FROM units ORDER BY id", owner="files")
-
-    def _in_order(self, kind: str, sql: str, owner: str = "") -> list[tuple[Any, ...]]:
+    def _in_order(self, kind: str, sql: str) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = [()] * self.numbering.total(kind)
         for segment in self.segments:
             for number, row in enumerate(segment.execute(sql)):
                 public = segment.public(kind, number)
                 if public >= 0:
-                    values = tuple(row)
-                    found[public] = (segment.public(owner, values[0]), *values[1:]) if owner else values
+                    found[public] = tuple(row)
         if not all(found):
             raise DamagedIndexError(f"the symbolic shard lacks some of the {kind}")
-        return found
-
-    def files_of(self, units: Sequence[int]) -> dict[int, int]:
-        """The file of each of some units."""
-        found = {}
-        for segment, own in self.by_number("units", units):
-            for unit, file in segment.execute(f"SELECT id, file FROM units WHERE id IN ({own})"):
-                found[segment.public("units", unit)] = segment.public("files", file)
         return found
 
     def chunks_of_file(self, file: int) -> list[tuple[int, int, int]]:

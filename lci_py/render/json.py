@@ -163,6 +163,8 @@ def _tail(answer: Answer) -> dict[str, Any]:
         obj["trace"] = rounded(answer.trace)
     if answer.expansion is not None:
         obj["expansion"] = rounded(answer.expansion)
+    if answer.shadow is not None:
+        obj["shadow"] = rounded(answer.shadow)
     if answer.did_you_mean:
         obj["did_you_mean"] = list(answer.did_you_mean)
     if answer.truncated is not None:

@@ -52,7 +52,14 @@ def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
             for result in answer.results
         ),
         conflicts=_disagreements(answer.conflicts, place),
+        shadow=_moves(answer.shadow, place),
     )
+
+
+def _moves(shadow: dict[str, Any] | None, place: Callable[[str], str]) -> dict[str, Any] | None:
+    if shadow is None:
+        return None
+    return {**shadow, "moves": [{**move, "file": place(move["file"])} for move in shadow["moves"]]}
 
 
 def conflicts_seen_from(answer: ConflictsAnswer, root: Path, folder: str) -> ConflictsAnswer:

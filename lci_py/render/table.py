@@ -151,6 +151,16 @@ class _Listing:
         if r.explain is not None:
             yield from _facts(_INDENT + "explain ", r.explain)
 
+    def shadow(self, shadow: dict[str, Any]) -> Iterator[str]:
+        """What another ranking would move: the live rank, the other one, and what it is."""
+        moves, arrow = shadow["moves"], self.signs.arrow
+        yield visible_line(f"shadow {shadow['ranking']}: {plural(len(moves), 'move')}, {shadow['same']:,} the same")
+        digits = max((len(str(move[side] or "-")) for move in moves for side in ("live", "shadow")), default=0)
+        for move in moves:
+            ranks = f"{move['live'] or '-':>{digits}} {arrow} {move['shadow'] or '-':<{digits}}"
+            named = move["qualified_name"] or move["symbol"] or ""
+            yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {named}".rstrip())
+
     def notes(self, *, explain: bool = False) -> Iterator[str]:
         """What the answer says about itself, never to be missed: below the last result, where a terminal stops."""
         warn = self.signs.warn
@@ -162,6 +172,8 @@ class _Listing:
 
             for conflict in self.answer.conflicts:
                 yield from disagreement_lines(conflict, self.layout, lambda source: self.places.get(source, source))
+        if self.answer.shadow is not None:
+            yield from self.shadow(self.answer.shadow)
         if self.answer.truncated is not None:
             cut = self.answer.truncated
             parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if f"{noun}s_dropped" in cut]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,12 +22,12 @@ from lci_py.types import VIEWS, Degradation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lci_py.index.unit_table import UnitTable
     from lci_py.search.fusion import Fused
     from lci_py.search.plan import Plan
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
     from lci_py.search.session import Session
-    from lci_py.search.signals import UnitTable
     from lci_py.types import Answer, SearchRequest, View
 
 #: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
@@ -88,6 +88,10 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     chosen = make_plan(query, filters, expand=request.expand, near=request.near)
     outcome = search(query, chosen, session.views, session.unit_table, allowed)
     made = present.multiview_answer(session, request, chosen, outcome, places)
+    if request.shadow is not None:
+        from lci_py.search.shadow import shadow
+
+        made = replace(made, shadow=shadow(session, request, chosen, outcome))
     if not request.expand:
         return made
     from lci_py.search.expand import expanded

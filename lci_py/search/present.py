@@ -183,6 +183,10 @@ def finish(session: Session, made: Answer, request: SearchRequest, started: floa
         from lci_py.search.conflict_sites import with_conflicts
 
         made = with_conflicts(session, made)
+    if request.shadow is not None and made.shadow is None:
+        from lci_py.search.shadow import of_unranked
+
+        made = replace(made, shadow=of_unranked(request, len(made.results)))
     if request.explain and made.plan is None:
         made = replace(made, plan={"views": [made.mode], "mode": made.mode})
     if request.trace:

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from lci_py.index.files import FileTable
     from lci_py.index.graph import GraphIndex
     from lci_py.index.related import RelatedTerms
+    from lci_py.index.unit_table import UnitTable
     from lci_py.search.freshness import Freshness
     from lci_py.search.modules import Modules
     from lci_py.search.multiview import Views
-    from lci_py.search.signals import UnitTable
     from lci_py.source.walk import WalkResult
     from lci_py.types_conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types_graph import GraphAnswer, GraphRequest
@@ -212,27 +212,15 @@ class Session:
     def n_units(self) -> int:
         return self.numbering.total("units")
 
-    def files_of(self, units: NDArray[np.int64]) -> NDArray[np.int64]:
+    def files_of(self, units: NDArray[np.int64]) -> NDArray[np.int32]:
         """The file of each of some units: [n]."""
-        import numpy as np
-
-        asked = units.tolist()
-        found = self.symbols.files_of(asked)
-        return np.array([found.get(unit, -1) for unit in asked], np.int64)
+        return self.unit_table.file[units]
 
     @cached_property
     def unit_table(self) -> UnitTable:
-        import numpy as np
+        from lci_py.index.unit_table import UnitTable
 
-        from lci_py.search.signals import UnitTable
-
-        rows = self.symbols.per_file("path, test, language")
-        test = np.array([is_test for _, is_test, _ in rows], np.bool_)
-        text = np.array([language in ("text", "markdown") for _, _, language in rows], np.bool_)
-        units = self.symbols.per_unit()
-        file = np.array([file for file, _ in units], np.int32)
-        block = np.array([is_block for _, is_block in units], np.bool_)
-        return UnitTable(file, test[file], block, text[file], [path for path, _, _ in rows])
+        return UnitTable(self.shards("facts"), self.numbering, self.files.living_paths)
 
     def check(self, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
         """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".

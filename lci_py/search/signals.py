@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,21 +14,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.index.unit_table import UnitTable
     from lci_py.search.hits import HitList
     from lci_py.search.multiview import Views
     from lci_py.search.query import TextQuery
     from lci_py.types import View
-
-
-@dataclass(slots=True)
-class UnitTable:
-    """Facts about units that the fusion needs: all [units]."""
-
-    file: NDArray[np.int32]
-    is_test: NDArray[np.bool_]
-    is_block: NDArray[np.bool_]
-    is_text: NDArray[np.bool_]
-    paths: list[str]  # per file
 
 
 def measure(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lci_py.errors import unknown_value
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -49,3 +51,14 @@ LIVE = Ranking(
 V1 = Ranking("v1", dict(LIVE.weights), dict(LIVE.factors), LIVE.saturation)
 
 RANKINGS = {ranking.name: ranking for ranking in (LIVE, V1)}
+
+
+def ranking(name: str) -> Ranking:
+    """The ranking of that name.
+
+    Raises:
+        UsageError: There is none; it names those there are.
+    """
+    if name not in RANKINGS:
+        raise unknown_value("ranking", name, tuple(RANKINGS))
+    return RANKINGS[name]

@@ -21,6 +21,7 @@ from lci_py.source.expressions import bound_names, outline, types_of
 from lci_py.source.languages import TEXT, LanguageSpec, is_deep, load_languages
 from lci_py.source.limits import DEFAULTS, Limits, graver
 from lci_py.source.lower import Anonymous, is_followed, lower
+from lci_py.source.roles import handed_on
 from lci_py.source.selectors import receiver_of
 from lci_py.source.traits import own_digests, traits_of
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
@@ -86,6 +87,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         chunks=chunks[: limits.max_file_chunks],
         has_errors=tree.root_node.has_error,
         limit=limit,
+        handed=handed_on(tree.root_node, captured, symbols, imports, chunks[: limits.max_file_chunks]),
     )
 
 

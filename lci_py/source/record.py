@@ -15,10 +15,10 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from lci_py.source.worker import FileRecord
-from lci_py.types import Base, Call, Chunk, Claim, Extract, Import, Lambda, Symbol, Typed
+from lci_py.types import Base, Call, Chunk, Claim, Extract, Handed, Import, Lambda, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 4
+VERSION = 5
 #: A record is not larger than some times its file, whose size is bounded.
 _MAX_BYTES = 1 << 30
 # Not `astuple`, which copies what it finds, and takes longer than the rest of this module.
@@ -46,6 +46,8 @@ def encode(record: FileRecord) -> bytes:
             "package": found.package,
             "errors": found.has_errors,
             "limit": found.limit,
+            "handed": (found.handed.whole, found.handed.chunks),
+            "generated": record.generated,
             "lines": record.lines,
             "symbols": list(map(_SYMBOL, found.symbols)),
             "calls": list(map(_CALL, found.calls)),
@@ -120,8 +122,10 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             chunks=chunks,
             has_errors=header["errors"],
             limit=header["limit"],
+            handed=Handed(header["handed"][0], tuple(header["handed"][1])),
         ),
         words=tuple(header["words"]),
         bags=tuple((plain[ids + a : ids + b], plain[counts + a : counts + b]) for a, b in spans),
         digests=tuple(plain[digests + 8 * i : digests + 8 * i + 8] for i in range(len(chunks))),
+        generated=header["generated"],
     )

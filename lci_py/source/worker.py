@@ -19,6 +19,7 @@ from lci_py.source.extract import extract, extract_text
 from lci_py.source.languages import HEAD_BYTES, detect, prepare
 from lci_py.source.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.read import read_file
+from lci_py.source.roles import has_mark
 from lci_py.source.walk import content_reason
 from lci_py.source.words import WORD
 from lci_py.types import Extract, FileEntry
@@ -43,6 +44,7 @@ class FileRecord:
     words: tuple[str, ...]
     bags: tuple[tuple[bytes, bytes], ...]
     digests: tuple[bytes, ...]  # of each chunk's own lines, 8 bytes
+    generated: bool = False  # its first lines say that a program wrote it
 
     @property
     def limit(self) -> str:
@@ -146,6 +148,7 @@ def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileR
         words=words,
         bags=bags,
         digests=_digests(data, found),
+        generated=has_mark(data),
     )
 
 

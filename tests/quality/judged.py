@@ -1,0 +1,340 @@
+"""Judged queries: how good a ranking is, and what another one does to each query.
+
+    python -m tests.quality.judged BENCH REPOS [--left NAME] [--right NAME] [--only REPOSITORY] [--save FILE] [--top N]
+
+BENCH holds `repos.json`, `annotations/NAME.json` and `score.py`, whose measure (NDCG@10) and whose rule of when a result
+hits a target are taken as they are (`--scorer` names another file with `ndcg10` and `hit`). REPOS holds the checkouts,
+REPOS/NAME/BENCHMARK_ROOT; nothing is written into them.
+
+NAME is a ranking of `weights.py` (both sides are then fused from the same signals), a single mode (`dense`, `bm25`), or
+a file that `--save` wrote: that is how two states of the code are compared. Without `--left`, only `--right` is measured.
+It judges nothing: the exit status is 0 unless nothing can be run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+
+from lci_py.search import present
+from lci_py.search.fusion import Candidates, Ranked
+from lci_py.search.multiview import Outcome
+from lci_py.search.plan import Plan
+from lci_py.search.session import Session
+from lci_py.search.shadow import under
+from lci_py.search.weights import RANKINGS, Ranking
+from lci_py.types import SearchRequest
+from tests.quality.checkouts import KEPT, opened
+
+SINGLE = ("dense", "bm25")
+#: How far down the rank of a target is told.
+SEEN = 100
+_TOP = 10
+#: Resamplings of an interval, and their seed.
+_SAMPLES, _SEED = 10_000, 1
+
+
+class Place(NamedTuple):
+    """Where a unit is, with the names of a result."""
+
+    file: str
+    line: int
+    end_line: int
+
+
+class Task(NamedTuple):
+    """One judged query of a benchmark folder."""
+
+    repository: str
+    category: str
+    query: str
+    targets: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A judged query, and what a multiview ranking of it is made from.
+
+    Attributes:
+        task: The query.
+        plan: Of the live ranking; None if multiview ranks nothing (no candidates, or only `field:value` terms).
+        candidates: Their signals, None with `plan`.
+        places: [candidates] where each is.
+    """
+
+    task: Task
+    plan: Plan | None
+    candidates: Candidates | None
+    places: tuple[Place, ...]
+
+    def ranked(self, ranking: Ranking) -> list[Place]:
+        """The head of the ranking, best first."""
+        if self.plan is None or self.candidates is None:
+            return []
+        units = Ranked(self.candidates, under(self.plan, ranking)).units[:SEEN]
+        return [self.places[i] for i in np.searchsorted(self.candidates.units, units).tolist()]
+
+
+class Score(NamedTuple):
+    """How a query came out: NDCG@10, and the rank of each target, None beyond `SEEN`."""
+
+    task: Task
+    ndcg: float
+    ranks: tuple[int | None, ...]
+
+
+# --- reading a benchmark folder -----------------------------------------------------------------------------------------
+
+
+class Benchmark:
+    """A benchmark folder and its checkouts.
+
+    Raises:
+        SystemExit: One of the files is not there.
+    """
+
+    def __init__(self, bench: Path, repos: Path, *, scorer: Path | None = None, only: Sequence[str] = ()) -> None:
+        self._bench = bench
+        self.scorer = _module(scorer or bench / "score.py")
+        specs = json.loads((bench / "repos.json").read_text())
+        self.roots = {
+            spec["name"]: repos / spec["name"] / (spec.get("benchmark_root") or "")
+            for spec in specs
+            if (not only or spec["name"] in only) and (repos / spec["name"]).is_dir()
+        }
+        if not self.roots:
+            raise SystemExit(f"none of the repositories of {bench / 'repos.json'} is in {repos}")
+
+    def tasks(self, name: str) -> list[Task]:
+        """The judged queries of a repository."""
+        items = json.loads((self._bench / "annotations" / f"{name}.json").read_text())
+        return [Task(name, item["category"], item["query"], tuple(_targets(item))) for item in items]
+
+    def sessions(self) -> Iterator[tuple[str, Session]]:
+        """Each repository's index, up to date."""
+        for name, root in self.roots.items():
+            with opened(root, KEPT / "judged" / name) as session:
+                yield name, session
+
+    def cases(self) -> list[Case]:
+        """Every query with the signals of its candidates: no ranking has to search again."""
+        return [case(session, task) for name, session in self.sessions() for task in self.tasks(name)]
+
+    def score(self, task: Task, places: Sequence[Place]) -> Score:
+        """Judge a list of results, best first."""
+        results = [place._asdict() for place in places]
+        ranks = [
+            next((rank for rank, result in enumerate(results, 1) if self.scorer.hit(result, target)), None)
+            for target in task.targets
+        ]
+        return Score(task, self.scorer.ndcg10(results, list(task.targets)), tuple(ranks))
+
+
+def _targets(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for target in [*item["relevant"], *item.get("secondary", [])]:
+        yield target if isinstance(target, dict) else {"path": target}
+
+
+def _module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("benchmark_score", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise SystemExit(f"{path} is not there: it defines the measure")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def case(session: Session, task: Task) -> Case:
+    """Ask a query in multiview, and keep what its ranking is made from."""
+    # The search itself makes the candidates, whatever steps lead to them: what it presents is what it ranked.
+    with mock.patch.object(present, "multiview_answer", wraps=present.multiview_answer) as presented:
+        session.search(SearchRequest(task.query, "multiview", 1, snippet=0))
+    given = presented.call_args.args if presented.call_args else ()
+    plan = next((value for value in given if isinstance(value, Plan)), None)
+    outcome = next((value for value in given if isinstance(value, Outcome)), None)
+    if plan is None or outcome is None or outcome.candidates is None:
+        return Case(task, None, None, ())
+    candidates = outcome.candidates
+    units = candidates.units.tolist()
+    rows = session.symbols.result_rows(units)
+    places = tuple(Place(row["file"], row["line"], row["end_line"]) for row in (rows[unit] for unit in units))
+    return Case(task, plan, candidates, places)
+
+
+# --- measuring ----------------------------------------------------------------------------------------------------------
+
+
+def measure(benchmark: Benchmark, names: Iterable[str]) -> dict[str, list[Score]]:
+    """Score rankings and single modes, each query searched once for all rankings: name -> scores."""
+    found: dict[str, list[Score]] = {name: [] for name in names}
+    rankings = [name for name in found if name not in SINGLE]
+    for repository, session in benchmark.sessions():
+        for task in benchmark.tasks(repository):
+            asked = case(session, task) if rankings else None
+            for name, scores in found.items():
+                if asked is not None and name in rankings:
+                    places = asked.ranked(RANKINGS[name])
+                else:
+                    answer = session.search(SearchRequest(task.query, name, SEEN, snippet=0))
+                    places = [Place(result.file, result.line, result.end_line) for result in answer.results]
+                scores.append(benchmark.score(task, places))
+    return found
+
+
+def saved(path: Path) -> list[Score]:
+    """What `--save` wrote."""
+    return [
+        Score(Task(item["repo"], item["category"], item["query"], tuple(item["targets"])), item["ndcg10"], tuple(item["ranks"]))
+        for item in json.loads(path.read_text())["queries"]
+    ]  # fmt: skip
+
+
+def save(path: Path, name: str, scores: Sequence[Score]) -> None:
+    """Write scores, to compare a later state of the code with them."""
+    queries = [
+        {
+            "repo": score.task.repository, "category": score.task.category, "query": score.task.query,
+            "ndcg10": score.ndcg, "ranks": score.ranks, "targets": score.task.targets,
+        }
+        for score in scores
+    ]  # fmt: skip
+    path.write_text(json.dumps({"name": name, "queries": queries}, indent=1) + "\n")
+
+
+def by(key: str, scores: Sequence[Score]) -> dict[str, float]:
+    """The mean NDCG@10 of each repository or category."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for score in scores:
+        groups[getattr(score.task, key)].append(score.ndcg)
+    return {name: sum(values) / len(values) for name, values in groups.items()}
+
+
+def mean(scores: Sequence[Score]) -> float:
+    """The benchmark's figure: the mean over repositories of their means over queries."""
+    means = by("repository", scores)
+    return sum(means.values()) / len(means)
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """The two-sided probability of so uneven a split if either way is as likely; ties do not count."""
+    n, few = wins + losses, min(wins, losses)
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(few + 1)) / 2**n) if n else 1.0
+
+
+def interval(differences: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the mean of the repositories' differences, by resampling the repositories."""
+    values = np.array(differences)
+    drawn = np.random.default_rng(_SEED).integers(0, len(values), (_SAMPLES, len(values)))
+    low, high = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+# --- printing -----------------------------------------------------------------------------------------------------------
+
+
+def figures(name: str, scores: Sequence[Score]) -> Iterator[str]:
+    """One side alone: the mean by repository and category."""
+    for repository, value in by("repository", scores).items():
+        yield f"{repository:24}{value:8.4f}"
+    categories = ", ".join(f"{category} {value:.4f}" for category, value in sorted(by("category", scores).items()))
+    yield f"{name}: NDCG@10 {mean(scores):.4f} over {len(by('repository', scores))} repositories; {categories}"
+
+
+def difference(names: tuple[str, str], left: Sequence[Score], right: Sequence[Score], top: int | None) -> Iterator[str]:
+    """Both sides: every query that differs, worst first; then the means, and how sure the difference is."""
+    pairs = [(a, b) for a, b in zip(left, right, strict=True) if a.ndcg != b.ndcg or a.ranks != b.ranks]
+    pairs.sort(key=lambda pair: (pair[1].ndcg - pair[0].ndcg, pair[0].task[:3]))
+    shown = pairs if top is None or len(pairs) <= 2 * top else [*pairs[:top], *pairs[-top:]]
+    for a, b in shown:
+        yield f"{b.ndcg - a.ndcg:+.3f}  {a.ndcg:.3f} → {b.ndcg:.3f}  {a.task.repository} {a.task.category}: {a.task.query}"
+        for target, before, after in zip(a.task.targets, a.ranks, b.ranks, strict=True):
+            if before != after:
+                yield f"{'':8}{_rank(before):>4} → {_rank(after):<4} {_told(target)}"
+    if len(shown) < len(pairs):
+        yield f"({len(pairs) - len(shown)} more differ)"
+    yield f"\n{'':24}{names[0]:>10}{names[1]:>10}{'change':>10}"
+    ours, theirs = by("repository", right), by("repository", left)
+    for repository in ours:
+        yield _row(repository, theirs[repository], ours[repository])
+    yield _row("MEAN", mean(left), mean(right))
+    for category, value in sorted(by("category", left).items()):
+        yield _row(category, value, by("category", right)[category])
+    low, high = interval([ours[name] - theirs[name] for name in ours])
+    yield f"\n95 % interval of the change, over repositories: {low:+.4f} to {high:+.4f}"
+    yield _votes("queries", [b.ndcg - a.ndcg for a, b in zip(left, right, strict=True)])
+    yield _votes("repositories", [ours[name] - theirs[name] for name in ours])
+
+
+def _row(name: str, left: float, right: float) -> str:
+    return f"{name:24}{left:10.4f}{right:10.4f}{right - left:+10.4f}"
+
+
+def _votes(noun: str, differences: Sequence[float]) -> str:
+    wins, losses = sum(d > 1e-9 for d in differences), sum(d < -1e-9 for d in differences)
+    same = len(differences) - wins - losses
+    return f"{noun}: {wins} better, {losses} worse, {same} the same; sign test p = {sign_test(wins, losses):.3f}"
+
+
+def _rank(rank: int | None) -> str:
+    return "-" if rank is None else str(rank)
+
+
+def _told(target: Mapping[str, Any]) -> str:
+    span = f":{target['start_line']}-{target['end_line']}" if target.get("start_line") is not None else ""
+    return f"{target['path']}{span}"
+
+
+# --- the command --------------------------------------------------------------------------------------------------------
+
+
+def _side(name: str, found: Mapping[str, list[Score]], benchmark: Benchmark) -> list[Score]:
+    if name in found:
+        return found[name]
+    return [score for score in saved(Path(name)) if score.task.repository in benchmark.roots]
+
+
+def main() -> int:
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("bench", type=Path)
+    ap.add_argument("repos", type=Path)
+    ap.add_argument("--left", help="what to compare with")
+    ap.add_argument("--right", default="live", help="what is measured; live if left out")
+    ap.add_argument("--scorer", type=Path, help="the measure; BENCH/score.py if left out")
+    ap.add_argument("--only", action="append", default=[], help="only this repository; repeatable")
+    ap.add_argument("--save", type=Path, help="write what --right gave, for a later --left")
+    ap.add_argument("--top", type=int, help="the worst and the best N of the queries that differ; all if left out")
+    args = ap.parse_args()
+    names = [name for name in (args.left, args.right) if name]
+    wanted = [name for name in names if name in RANKINGS or name in SINGLE]
+    for name in set(names) - set(wanted):
+        if not Path(name).is_file():
+            ap.error(f"{name} is no ranking ({', '.join(RANKINGS)}), no mode ({', '.join(SINGLE)}) and no file")
+    benchmark = Benchmark(args.bench, args.repos, scorer=args.scorer, only=args.only)
+    found = measure(benchmark, wanted)
+    right = _side(args.right, found, benchmark)
+    if args.left:
+        left = _side(args.left, found, benchmark)
+        if [score.task for score in left] != [score.task for score in right]:
+            ap.error(f"{args.left} and {args.right} are not of the same queries")
+        print("\n".join(difference((Path(args.left).stem, Path(args.right).stem), left, right, args.top)))
+    else:
+        print("\n".join(figures(args.right, right)))
+    if args.save:
+        save(args.save, args.right, right)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
