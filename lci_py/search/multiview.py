@@ -16,6 +16,7 @@ from lci_py.search.fusion import Candidates, Ranked
 from lci_py.search.hits import HitList
 from lci_py.search.plan import plan as make_plan
 from lci_py.search.query import read_fields, read_text
+from lci_py.search.rewrites import look_up, rewritten
 from lci_py.search.signals import factors, measure
 from lci_py.types import VIEWS, Degradation
 
@@ -85,8 +86,9 @@ def answer(session: Session, request: SearchRequest) -> Answer:
         from lci_py.search.literal import units_with
 
         allowed, places = units_with(session, query.phrases, allowed)
-    chosen = make_plan(query, filters, expand=request.expand, near=request.near)
-    outcome = search(query, chosen, session.views, session.unit_table, allowed)
+    wording = look_up(session, query)
+    chosen = make_plan(query, filters, expand=request.expand, near=request.near, wording=wording)
+    outcome = search(rewritten(query, wording.rewrites), chosen, session.views, session.unit_table, allowed)
     made = present.multiview_answer(session, request, chosen, outcome, places)
     if request.shadow is not None:
         from lci_py.search.shadow import shadow

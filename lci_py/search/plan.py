@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from lci_py.search.rewrites import NO_WORDING
 from lci_py.search.weights import LIVE
+from lci_py.source.words import STOPWORDS
 from lci_py.types import VIEWS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lci_py.search.query import TextQuery
+    from lci_py.search.rewrites import Wording
     from lci_py.search.weights import Ranking
     from lci_py.types import Filters
 
@@ -53,8 +58,9 @@ class Plan:
 
 
 def plan(
-    query: TextQuery, filters: Filters, *, expand: int = 0, near: str | None = None, ranking: Ranking = LIVE
-) -> Plan:
+    query: TextQuery, filters: Filters, *, expand: int = 0, near: str | None = None, ranking: Ranking = LIVE,
+    wording: Wording = NO_WORDING,
+) -> Plan:  # fmt: skip
     """Choose how a query is answered, by its form and its filters.
 
     Args:
@@ -63,9 +69,10 @@ def plan(
         expand: Hops around the results.
         near: A place that results are preferred around.
         ranking: Whose weights count.
+        wording: What the index's vocabulary says of the query.
     """
-    chosen = intent(query, filters)
     given = {field: tuple(values) for field, values in asdict(filters).items() if values}
+    chosen = intent(query, len(given), wording.lacking)
     return Plan(
         intent=chosen,
         ranking=ranking.name,
@@ -73,7 +80,7 @@ def plan(
         factors=ranking.factors,
         saturation=ranking.saturation,
         budgets={},
-        rewrites=(),
+        rewrites=tuple(rewrite.text for rewrite in wording.rewrites),
         filters=given,
         expand=expand,
         near=near,
@@ -81,7 +88,20 @@ def plan(
     )
 
 
-def intent(query: TextQuery, filters: Filters) -> str:
-    """One of INTENTS: a lone name, a question in words, a few words that could mean much, or mostly filters."""
-    names_only = 0 < len(query.words) <= 3 and (len(query.identifiers) == len(query.words) or len(query.words) == 1)
-    return "fast_exact" if names_only or query.phrases else "balanced_hybrid"
+def intent(query: TextQuery, fields: int = 0, lacking: Sequence[str] = ()) -> str:
+    """One of INTENTS: mostly filters, a lone name, a few words that could mean much, or a question in words.
+
+    Args:
+        query: The text, without `field:value` terms.
+        fields: Filter fields that are given, by flags or in the query.
+        lacking: Words of the query that the index does not have.
+    """
+    names = bool(query.identifiers)
+    said = sum(word.lower() not in STOPWORDS for word in query.words)
+    if fields > 1 or (fields == 1 and said <= 2 and not names and not query.phrases):
+        return "structured_filter_heavy"
+    names_only = names and len(query.words) == len(query.identifiers) <= 3
+    lone = len(query.words) == 1 and not lacking  # a lone word is a name, unless nothing has it
+    if query.phrases or names_only or lone:
+        return "fast_exact"
+    return "ambiguous_multiquery" if lacking or (said <= 3 and not names) else "balanced_hybrid"

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lci_py.errors import IndexError_
 from lci_py.source.morphology import forms
 from lci_py.source.words import STOPWORDS, WORD, joined, stem
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lci_py.index.bm25 import LexicalIndex
     from lci_py.index.related import Related, RelatedTerms
     from lci_py.search.query import TextQuery
+    from lci_py.search.session import Session
 
 #: Rewrites of a query, and words that each adds.
 MOST, MOST_FORMS = 3, 2
@@ -66,6 +68,18 @@ class Wording:
 
     rewrites: tuple[Rewrite, ...] = ()
     lacking: tuple[str, ...] = ()
+
+
+#: Of a query of which nothing is known.
+NO_WORDING = Wording()
+
+
+def look_up(session: Session, query: TextQuery) -> Wording:
+    """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it."""
+    try:
+        return wording(query, session.lexical, session.related)
+    except IndexError_:
+        return NO_WORDING  # the view that reads the shard says so
 
 
 def wording(query: TextQuery, index: LexicalIndex, related: RelatedTerms | None) -> Wording:
