@@ -145,8 +145,17 @@ SEARCH = Command(
             RETRIEVAL,
             "N",
         ),
+        Flag(
+            ("--budget-ms",),
+            "int",
+            "Milliseconds for the retrieval; a view that misses its share of them is reported.",
+            RETRIEVAL,
+            "N",
+        ),
         _REFRESH,
-        Flag(("--strict",), "flag", "Exit 4 when the answer is degraded.", RETRIEVAL),
+        Flag(
+            ("--strict",), "flag", "Exit 4 when the answer is degraded; relax no query that finds nothing.", RETRIEVAL
+        ),
         *_FILTERS,
         Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
         _JSON,

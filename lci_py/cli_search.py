@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Number to the smallest value that it can have.
-_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0}
+_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0, "budget_ms": 1}
 _DEFAULTS = SearchRequest("")
 BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS, "shadow")
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
@@ -137,6 +137,7 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
         snippet=_number("snippet", raw.get("snippet")),
         max_tokens=_number("max_tokens", raw.get("max_tokens")),
         expand=expand,
+        budget_ms=_number("budget_ms", raw.get("budget_ms")),
         conflicts=_flag("conflicts", raw.get("conflicts")),
         explain=_flag("explain", raw.get("explain")),
         trace=_flag("trace", raw.get("trace")),
@@ -237,7 +238,7 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
         machine_stdout().writelines(line + "\n" for line in jsonl(answer))
     elif call.flag("paths"):
         _print_paths(answer)
-        _warn_degraded(answer, call)
+        _warn(answer, call)
     else:
         from lci_py.render.table import render
 
@@ -265,9 +266,12 @@ def _print_paths(answer: Answer) -> None:
     render_paths(answer, file=paths_stdout())
 
 
-def _warn_degraded(answer: Answer, call: Invocation) -> None:
+def _warn(answer: Answer, call: Invocation) -> None:
+    """What a list of paths cannot say about itself."""
     for d in answer.degraded:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
+    for given_up in (answer.plan or {}).get("relaxed", ()):
+        warn(f"relaxed: {given_up}", quiet=call.flag("quiet"))
 
 
 # --- batch ------------------------------------------------------------------------------------------------------

@@ -204,6 +204,20 @@ class IndexWriteError(IndexError_):
     code = "index_write"
 
 
+class BudgetExceededError(LciError):
+    """The only view that is asked has not answered within --budget-ms."""
+
+    code = "budget_exceeded"
+    exit_code = EXIT_DEGRADED
+
+    def __init__(self, view: str, budget_ms: int) -> None:
+        super().__init__(
+            f"{view} has not answered within {budget_ms:,} ms",
+            hint="raise --budget-ms, or search with --mode multiview, which answers with what there is",
+            budget_ms=budget_ms,
+        )
+
+
 class InterruptedRun(LciError):
     """Ctrl-C. Nothing is half written: an index is replaced whole or not at all."""
 

@@ -15,9 +15,17 @@ from tests.cli_fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raisi
 
 
 def test_batch_answers_in_order(run: Callable[..., Ran], app: FakeApp) -> None:
-    line = {"query": "two", "mode": "symbolic", "limit": 2, "kind": "class", "lang": ["go", "c"], "conflicts": True}
+    line = {
+        "query": "two",
+        "mode": "symbolic",
+        "limit": 2,
+        "budget_ms": 7,
+        "kind": "class",
+        "lang": ["go", "c"],
+        "conflicts": True,
+    }
     stdin = f"\ufeffone\n\n  \n{json.dumps(line)}\r\n".encode()
-    ran = run("search", "--batch", "-", "-m", "bm25", "-k", "method", stdin=stdin)
+    ran = run("search", "--batch", "-", "-m", "bm25", "-k", "method", "--budget-ms", "90", stdin=stdin)
     assert ran.code == 0
     for envelope in ran.lines:
         VALIDATOR.validate(envelope)
@@ -25,6 +33,7 @@ def test_batch_answers_in_order(run: Callable[..., Ran], app: FakeApp) -> None:
     one, two = app.requests
     assert (one.limit, one.filters.kind) == (None, ("method",))  # the flags are the defaults of every line
     assert (two.limit, two.filters.kind, two.filters.lang, two.conflicts) == (2, ("class",), ("go", "c"), True)
+    assert (one.budget_ms, two.budget_ms) == (90, 7)
     assert app.opened == 1
 
 
@@ -37,6 +46,8 @@ BAD_LINES = [
     '{"query": "q", "limit": 0}',
     '{"query": "q", "limit": true}',
     '{"query": "q", "limit": "3"}',
+    '{"query": "q", "budget_ms": 0}',
+    '{"query": "q", "budget_ms": 1.5}',
     '{"query": "q", "lang": 1}',
     '{"query": "q", "lang": [1]}',
     '{"query": "q", "strict": 1}',

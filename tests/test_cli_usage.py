@@ -118,6 +118,8 @@ USAGE_ERRORS = [
     ["search", "q", "-n", "-3"],
     ["search", "q", "--snippet", "-1"],
     ["search", "q", "--max-tokens", "0"],
+    ["search", "q", "--budget-ms", "0"],
+    ["search", "q", "--budget-ms", "soon"],
     ["search", "q", "--lang", ""],
     ["search", "q", "--batch", "-"],
     ["search", "--batch", "-", "-n", "0"],

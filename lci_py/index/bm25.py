@@ -204,6 +204,28 @@ class LexicalIndex:
         columns = tuple(segment.terms.find(text) for segment in self._segments)
         return columns if any(column >= 0 for column in columns) else None
 
+    def starting(self, prefix: str, most: int) -> set[str] | None:
+        """The terms that start with a text; None if a segment has more than so many.
+
+        Raises:
+            DamagedIndexError: The vocabulary is not what was written.
+        """
+        found: set[str] = set()
+        for segment in self._segments:
+            terms = segment.terms.starting(prefix, most)
+            if terms is None:
+                return None
+            found.update(terms)
+        return found
+
+    def frequency(self, field: str, term: Term) -> int:
+        """How many rows of a field but `files` hold a term.
+
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
+        return len(self._postings(field, term)[0])
+
     def scores(self, field: str, terms: Iterable[tuple[Term, float]]) -> NDArray[np.float32]:
         """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -58,6 +59,8 @@ class _Segment:
         self.db = sqlite3.connect(uri, uri=True, check_same_thread=False)
         self.db.execute("PRAGMA trusted_schema = OFF")  # the file is data: its schema runs nothing
         self.db.row_factory = sqlite3.Row
+        # A search that ran out of time may still read in its thread, whatever this build of SQLite allows.
+        self._turn = allocate_lock()
         self._public = {kind: numbering.public(kind, number) for kind in set(_NUMBERS.values())}
         self._totals = {kind: numbering.total(kind) for kind in self._public}
         self.live = "1"
@@ -69,9 +72,14 @@ class _Segment:
 
     def execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
         try:
-            return self.db.execute(sql, args).fetchall()
+            with self._turn:
+                return self.db.execute(sql, args).fetchall()
         except sqlite3.DatabaseError as error:
             raise DamagedIndexError(f"{self.name}: {error}") from error
+
+    def close(self) -> None:
+        with self._turn:
+            self.db.close()
 
     def public(self, kind: str, number: int) -> int:
         """The public number of a number in this segment, -1 if it is dead."""
@@ -112,7 +120,7 @@ class SymbolicIndex:
 
     def close(self) -> None:
         for segment in self.segments:
-            segment.db.close()
+            segment.close()
 
     # --- rows ---------------------------------------------------------------------------------------------------
 

@@ -167,6 +167,8 @@ class _Listing:
         for d in self.answer.degraded:
             text = f"{warn} degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}; "
             yield self.style(visible_line(f"{text}impact {d.confidence_impact}: {d.detail}"), "warn")
+        for given_up in (self.answer.plan or {}).get("relaxed", ()):
+            yield self.style(visible_line(f"{warn} relaxed: {given_up}"), "warn")
         if self.answer.conflicts:
             from lci_py.render.conflicts import disagreement_lines
 

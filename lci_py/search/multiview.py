@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import IndexError_, ShardMissingError
-from lci_py.search import present
+from lci_py.search import ladder, present
 from lci_py.search.fusion import Candidates, Ranked
 from lci_py.search.hits import HitList
+from lci_py.search.plan import MINOR, parts
+from lci_py.search.plan import RETRIEVAL
 from lci_py.search.plan import plan as make_plan
 from lci_py.search.query import read_fields, read_text
+from lci_py.search.race import side_by_side
 from lci_py.search.rewrites import look_up, rewritten
 from lci_py.search.signals import factors, measure
 from lci_py.types import VIEWS, Degradation
 
 if TYPE_CHECKING:
+    from _thread import LockType
+
     from numpy.typing import NDArray
 
     from lci_py.index.unit_table import UnitTable
     from lci_py.search.fusion import Fused
+    from lci_py.search.ladder import Attempt
     from lci_py.search.plan import Plan
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
     from lci_py.search.session import Session
-    from lci_py.types import Answer, SearchRequest, View
+    from lci_py.types import Answer, Filters, SearchRequest, View
 
 #: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
 POOL = 400
@@ -37,11 +42,12 @@ POOL = 400
 
 @dataclass(slots=True)
 class Views:
-    """Loaders of the three views; each may raise an `IndexError_`."""
+    """Loaders of the three views, each of which may raise an `IndexError_`, and the locks that are held for theirs."""
 
     dense: Callable[[], DenseRetriever]
     bm25: Callable[[], LexicalRetriever]
     symbolic: Callable[[], SymbolicRetriever]
+    turns: Mapping[View, LockType]
 
 
 @dataclass(slots=True)
@@ -69,27 +75,27 @@ class Outcome:
 
 
 def answer(session: Session, request: SearchRequest) -> Answer:
-    """Answer a query in the mode multiview.
+    """Answer a query in the mode multiview. A budget counts from here on.
 
     Raises:
         UsageError: A filter cannot be used.
         IndexError_: No view can be used.
     """
+    began = time.perf_counter()
     text, filters = read_fields(request.query, request.filters)
     session.check(filters)
     if not text:
         return session.structural(request)
     query = read_text(text)
-    allowed = session.allowed(filters)
-    places: dict[int, int] = {}
-    if query.phrases:
-        from lci_py.search.literal import units_with
-
-        allowed, places = units_with(session, query.phrases, allowed)
-    wording = look_up(session, query)
-    chosen = make_plan(query, filters, expand=request.expand, near=request.near, wording=wording)
-    outcome = search(rewritten(query, wording.rewrites), chosen, session.views, session.unit_table, allowed)
-    made = present.multiview_answer(session, request, chosen, outcome, places)
+    attempt = ladder.first(session, query, filters)
+    chosen, outcome = _attempted(session, request, filters, attempt, began)
+    again = None if request.strict else ladder.relaxed(session, query, filters, attempt, outcome)
+    if again is not None:
+        other = _attempted(session, request, filters, again, began)
+        if not outcome.total or ladder.by_words(other[1]):
+            attempt, (chosen, outcome) = again, other
+    chosen = ladder.settled(chosen, attempt, outcome, filtered=bool(filters))
+    made = present.multiview_answer(session, request, chosen, outcome, attempt.places)
     if request.shadow is not None:
         from lci_py.search.shadow import shadow
 
@@ -101,34 +107,62 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     return expanded(session, request, filters, made, outcome)
 
 
-def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None) -> Outcome:
+def _attempted(
+    session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float
+) -> tuple[Plan, Outcome]:
+    until = began + request.budget_ms * RETRIEVAL / 1e3 if request.budget_ms is not None else None
+    wording = look_up(session, attempt.query, until)
+    chosen = make_plan(
+        attempt.query,
+        filters,
+        wording=wording,
+        expand=request.expand,
+        near=request.near,
+        budget_ms=request.budget_ms,
+        strict=request.strict,
+    )
+    if attempt.hopeless:
+        return chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
+    query = rewritten(attempt.query, wording.rewrites)
+    return chosen, search(query, chosen, session.views, session.unit_table, attempt.allowed, began)
+
+
+def search(
+    query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None, began: float
+) -> Outcome:
     """Answer a multiview query.
 
     Args:
         query: The text to rank by.
-        plan: Weights and factors.
-        views: The loaders; a view that fails is reported in `degraded` and the others answer.
+        plan: Weights, factors and budgets.
+        views: The loaders; a view that fails or is late is reported in `degraded` and the others answer.
         table: Facts about the units.
         allowed: [units] mask of the filters.
+        began: The moment of `time.perf_counter` from which the budgets count.
+    Raises:
+        IndexError_: Every view failed; the first one's error.
     """
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS})
     spent: dict[View, float] = {}
 
     def run(view: View) -> HitList:
-        began = time.perf_counter()
+        started = time.perf_counter()
         retriever: Retriever = getattr(views, view)()
         hits = retriever.search(query, POOL, allowed)
-        spent[view] = (time.perf_counter() - began) * 1e3
+        spent[view] = (time.perf_counter() - started) * 1e3
         return hits
 
-    found = _in_parallel(run)
-    answering = [view for view in VIEWS if not isinstance(found[view], IndexError_)]
+    found = side_by_side(run, VIEWS, views.turns, {view: began + ms / 1e3 for view, ms in plan.budgets.items()})
+    waited = (time.perf_counter() - began) * 1e3
+    answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
     for view in VIEWS:
-        hits = found[view]
-        if isinstance(hits, IndexError_):
-            if not answering:
+        hits = found.get(view)
+        if hits is None:
+            outcome.degraded.append(_late(view, plan, waited, answering))
+        elif isinstance(hits, IndexError_):
+            if len(found) == len(VIEWS) and not answering:
                 raise hits  # the first view's error is the command's
-            outcome.degraded.append(_degradation(view, hits, answering))
+            outcome.degraded.append(_failed(view, plan, hits, answering))
         elif isinstance(hits, BaseException):
             raise hits
         else:
@@ -136,36 +170,31 @@ def search(query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed
             outcome.trace[view] = {"ms": spent[view], "candidates": len(hits)}
     units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
     if len(units):
-        began = time.perf_counter()
+        started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         signals = measure(query, units, views, table, outcome.hits, failed)
         outcome.candidates = Candidates(units, table.file[units], signals, factors(query, units, table))
         outcome.ranked = Ranked(outcome.candidates, plan)
-        outcome.trace["fusion"] = {"ms": (time.perf_counter() - began) * 1e3, "candidates": len(units)}
+        outcome.trace["fusion"] = {"ms": (time.perf_counter() - started) * 1e3, "candidates": len(units)}
     return outcome
 
 
-def _in_parallel(run: Callable[[View], HitList]) -> dict[View, HitList | BaseException]:
-    """Each view in a thread of its own. Plain threads: importing an executor takes longer than a query."""
-    found: dict[View, HitList | BaseException] = {}
-
-    def work(view: View) -> None:
-        try:
-            found[view] = run(view)
-        except BaseException as error:  # re-raised by the caller, in its own thread
-            found[view] = error
-
-    threads = [threading.Thread(target=work, args=(view,), daemon=True) for view in VIEWS[1:]]
-    for thread in threads:
-        thread.start()
-    work(VIEWS[0])
-    for thread in threads:
-        thread.join()
-    return found
-
-
-def _degradation(view: View, error: IndexError_, answering: list[View]) -> Degradation:
+def _failed(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:
     missing = isinstance(error, ShardMissingError)  # also one that is still to be made
     mode = "shard_missing" if missing else error.code if error.code == "model_mismatch" else "error"
-    impact = "medium" if view == "symbolic" else "high"
-    return Degradation(view, mode, "+".join(answering), impact, error.message)
+    return Degradation(view, mode, _fallback(answering), _impact(view, plan, answering), error.message)
+
+
+def _late(view: View, plan: Plan, waited: float, answering: list[View]) -> Degradation:
+    detail = f"its share of the time budget is {plan.budgets[view]:g} ms; it had not answered after {waited:.0f} ms"
+    return Degradation(view, "timeout", _fallback(answering), _impact(view, plan, answering), detail)
+
+
+def _fallback(answering: list[View]) -> str:
+    return "+".join(answering) or "none"
+
+
+def _impact(view: View, plan: Plan, answering: list[View]) -> str:
+    """How much of the ranking's weight is missing with the view."""
+    part = parts(plan.weights)[view]
+    return "high" if part >= MINOR or not answering else "medium" if part >= MINOR / 2 else "low"

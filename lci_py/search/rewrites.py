@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ LEAST_PART = 0.01
 JOINED_WEIGHT = 0.6
 #: Words that mean something, of a query whose neighbours are joined: of a long question most pairs are chance.
 MOST_JOINED = 5
+#: Terms that begin alike are listed rather than looked up one by one, if they have these letters in common and are few.
+_LEAST_PREFIX, _MOST_NEAR = 3, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +77,23 @@ class Wording:
 NO_WORDING = Wording()
 
 
-def look_up(session: Session, query: TextQuery) -> Wording:
-    """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it."""
+def look_up(session: Session, query: TextQuery, until: float | None = None) -> Wording:
+    """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it.
+
+    Args:
+        session: Whose index.
+        query: The query.
+        until: The moment of `time.perf_counter` up to which the shard's turn is waited for; None for any time.
+    """
+    turn = session.turns["bm25"]
+    if not turn.acquire(timeout=-1 if until is None else max(0.0, until - time.perf_counter())):
+        return NO_WORDING  # the view that is late says so
     try:
         return wording(query, session.lexical, session.related)
     except IndexError_:
-        return NO_WORDING  # the view that reads the shard says so
+        return NO_WORDING  # as does the one that fails
+    finally:
+        turn.release()
 
 
 def wording(query: TextQuery, index: LexicalIndex, related: RelatedTerms | None) -> Wording:
@@ -93,7 +107,7 @@ def wording(query: TextQuery, index: LexicalIndex, related: RelatedTerms | None)
         DamagedIndexError: A shard is not what was written.
     """
     own = dict(query.terms)
-    seen = _Frequencies(index)
+    seen = _Vocabulary(index)
     words = _prose(query)
     stems = [term for term in dict.fromkeys(map(stem, words)) if term in own]
     found = _joined(words, seen) if 1 < len(words) <= MOST_JOINED else []
@@ -120,12 +134,21 @@ def rewritten(query: TextQuery, rewrites: Sequence[Rewrite]) -> TextQuery:
     return replace(query, terms=tuple(terms.items()), forms=forms, spelled=tuple(spelled.items()))
 
 
-class _Frequencies:
-    """How many chunks and definitions hold a term; what is dead does not count."""
+class _Vocabulary:
+    """Which terms there are, and how many chunks and definitions hold one; what is dead does not count."""
 
     def __init__(self, index: LexicalIndex) -> None:
         self._index = index
         self._known: dict[tuple[str, str], int] = {}
+
+    def have(self, terms: Sequence[str]) -> list[str]:
+        """Those of some terms that the index has, in the order given. They are cheap to find if they begin alike."""
+        first, last = min(terms, default=""), max(terms, default="")
+        same = next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))
+        near = self._index.starting(first[:same], _MOST_NEAR) if same >= _LEAST_PREFIX else None
+        if near is None:
+            return [term for term in terms if self._index.term(term) is not None]
+        return [term for term in terms if term in near]
 
     def content(self, term: str) -> int:
         return self._of("content", term)
@@ -137,7 +160,7 @@ class _Frequencies:
         found = self._known.get((field, term))
         if found is None:
             known = self._index.term(term)
-            found = self._known[field, term] = 0 if known is None else len(self._index.rows(field, known))
+            found = self._known[field, term] = 0 if known is None else self._index.frequency(field, known)
         return found
 
     def informs(self, term: str) -> float:
@@ -152,16 +175,15 @@ def _prose(query: TextQuery) -> list[str]:
     return [word.lower() for word in query.words if word not in meant and word.lower() not in STOPWORDS]
 
 
-def _joined(words: list[str], seen: _Frequencies) -> list[Rewrite]:
+def _joined(words: list[str], seen: _Vocabulary) -> list[Rewrite]:
     """The names that two neighbours spell in another form or order (`parse config`, ConfigParser), as one rewrite."""
     spelled: dict[str, None] = {}
     texts = []
     for first, second in itertools.pairwise(words):
         heads, tails = _spellings(first, seen), _spellings(second, seen)
-        pairs = itertools.product((joined(one) for one in heads), (joined(one) for one in tails))
-        names = dict.fromkeys(name for one, other in pairs for name in (one + other, other + one))
-        names.pop(joined(first + second), None)  # the query's own spelling is looked up anyway
-        found = [name for name in names if seen.names(name)]
+        names = [one + other for one in heads for other in tails if one + other != joined(first + second)]
+        turned = [other + one for one in heads for other in tails]
+        found = [name for some in (names, turned) for name in seen.have(list(dict.fromkeys(some))) if seen.names(name)]
         if found:
             spelled.update(dict.fromkeys(found))
             texts.append(f"{first} {second} ~ {', '.join(found)}")
@@ -170,15 +192,15 @@ def _joined(words: list[str], seen: _Frequencies) -> list[Rewrite]:
     return [Rewrite(f"{' · '.join(texts)} (joined)", (), tuple((name, JOINED_WEIGHT) for name in spelled))]
 
 
-def _spellings(word: str, seen: _Frequencies) -> list[str]:
+def _spellings(word: str, seen: _Vocabulary) -> list[str]:
     """Forms of a word as a name may have them: itself, without its ending, and those that the index has."""
     own = stem(word)
-    other = [form for form in forms(own) if seen.names(form)][:MOST_FORMS]
+    other = [form for form in seen.have(forms(own)) if seen.names(form)][:MOST_FORMS]
     # A stem may lack its last e, which a name has: parse, resolve.
-    return list(dict.fromkeys((word, own, f"{own}e", *other, *(f"{form}e" for form in other))))
+    return list(dict.fromkeys(map(joined, (word, own, f"{own}e", *other, *(f"{form}e" for form in other)))))
 
 
-def _rewrite(term: str, own: dict[str, float], seen: _Frequencies, related: RelatedTerms | None) -> Rewrite | None:
+def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: RelatedTerms | None) -> Rewrite | None:
     kinds = {"morphology": _forms(term, own, seen), "this repository": _abbreviations(term, own, seen, related)}
     weights = {"morphology": FORM_WEIGHT, "this repository": RELATED_WEIGHT}
     terms: dict[str, float] = {}
@@ -193,14 +215,14 @@ def _rewrite(term: str, own: dict[str, float], seen: _Frequencies, related: Rela
     return Rewrite(f"{term} ~ {' · '.join(texts)}", tuple(terms.items()))
 
 
-def _forms(term: str, own: dict[str, float], seen: _Frequencies) -> list[str]:
+def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
     """Other forms that the index has, first those that most names have."""
     least = max(1.0, LEAST_FORM * seen.content(term))
     found = [form for form in forms(term) if form not in own and (seen.content(form) >= least or seen.names(form))]
     return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
 
 
-def _abbreviations(term: str, own: dict[str, float], seen: _Frequencies, related: RelatedTerms | None) -> list[str]:
+def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related: RelatedTerms | None) -> list[str]:
     """What the repository shortens the word to, or what it is short for."""
     found = []
     for pair in related.of(term) if related is not None else ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from _thread import allocate_lock
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from lci_py.index.numbering import Numbering
 from lci_py.index.symbols import SymbolicIndex
 from lci_py.search import present
 from lci_py.search.query import read_symbolic
-from lci_py.types import BLOCK_KIND, FILE_KIND, KINDS, LAMBDA_KIND, Answer, Filters, SearchRequest
+from lci_py.types import BLOCK_KIND, FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Callable
 
     import numpy as np
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
     from lci_py.index.files import FileTable
     from lci_py.index.graph import GraphIndex
     from lci_py.index.related import RelatedTerms
+    from lci_py.index.symbols import Row
     from lci_py.index.unit_table import UnitTable
     from lci_py.search.freshness import Freshness
     from lci_py.search.modules import Modules
     from lci_py.search.multiview import Views
     from lci_py.source.walk import WalkResult
+    from lci_py.types import View
     from lci_py.types_conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types_graph import GraphAnswer, GraphRequest
 
@@ -63,6 +67,8 @@ class Session:
         self.limit = limit
         self.model = model
         self.reader = present.SourceReader(root)
+        #: Held by whoever uses a view's shard: a view that misses its time budget goes on in its thread.
+        self.turns: dict[View, LockType] = {view: allocate_lock() for view in VIEWS}
         self._walk = walk  # what an index run would list
 
     def __enter__(self) -> Session:
@@ -176,7 +182,7 @@ class Session:
     def views(self) -> Views:
         from lci_py.search.multiview import Views
 
-        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic)
+        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, self.turns)
 
     @cached_property
     def dense(self) -> Any:
@@ -317,10 +323,25 @@ class Session:
         return conflicts(self, request)
 
     def structural(self, request: SearchRequest) -> Answer:
-        """The symbols that pass the filters and the query's terms."""
+        """The symbols that pass the filters and the query's terms.
+
+        Raises:
+            UsageError: A term cannot be used.
+            BudgetExceededError: There was no time to find them.
+        """
         filters = read_symbolic(request.query, request.filters)
         self.check(filters)
-        rows, total = self.symbols.select(filters, self.shown(request))
+
+        def select() -> tuple[list[Row], int]:
+            return self.symbols.select(filters, self.shown(request))
+
+        if request.budget_ms is None:
+            with self.turns["symbolic"]:
+                rows, total = select()
+        else:
+            from lci_py.search.race import within
+
+            rows, total = within(select, "symbolic", self.turns["symbolic"], request.budget_ms, time.perf_counter())
         results = [present.result(self, row, request, "symbolic", 1.0) for row in rows]
         return present.answer(self, request, results, total)
 

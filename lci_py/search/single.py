@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,28 +10,42 @@ import numpy as np
 from lci_py.search import present
 from lci_py.search.hits import HitList
 from lci_py.search.query import read_text
+from lci_py.search.race import within
 from lci_py.search.spread import POOL, spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lci_py.search.retriever import Retriever
     from lci_py.search.session import Session
-    from lci_py.types import Answer, SearchRequest
+    from lci_py.types import Answer, SearchRequest, View
 
 
 def search(session: Session, request: SearchRequest) -> Answer:
-    """Answer a query in the mode dense or bm25. Raises what the shard that it reads raises."""
+    """Answer a query in the mode dense or bm25.
+
+    Raises:
+        IndexError_: The shard cannot be used.
+        BudgetExceededError: There was no time to search it.
+    """
+    began = time.perf_counter()
     query = read_text(request.query)
     allowed = session.allowed(request.filters)
-    retriever = session.dense if request.mode == "dense" else session.bm25
+    view: View = "dense" if request.mode == "dense" else "bm25"
     places: dict[int, int] = {}
     phrases = query.phrases if request.mode == "bm25" else ()
     if phrases:
         from lci_py.search.literal import units_with
 
-        allowed, places = units_with(session, phrases, allowed)
+        with session.turns["bm25"]:
+            allowed, places = units_with(session, phrases, allowed)
     limit = session.shown(request)
-    hits = retriever.search(query, max(limit, POOL), allowed)
+
+    def found() -> HitList:
+        retriever: Retriever = getattr(session, view)
+        return retriever.search(query, max(limit, POOL), allowed)
+
+    hits = within(found, view, session.turns[view], request.budget_ms, began)
     hits = spread(hits, session.files_of(hits.units[:POOL])).head(limit)
     if phrases:
         hits = _with_literal_hits(hits, allowed, limit)

@@ -149,12 +149,14 @@ def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
         answer(
             make(),
             degraded=(Degradation("dense", "timeout", "bm25", "high", "late"),),
+            plan={"relaxed": ["it is \x1b[31mnot\n quoted"]},
             conflicts=({"conflict_type": "numeric-mismatch", "reasoning": "3 is not 5", "sources": ["a:1"]},),
             truncated={"results_dropped": 2, "snippets_dropped": 1, "max_tokens": 900, "definitions_dropped": 4},
             index=replace(INDEX, stale_files=2),
         )
     )
     assert "degraded: dense (timeout), answered by bm25; impact high: late\n" in text
+    assert "⚠ relaxed: it is \\x1b[31mnot\\n quoted\n" in text
     assert "⚠ numeric-mismatch: 3 is not 5\n    a:1\n" in text
     assert "cut to 900 tokens: 2 results, 1 snippet and 4 definitions dropped\n" in text
     assert text.endswith("2 files changed since: run `lci index`\n")
