@@ -13,8 +13,7 @@ from lci_py.errors import IndexError_, ShardMissingError
 from lci_py.search import ladder, present
 from lci_py.search.fusion import Candidates, Ranked
 from lci_py.search.hits import HitList
-from lci_py.search.plan import MINOR, parts
-from lci_py.search.plan import RETRIEVAL
+from lci_py.search.plan import MINOR, RETRIEVAL, parts
 from lci_py.search.plan import plan as make_plan
 from lci_py.search.query import read_fields, read_text
 from lci_py.search.race import side_by_side

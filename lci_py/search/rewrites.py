@@ -140,6 +140,13 @@ class _Vocabulary:
     def __init__(self, index: LexicalIndex) -> None:
         self._index = index
         self._known: dict[tuple[str, str], int] = {}
+        self._forms: dict[str, list[str]] = {}
+
+    def forms(self, word: str) -> list[str]:
+        """The other forms of a stem that the index has."""
+        if word not in self._forms:
+            self._forms[word] = self.have(forms(word))
+        return self._forms[word]
 
     def have(self, terms: Sequence[str]) -> list[str]:
         """Those of some terms that the index has, in the order given. They are cheap to find if they begin alike."""
@@ -195,7 +202,7 @@ def _joined(words: list[str], seen: _Vocabulary) -> list[Rewrite]:
 def _spellings(word: str, seen: _Vocabulary) -> list[str]:
     """Forms of a word as a name may have them: itself, without its ending, and those that the index has."""
     own = stem(word)
-    other = [form for form in seen.have(forms(own)) if seen.names(form)][:MOST_FORMS]
+    other = [form for form in seen.forms(own) if seen.names(form)][:MOST_FORMS]
     # A stem may lack its last e, which a name has: parse, resolve.
     return list(dict.fromkeys(map(joined, (word, own, f"{own}e", *other, *(f"{form}e" for form in other)))))
 
@@ -218,7 +225,7 @@ def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: Relat
 def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
     """Other forms that the index has, first those that most names have."""
     least = max(1.0, LEAST_FORM * seen.content(term))
-    found = [form for form in forms(term) if form not in own and (seen.content(form) >= least or seen.names(form))]
+    found = [form for form in seen.forms(term) if form not in own and (seen.content(form) >= least or seen.names(form))]
     return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
 
 
