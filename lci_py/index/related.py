@@ -34,11 +34,25 @@ if TYPE_CHECKING:
 MOST_PAIRS = 100
 #: Letters of a short form, and by how many the long one has more.
 SHORTEST, LONGEST, LEAST_CUT = 2, 6, 2
+#: Letters that one with a vowel begins with as the long form does, or all of them: recv, but not get of generate.
+_BEGINNING = 3
 #: Characters of a type, a value or a comment that are looked at: what a name is of comes first.
 _TEXT = 120
+_SIGNATURE = 400
 _MOST = 255  # a count in a file, stored in a byte
 #: What a type is qualified with: the name of a package says nothing of what a name is.
 _QUALIFIER = re.compile(r"\w+(?:\.|::|\\)")
+#: What stands between the parameters of a signature.
+_BETWEEN = re.compile(r"[(),;{}|]")
+#: Languages whose declarations have the type before the name.
+_TYPE_FIRST = frozenset({"c", "cpp", "csharp", "dart", "groovy", "java", "objc"})
+#: Words of languages, which stand beside names everywhere: `int interval` shortens nothing.
+_KEYWORDS = frozenset(
+    "bool byte char const def dyn enum float fn fun int let list long mut set short str string struct type uint use "
+    "var void".split()
+)
+#: Kinds of symbols whose signature is a declaration: of parameters, or of one value.
+_DECLARED = frozenset({"function", "method", "constructor", "field", "property", "variable"})
 
 Pair = tuple[str, str]  # the short form and the long one, both as stems
 
@@ -63,9 +77,11 @@ def shortens(short: str, long: str) -> bool:
     """
     if not SHORTEST <= len(short) <= min(LONGEST, len(long) - LEAST_CUT) or short[0] != long[0] or short in STOPWORDS:
         return False
-    if not (short.isascii() and long.isascii() and short.isalpha() and long.isalpha()):
+    if short in _KEYWORDS or not (short.isascii() and long.isascii() and short.isalpha() and long.isalpha()):
         return False
     same = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
+    if same < min(len(short), _BEGINNING) and any(letter in "aeiou" for letter in short[1:]):
+        return False
     place = same
     for letter in short[same:]:
         place = long.find(letter, place) + 1
@@ -95,8 +111,13 @@ def evidence(record: FileRecord) -> dict[Pair, tuple[int, int]]:
 def _declarations(record: FileRecord) -> set[tuple[str, str]]:
     """Names with their types, values or origins, each once."""
     found = record.extract
-    texts = {(item.name, item.text[:_TEXT]) for item in found.types if len(item.name) > 1 and len(item.text) > 1}
-    pairs = {(name, text if text[0] == "=" else _QUALIFIER.sub("", text)) for name, text in texts}
+    pairs = {
+        (item.name, _plain(item.text[:_TEXT])) for item in found.types if len(item.name) > 1 and len(item.text) > 1
+    }
+    first = found.language not in _TYPE_FIRST
+    for symbol in found.symbols:
+        if symbol.kind in _DECLARED:
+            pairs.update(item for item in _declared(symbol.signature[:_SIGNATURE], first) if item[1])
     pairs.update((item.alias, f"{item.module[-_TEXT:]} {item.name}") for item in found.imports if item.alias)
     return pairs
 
@@ -104,11 +125,41 @@ def _declarations(record: FileRecord) -> set[tuple[str, str]]:
 def _comments(record: FileRecord) -> set[tuple[str, str]]:
     """Names of definitions and their parameters, with the beginning of the definition's comment."""
     found = record.extract
-    names = {place: [symbol.name] for place, symbol in enumerate(found.symbols) if symbol.doc}
-    for item in found.types:
-        if item.scope in names and item.text[:1] != "=":
-            names[item.scope].append(item.name)
-    return {(" ".join(own), found.symbols[place].doc[:_TEXT]) for place, own in names.items()}
+    first = found.language not in _TYPE_FIRST
+    return {
+        (" ".join((symbol.name, *_names(symbol.signature[:_SIGNATURE], first))), symbol.doc[:_TEXT])
+        for symbol in found.symbols
+        if symbol.doc and symbol.kind in _DECLARED
+    }
+
+
+@lru_cache(maxsize=1 << 15)
+def _plain(text: str) -> str:
+    """The words of a type or a value."""
+    return " ".join(WORD.findall(text if text[0] == "=" else _QUALIFIER.sub("", text)))
+
+
+@lru_cache(maxsize=1 << 15)
+def _declared(signature: str, first: bool) -> tuple[tuple[str, str], ...]:
+    """The parameters in a signature, or the one field, with their types, "" if none is given.
+
+    Args:
+        signature: As the index has it.
+        first: Whether the name stands before the type.
+    """
+    found = []
+    head, bracket, rest = signature.partition("(")
+    for piece in _BETWEEN.split(rest if bracket else head):
+        words = WORD.findall(_QUALIFIER.sub("", piece.partition("=")[0]))
+        if words:
+            name = words.pop(0 if first else -1)
+            if len(name) > 1:
+                found.append((name, " ".join(words)))
+    return tuple(found)
+
+
+def _names(signature: str, first: bool) -> Iterator[str]:
+    return (name for name, _ in _declared(signature, first))
 
 
 def _counted(texts: Iterable[tuple[str, str]], *, told: bool = False) -> Counter[Pair]:
