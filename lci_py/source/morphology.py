@@ -52,12 +52,13 @@ _CHANGES: tuple[tuple[str, str], ...] = (
     ("iz", "is"),  # serialise
     ("or", "our"),  # behaviour
 )
-#: A verb's final consonant that is doubled before -er: mapper, formatter.
+#: A verb's final consonant that is doubled before -er and -ation: mapper, formatter, cancellation.
 _DOUBLED = frozenset("bdfgklmnprt")
-#: Words in -er that are no agents of the verb they look like.
+#: Words that are not derived from the word that is left of them.
 _FALSE = frozenset(
-    "better border buffer corner cover either folder former header ladder latter layer letter lower master matter "
-    "member number offer order paper power proper rather render tender tower upper water weather whether".split()
+    "better border buffer constant corner cover either folder former header important instant ladder latter layer "
+    "letter lower master matter member mission number offer order paper power proper rather render station tender tower "
+    "upper version water weather whether".split()
 )
 _STOPPED = frozenset(stem(word) for word in STOPWORDS)
 
@@ -87,12 +88,10 @@ def _bases(word: str) -> list[str]:
         base = word[: -len(suffix)]
         if word.endswith(suffix) and len(base) >= least:
             found.append(base)
-    if word.endswith("er"):
-        base = word[:-2]
-        if len(base) == 3:
-            found.append(f"{base}e")  # timer: a stem of four letters keeps its e
-        if len(base) >= 4 and base[-1] == base[-2] and base[-1] in _DOUBLED:
-            found.append(base[:-1])
+            if base[-1] == base[-2] and base[-1] in _DOUBLED:
+                found.append(base[:-1])
+    if word.endswith("er") and len(word) == 5:
+        found.append(word[:-1])  # timer: a stem of four letters keeps its e
     return list(dict.fromkeys(found))
 
 
@@ -108,7 +107,7 @@ def _derived(base: str) -> list[str]:
     """A base, and the stems of what may be derived from it."""
     found = [base, *_changed(base), *(base + suffix for suffix, least in _SUFFIXES if len(base) >= least)]
     if len(base) >= 3 and base[-1] in _DOUBLED:
-        found.append(f"{base}{base[-1]}er")
+        found += [f"{base}{base[-1]}{suffix}" for suffix in ("er", "ation")]
     if len(base) == 4 and base.endswith("e"):
         found.append(f"{base}r")
     return found
