@@ -13,7 +13,7 @@ from lci_py.errors import IndexError_, ShardMissingError
 from lci_py.search import ladder, present
 from lci_py.search.fusion import Candidates, Ranked
 from lci_py.search.hits import HitList
-from lci_py.search.plan import MINOR, RETRIEVAL, parts
+from lci_py.search.plan import MINOR, parts
 from lci_py.search.plan import plan as make_plan
 from lci_py.search.query import read_fields, read_text
 from lci_py.search.race import side_by_side
@@ -109,8 +109,7 @@ def answer(session: Session, request: SearchRequest) -> Answer:
 def _attempted(
     session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float
 ) -> tuple[Plan, Outcome]:
-    until = began + request.budget_ms * RETRIEVAL / 1e3 if request.budget_ms is not None else None
-    wording = look_up(session, attempt.query, until)
+    wording = look_up(session, attempt.query, wait=request.budget_ms is None)
     chosen = make_plan(
         attempt.query,
         filters,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -77,21 +76,21 @@ class Wording:
 NO_WORDING = Wording()
 
 
-def look_up(session: Session, query: TextQuery, until: float | None = None) -> Wording:
+def look_up(session: Session, query: TextQuery, *, wait: bool = True) -> Wording:
     """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it.
 
     Args:
         session: Whose index.
         query: The query.
-        until: The moment of `time.perf_counter` up to which the shard's turn is waited for; None for any time.
+        wait: For the shard's turn, which a view that is late still has; False where time is short.
     """
     turn = session.turns["bm25"]
-    if not turn.acquire(timeout=-1 if until is None else max(0.0, until - time.perf_counter())):
-        return NO_WORDING  # the view that is late says so
+    if not turn.acquire(blocking=wait):
+        return NO_WORDING  # the view says that it is late
     try:
         return wording(query, session.lexical, session.related)
     except IndexError_:
-        return NO_WORDING  # as does the one that fails
+        return NO_WORDING  # it says that it failed as well
     finally:
         turn.release()
 

@@ -57,8 +57,8 @@ _DOUBLED = frozenset("bdfgklmnprt")
 #: Words that are not derived from the word that is left of them.
 _FALSE = frozenset(
     "better border buffer constant corner cover either folder former header important instant ladder latter layer "
-    "letter lower master matter member mission number offer order paper power proper rather render station tender tower "
-    "upper version water weather whether".split()
+    "letter lower master matter member mission number offer order paper power proper rather render station tender "
+    "tower upper version water weather whether".split()
 )
 _STOPPED = frozenset(stem(word) for word in STOPWORDS)
 

@@ -49,7 +49,7 @@ def test_what_may_be_an_abbreviation(words: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["parse parser", "valid validation", "file files", "c client", "get generate", "cfg context", "fig config",
+    ["parse parser", "valid validation", "file files", "c client", "get generate", "int interval", "cfg context", "fig config",
      "configuration configurations", "is issue", "ab1 ab1234", "err er", "sess process", "réq réquest"],
 )  # fmt: skip
 def test_what_is_none(words: str) -> None:

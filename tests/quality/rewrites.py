@@ -47,7 +47,7 @@ def ndcg(found: Sequence[str], wanted: Sequence[str]) -> float:
 def asked(session: Session, repository: str, query: Mapping[str, Any]) -> Asked:
     """Ask one question twice."""
     request = SearchRequest(query["query"], "multiview", TOP, snippet=0)
-    with mock.patch.object(multiview, "look_up", lambda *_: NO_WORDING):
+    with mock.patch.object(multiview, "look_up", lambda *_, **__: NO_WORDING):
         before = session.search(request)
     after = session.search(request)
     scores = (ndcg([result.file for result in answer.results], query["files"]) for answer in (before, after))

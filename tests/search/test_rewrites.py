@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -23,7 +24,7 @@ SOURCES = {
     "app/config_parser.py": "class ConfigParser:\n    def read(self, cfg: Config, other):\n        return other\n",
     "app/load.py": "def load(cfg: Config):\n    return cfg\n",
     "app/settings.py": "def store(cfg: Config):\n    keep(cfg)\n",
-    "app/other.py": "def unrelated():\n    accept = 1\n    return accept\n",
+    "app/other.py": "def unrelated():\n    accept = parse_config(1)\n    return accept\n",
     "app/wire.py": "def encode(value):\n    return value\n\n\ndef encoder():\n    return encode\n",
     "app/lone.py": "def f(ms: Milliseconds):\n    return ms\n",
 }
@@ -61,7 +62,7 @@ def test_other_wordings_that_the_index_has(session, query, wanted):
 
 
 def test_what_is_written_as_a_name_or_in_quotes_is_meant(session):
-    for query in ("ConfigParser", "negotiation_of", '"negotiation"'):
+    for query in ("ConfigParser", "NEGOTIATION", '"negotiation"'):
         assert texts(session, query) == []
     assert texts(session, '"accept" negotiation') == texts(session, "negotiation")
 
@@ -69,6 +70,11 @@ def test_what_is_written_as_a_name_or_in_quotes_is_meant(session):
 def test_the_vocabulary_and_the_evidence_decide(session):
     assert texts(session, "milliseconds") == []  # one declaration of one file
     assert not any("resolvable" in text or "resolvabl" in text for text in texts(session, "resolution"))
+
+
+def test_only_definitions_are_joined_names(session):
+    (text,) = (text for text in texts(session, "config parse") if "joined" in text)
+    assert text == "config parse ~ configparser (joined)"  # parse_config is only called
 
 
 def test_there_are_at_most_three_of_the_rarest_words(session):
@@ -97,7 +103,8 @@ def test_a_search_finds_by_them_and_says_so(session):
     assert "bm25" in {best.mode_source, *(view for view, _ in best.also_matched)}
     assert ask(session, "negotiation") == answer
     joined = ask(session, "parse config")
-    assert joined.results[0].qualified_name == "ConfigParser"
+    (parser,) = (result for result in joined.results if result.qualified_name == "ConfigParser")
+    assert "symbolic" in {parser.mode_source, *(view for view, _ in parser.also_matched)}
     assert ask(session, "negotiation", mode="bm25").total == 0  # single modes take a query as it is
 
 
@@ -112,10 +119,24 @@ def test_without_the_shard_there_are_none(session, monkeypatch):
     assert look_up(session, read_text("negotiation")) == NO_WORDING
 
 
-def test_a_late_shard_is_not_waited_for(session):
+def test_a_late_shard_is_only_waited_for_if_there_is_time(session, monkeypatch):
     with session.turns["bm25"]:
-        assert look_up(session, read_text("negotiation"), until=0.0) == NO_WORDING
-    assert look_up(session, read_text("negotiation"), until=0.0) != NO_WORDING  # it is free
+        assert look_up(session, read_text("negotiation"), wait=False) == NO_WORDING
+    assert look_up(session, read_text("negotiation"), wait=False) != NO_WORDING  # it is free
+
+    class Turn:
+        asked: ClassVar[list[bool]] = []
+
+        def acquire(self, *, blocking: bool) -> bool:
+            self.asked.append(blocking)
+            return True
+
+        def release(self) -> None:
+            self.asked.append(False)
+
+    monkeypatch.setitem(session.turns, "bm25", Turn())
+    look_up(session, read_text("negotiation"))
+    assert Turn.asked == [True, False]
 
 
 # --- intents ------------------------------------------------------------------------------------------------------
