@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,24 +24,10 @@ from lci_py.errors import (
 if TYPE_CHECKING:
     from lci_py.config import Settings
     from lci_py.index.build import BuildOptions
-    from lci_py.index.manifest import Shard
-    from lci_py.search.session import Session
+    from lci_py.search.session import Session as Session
     from lci_py.source.walk import WalkResult
     from lci_py.types import BuildSummary, FileEntry, Skip
 
-__all__ = [
-    "Session",
-    "build_index",
-    "clean",
-    "dry_run",
-    "find_root",
-    "hooks",
-    "open_session",
-    "run_hook",
-    "status",
-]
-#: Paths shown of a long list.
-_EXAMPLES = 20
 #: Seconds that a search with --refresh always waits for another writer.
 _ALWAYS_WAIT = 10.0
 #: Seconds that a hook's run, which nobody waits for, waits for other writers.
@@ -198,8 +185,15 @@ def open_session(
     Raises:
         NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
+    began = time.perf_counter()
     where = find_root(root)
     settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
+    session = _refreshed(where, settings, model)
+    session.opening = (time.perf_counter() - began) * 1e3
+    return session
+
+
+def _refreshed(where: Path, settings: Settings, model: str | None) -> Session:
     try:
         session = _session(where, settings)
     except NoIndexError:
@@ -222,7 +216,7 @@ def open_session(
 
 
 def _session(root: Path, settings: Settings) -> Session:
-    from lci_py.search.session import Session
+    from lci_py.search.session import Session as Session
 
     index_dir = _index_dir(root, settings)
 
@@ -231,7 +225,15 @@ def _session(root: Path, settings: Settings) -> Session:
 
         return walk_around(index_dir, root, settings.walk_options())
 
-    return Session(
+    make: Callable[..., Session] = Session
+    if settings.log != "off":
+        from lci_py.index.search_log import SearchLog
+        from lci_py.search.logged import LoggedSession
+
+        # A link that nobody named may have come with a clone, and leads anywhere: nothing is written there.
+        folder = index_dir.resolve() if settings.index_dir else index_dir
+        make = partial(LoggedSession, log=SearchLog(folder, text=settings.log == "queries"))
+    return make(
         root,
         index_dir,
         snippet=settings.snippet,
@@ -276,12 +278,16 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
     from lci_py.index.cache import size_of
     from lci_py.index.exposure import exposures
     from lci_py.index.manifest import BUILT_AT
+    from lci_py.index.report import EXAMPLES, sizes, skipped_paths, total_bytes
 
     with open_session(root, refresh="never", trust=trust) as session:
         manifest = session.manifest
         problems = session.problems(thoroughly=check)
         try:
-            stale, skipped = session.freshness.sweep(None).stale, _skipped_paths(session)
+            stale, skipped = (
+                session.freshness.sweep(None).stale,
+                skipped_paths(session.files, session.manifest.counts["skipped_by_reason"]),
+            )
         except IndexError_:
             if not check:
                 raise
@@ -290,7 +296,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         counts = manifest.counts
         tracked, warnings = exposures(session.index_dir)
         segments: list[dict[str, Any]] = [
-            {**segment.counts, "bytes": _bytes(segment.shards), "shards": _sizes(segment.shards)}
+            {**segment.counts, "bytes": total_bytes(segment.shards), "shards": sizes(segment.shards)}
             for segment in manifest.segments
         ]
         found = {
@@ -311,11 +317,11 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             "pending_chunks": counts["pending_chunks"],
             "edges_by_kind": counts["edges_by_kind"],
             "segments": segments,
-            "shards": [item for part in segments for item in part["shards"]] + _sizes(manifest.shards),
+            "shards": [item for part in segments for item in part["shards"]] + sizes(manifest.shards),
             "bytes_on_disk": sum(shard.bytes for _, shard in manifest.all_shards()),
             "cache_bytes": size_of(session.index_dir),
             "stale_files": len(stale),
-            "stale_paths": list(stale[:_EXAMPLES]),
+            "stale_paths": list(stale[:EXAMPLES]),
             "skipped_by_reason": counts["skipped_by_reason"],
             "skipped_paths": skipped,
             "limited_by_reason": counts["limited_by_reason"],
@@ -325,26 +331,6 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             "health": "damaged" if problems else "stale" if stale else "ok",
         }
         return {**found, "problems": problems} if check else found
-
-
-def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
-    return [{"name": shard.name, "bytes": shard.bytes} for shard in shards.values()]
-
-
-def _bytes(shards: Mapping[str, Shard]) -> int:
-    return sum(shard.bytes for shard in shards.values())
-
-
-def _skipped_paths(session: Session) -> dict[str, list[str]]:
-    """The first paths that were skipped for each reason."""
-    found: dict[str, list[str]] = {reason: [] for reason in session.manifest.counts["skipped_by_reason"]}
-    skipped = [(skip.path, skip.reason) for skip in session.files.skipped()]
-    skipped += [(item.path, item.reason) for item in session.files.known() if item.slot < 0]
-    for path, reason in sorted(skipped):
-        paths = found.setdefault(reason, [])
-        if len(paths) < _EXAMPLES:
-            paths.append(path)
-    return found
 
 
 def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
@@ -365,6 +351,20 @@ def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> 
         "freed_bytes": cleaned.freed_bytes,
         "kept": list(cleaned.kept),
     }
+
+
+def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
+    """What the log of the searches around `root` says, as one JSON-able object.
+
+    Raises:
+        UsageError: `since` is neither a time span nor a date.
+    """
+    from lci_py.index.search_stats import search_stats
+
+    where = find_root(root)
+    settings, _ = config.load(where)
+    index_dir = _index_dir(where, settings)
+    return {"root": str(where), "index_dir": str(index_dir), "log": settings.log, **search_stats(index_dir, since)}
 
 
 def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:

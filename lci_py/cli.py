@@ -85,6 +85,10 @@ def execute(call: Invocation) -> int:
         from lci_py import cli_conflicts
 
         return cli_conflicts.run_conflicts(call)
+    if call.command == "stats":
+        from lci_py import cli_stats
+
+        return cli_stats.run_stats(call)
     if call.command in ("clean", "hook"):
         from lci_py import cli_ops
 

@@ -139,6 +139,13 @@ SEARCH = Command(
         ),
         Flag(("--model",), "text", "The folder of the embedding model that made the index.", RETRIEVAL, "DIR"),
         Flag(
+            ("--near",),
+            "text",
+            "In multiview, prefer what is close to this place: in the call and import graph, then in the folders.",
+            RETRIEVAL,
+            "FILE[:LINE]",
+        ),
+        Flag(
             ("--expand",),
             "int",
             "In multiview, add what is within N calls or imports of the best results.",
@@ -165,6 +172,13 @@ SEARCH = Command(
         Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
         Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
+        Flag(
+            ("--explain-file",),
+            "text",
+            "What became of this file, and why it is not among the results.",
+            OUTPUT,
+            "PATH",
+        ),
         Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
         Flag(("--shadow",), "text", "In multiview, say what another ranking would move.", OUTPUT, "RANKING"),
         _TRUST,
@@ -175,8 +189,10 @@ SEARCH = Command(
         ("lci search -m bm25 '\"connection refused\"'", "these words, literally"),
         ("lci search -m symbolic --kind interface -p 'src/api/**'", "by structure, without a query"),
         ('lci search -m multiview "who retries a failed upload" --json', "for a script"),
+        ('lci search -m multiview "retry policy" --near src/http/client.py:80', "from where you are"),
         ("lci search parse_config --paths | head -1 | xargs code -g", "open the first result"),
         ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
+        ('lci search "retry an upload" -m multiview --explain-file src/queue.py', "why is this file not shown?"),
     ),
 )
 DEF = Command(
@@ -321,6 +337,20 @@ STATUS = Command(
         ("lci status --json | jq .stale_files", "one number"),
     ),
 )
+STATS = Command(
+    "stats",
+    "Show what the log of searches says; there is one if you turn it on.",
+    None,
+    (
+        Flag(("--since",), "text", "Only of this time: 12h, 7d, 4w, or from a day on: 2026-11-22.", RETRIEVAL, "WHEN"),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci stats", "by mode, intent and day: how many, how long, how many without results"),
+        ("lci stats --since 7d --json | jq .all.zero_results_share", "one number of a week"),
+    ),
+)
 CLEAN = Command(
     "clean",
     "Remove the index; what is not lci's in its folder stays.",
@@ -352,5 +382,5 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
-_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, CLEAN, HOOK)
+_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
 COMMANDS = {command.name: command for command in _ALL_COMMANDS}

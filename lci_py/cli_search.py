@@ -42,8 +42,9 @@ FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Number to the smallest value that it can have.
 _NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0, "budget_ms": 1}
+_WORDS = ("explain_file",)
 _DEFAULTS = SearchRequest("")
-BATCH_KEYS = ("query", "mode", *_NUMBERS, *FILTER_KEYS, *_FLAGS, "shadow")
+BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, *_WORDS, *_FLAGS, "shadow")
 # A line of a batch that is longer than this is no query: a binary file, or the wrong one.
 _MAX_LINE = 1 << 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -57,6 +58,7 @@ def run_search(call: Invocation) -> int:
     request = to_request({**_raw(call), "query": query or ""})
     with open_session(call) as session:
         answer = _from_here(session.search(request), session, call)
+        _warn_of_log(session, call)
     with writing():
         _print(answer, call, request)
     return _exit_code(answer, request.strict)
@@ -103,7 +105,12 @@ def open_session(call: Invocation) -> Session:
 
 def _raw(call: Invocation) -> dict[str, Any]:
     """The flags under the names that a batch line uses."""
-    return {key: call.values.get(key) for key in BATCH_KEYS if key != "query"}
+    raw: dict[str, Any] = {key: call.values.get(key) for key in BATCH_KEYS if key != "query"}
+    if near := call.text("near"):
+        from lci_py.cli_near import from_here_or_root
+
+        raw["near"] = from_here_or_root(near)
+    return raw
 
 
 def to_request(raw: Mapping[str, Any]) -> SearchRequest:
@@ -132,6 +139,7 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
     return SearchRequest(
         query=query,
         mode=mode,
+        near=None if raw.get("near") is None else _near(raw["near"], mode, query),
         limit=_number("limit", raw.get("limit")),
         filters=filters,
         snippet=_number("snippet", raw.get("snippet")),
@@ -140,6 +148,7 @@ def to_request(raw: Mapping[str, Any]) -> SearchRequest:
         budget_ms=_number("budget_ms", raw.get("budget_ms")),
         conflicts=_flag("conflicts", raw.get("conflicts")),
         explain=_flag("explain", raw.get("explain")),
+        explain_file=_word("explain_file", raw.get("explain_file")),
         trace=_flag("trace", raw.get("trace")),
         strict=_flag("strict", raw.get("strict")),
         shadow=_shadow(raw.get("shadow"), mode),
@@ -178,6 +187,20 @@ def _number(key: str, value: object) -> int | None:
     if value < _NUMBERS[key]:
         raise UsageError(f"{_spelled(key)} must be at least {_NUMBERS[key]}, not {value}")
     return value
+
+
+def _word(key: str, value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{_spelled(key)} must be a text")
+    if value == "":
+        raise UsageError(f"{_spelled(key)} is empty", hint="leave it out, or give a value")
+    return value
+
+
+def _near(value: object, mode: Mode, query: str) -> str:
+    from lci_py.cli_near import near
+
+    return near(value, mode, query)
 
 
 def _texts(key: str, value: object) -> tuple[str, ...]:
@@ -274,6 +297,11 @@ def _warn(answer: Answer, call: Invocation) -> None:
         warn(f"relaxed: {given_up}", quiet=call.flag("quiet"))
 
 
+def _warn_of_log(session: Session, call: Invocation) -> None:
+    if call.flag("verbose") and (problem := getattr(session, "log_problem", "")):
+        warn(f"not logged: {problem}", quiet=call.flag("quiet"))
+
+
 # --- batch ------------------------------------------------------------------------------------------------------
 
 
@@ -294,6 +322,7 @@ def _run_batch(call: Invocation) -> int:
             codes.add(code)
             out.write(text + "\n")
             out.flush()  # an agent that keeps the batch open waits for this answer before its next question
+        _warn_of_log(session, call)
     # The worst of the lines, save that one line with results makes up for those without.
     for code in (EXIT_USAGE, EXIT_DEGRADED, EXIT_OK):
         if code in codes:

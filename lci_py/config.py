@@ -25,6 +25,8 @@ FEATURE_FLAGS = (
     "is_enabled", "isEnabled", "feature_enabled", "featureEnabled", "is_feature_enabled", "isFeatureEnabled",
     "feature_is_enabled", "flag_enabled", "flagEnabled", "enabled?", "feature_enabled?",
 )  # fmt: skip
+#: Whether searches are logged, and their queries with them.
+LOGS = ("off", "on", "queries")
 _MAX_CONFIG_BYTES = 64_000
 _MAX_WARNINGS = 5
 _MAX_BRANCHES = 64
@@ -53,6 +55,7 @@ class Settings:
     max_file_symbols: int = 20_000
     max_file_chunks: int = 10_000
     max_file_seconds: float = 10.0
+    log: str = "off"  # one of LOGS
 
     def walk_options(self) -> WalkOptions:
         """The part of the settings that the walk reads."""
@@ -173,6 +176,8 @@ def _from_environment() -> dict[str, Any]:
             raise ConfigError(f"LCI_JOBS must be a number, not {jobs!r}", hint="set it to 1 or more") from error
     if refresh := os.environ.get("LCI_REFRESH"):
         values["refresh"] = _refresh("LCI_REFRESH", refresh)
+    if log := os.environ.get("LCI_LOG"):
+        values["log"] = _log("LCI_LOG", log)
     if trust := os.environ.get("LCI_TRUST_INDEX"):
         if trust not in ("0", "1"):
             raise ConfigError(f"LCI_TRUST_INDEX must be 1 or 0, not {trust!r}", hint="unset it, or set it to 1")
@@ -231,6 +236,12 @@ def _flag(what: str, value: object) -> bool:
 def _refresh(what: str, value: object) -> str:
     if not isinstance(value, str) or value not in REFRESH:
         raise unknown_refresh(what, value, ConfigError)
+    return value
+
+
+def _log(what: str, value: object) -> str:
+    if not isinstance(value, str) or value not in LOGS:
+        raise ConfigError(f"{what} cannot be {_clip(repr(value))}", hint=f"use one of: {', '.join(LOGS)}")
     return value
 
 
@@ -293,5 +304,6 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "model": _path,
     "segment_chunks": _at_least(1),
     "refresh": _refresh,
+    "log": _log,
     "trust": _flag,
 }

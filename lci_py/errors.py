@@ -96,6 +96,11 @@ def unknown_refresh(what: str, value: object, kind: type[UsageError] = UsageErro
     return kind(f"{what} cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
 
 
+def near_needs_words() -> UsageError:
+    """The error for a place without anything to rank."""
+    return UsageError("--near needs a QUERY with words", hint="with filters alone, nothing is ranked")
+
+
 class HookError(UsageError):
     """A git hook that cannot be looked at, written or removed."""
 

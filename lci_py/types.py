@@ -8,6 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from lci_py.types_source import (
+    Base as Base,
+    Call as Call,
+    Chunk as Chunk,
+    Claim as Claim,
+    Extract as Extract,
+    FileEntry as FileEntry,
+    Handed as Handed,
+    Import as Import,
+    Lambda as Lambda,
+    Skip as Skip,
+    Symbol as Symbol,
+    Typed as Typed,
+)
+
 View = Literal["dense", "bm25", "symbolic"]
 Mode = Literal["dense", "bm25", "symbolic", "multiview"]
 MODES: tuple[Mode, ...] = ("dense", "bm25", "symbolic", "multiview")
@@ -35,166 +50,6 @@ VALUED_KINDS = ("constant", "variable", "field", "property", "enum_member", "mac
 BLOCK_KIND = "block"
 #: Kinds of what the graph has besides definitions: a file (what it runs outside them), an anonymous function.
 FILE_KIND, LAMBDA_KIND = "file", "lambda"
-
-
-# --- source -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """A file the walk found and did not skip."""
-
-    path: str
-    size: int  # bytes
-    mtime_ns: int
-    ctime_ns: int = 0  # tells a change that put size and modification time back
-
-
-@dataclass(frozen=True, slots=True)
-class Skip:
-    """A file or folder left out, and why (one of `source.walk.REASONS`, or of `LIMIT_REASONS` if a part is kept)."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """One definition. `parent` is an index into the same file's symbols, -1 at the top level."""
-
-    name: str
-    qualified_name: str
-    kind: str
-    parent: int
-    scope: str  # qualified name of what encloses it, "" at the top level
-    signature: str
-    doc: str
-    exported: bool
-    line: int
-    end_line: int
-    first_line: int  # with the doc comment, attributes and decorators before it
-    build_tag: str | None
-    arity: int = -1  # how many arguments it takes (source.arity), -1 if that is not known
-    traits: str = ""  # what decides whether another definition contradicts it (source.traits), words by blanks
-    digest: str = ""  # of its text, without the functions and types in it: 16 hex digits
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call in the text. `caller` is the innermost enclosing function (or type), -1 at module level; in an anonymous
-    function -2 less its place among the file's `lambdas`. What a macro's text calls has the macro as its caller."""
-
-    name: str
-    receiver: str  # source text before the name: "self", "os.path"; "" for a bare call
-    line: int
-    caller: int
-    arguments: int = -1  # -1 if that is not known, -2 (`arity.NAMED`) for a name that stands for itself
-
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """One imported name. `name` is "" when the module itself is imported, "*" for everything in it."""
-
-    module: str
-    name: str
-    alias: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """`symbol` (an index) inherits from, implements or mixes in `name`."""
-
-    symbol: int
-    name: str
-
-
-class Lambda(NamedTuple):
-    """An anonymous function: the symbol (an index) around it, -1 at the top level, and its lines."""
-
-    symbol: int
-    line: int
-    end_line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """What is known of the type of a name: its declaration, or a value that it is given.
-
-    Attributes:
-        scope: The symbol (an index) whose local, member, parameter or result this is; -1 at the top level.
-        name: "" for the result of a function.
-        text: A type as written, without blanks; "=" and an expression for a value; "~" and a type for an alias; "" if
-            the name is only known to be bound here.
-        within: The symbol in which the text stands: the method, where `scope` is the class of `self.x = y`.
-    """
-
-    scope: int
-    name: str
-    text: str
-    within: int
-
-
-class Claim(NamedTuple):
-    """What a place says the value of a named setting or constant is.
-
-    Attributes:
-        symbol: The constant (an index into the same file's symbols), -1 if it is not a definition: a line of a
-            configuration file or of prose, the default of an environment variable.
-        name: As written, `timeout` or `Config.timeout`; a flag with its dashes.
-        value: A literal in one form per value: `60`, `"text"`, `true`.
-        line: 1-based.
-        how: What kind of place it is, a word of `source.claims.HOW`.
-    """
-
-    symbol: int
-    name: str
-    value: str
-    line: int
-    how: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A run of lines to rank. `symbol` is the definition it belongs to (an index), -1 outside definitions."""
-
-    symbol: int
-    line: int
-    end_line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Handed:
-    """What of a file only hands on what other files define: its imports and exports.
-
-    Attributes:
-        whole: Nearly all of it, and it defines nothing itself.
-        chunks: The places of the chunks outside definitions that hold nothing else.
-    """
-
-    whole: bool = False
-    chunks: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Extract:
-    """What one file holds."""
-
-    language: str
-    package: str  # the package or namespace that the file declares, "" if none
-    symbols: tuple[Symbol, ...] = ()
-    calls: tuple[Call, ...] = ()
-    imports: tuple[Import, ...] = ()
-    bases: tuple[Base, ...] = ()
-    types: tuple[Typed, ...] = ()
-    lambdas: tuple[Lambda, ...] = ()  # of languages whose functions are followed as values
-    claims: tuple[Claim, ...] = ()
-    flow: bytes = b""  # constraints of the propagation of functions as values (source.flow), "" if there are none
-    chunks: tuple[Chunk, ...] = ()
-    has_errors: bool = False
-    limit: str = ""  # which of `source.walk.LIMIT_REASONS` keeps it from being complete
-    handed: Handed = Handed()
 
 
 # --- index ------------------------------------------------------------------------------------------------------
@@ -280,6 +135,7 @@ class SearchRequest:
     budget_ms: int | None = None
     max_tokens: int | None = None
     explain: bool = False
+    explain_file: str | None = None  # what became of this file: a path from the current folder or the root
     trace: bool = False
     strict: bool = False
     shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
@@ -301,9 +157,10 @@ class Step(NamedTuple):
     Attributes:
         name: Of a signal or a factor (docs/ranking.md).
         view: The sub-index that a signal is from; None for one of no view, and for a factor.
-        value: Of the signal, in [0, 1]; None for a factor.
+        value: Of the signal, in [0, 1] in multiview, else in the view's own unit; None for a factor.
         weight: Of the signal, or the factor itself.
         adds: What it adds to the score; a factor adds what it makes of the sum so far.
+        terms: Of a BM25 field, what each term of the query is worth in it: they add up to `value`. None elsewhere.
     """
 
     name: str
@@ -311,6 +168,7 @@ class Step(NamedTuple):
     value: float | None
     weight: float
     adds: float
+    terms: dict[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,3 +259,4 @@ class Answer:
     expansion: dict[str, Any] | None = None  # what --expand added after the ranked results, and what it left out
     shadow: dict[str, Any] | None = None  # what another ranking would move (--shadow)
     did_you_mean: tuple[str, ...] = ()  # names like the one that nothing has
+    explain_file: dict[str, Any] | None = None  # what became of the file that was asked about

@@ -15,8 +15,7 @@ from lci_py.cli_options import CONFLICTS
 from lci_py.types import FAIL_ON, RELATIONS, Filters
 from lci_py.types_conflicts import ConflictsRequest
 from tests.cli_fake import CONFLICT, DISAGREEMENT, HIT, SITES, VALIDATOR, FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
-from tests.conftest import PROJECT
-from tests.conftest import Ran as Done
+from tests.conftest import PROJECT, Ran as Done
 
 Run = Callable[..., Ran]
 DUPLICATE = replace(CONFLICT, relation="duplicate", qualified_name="a.g")

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 import typer
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from lci_py.cli_options import COMMANDS
 from lci_py.cli_parse import COMPLETE_VARIABLE, Invocation, parse

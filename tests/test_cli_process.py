@@ -23,7 +23,7 @@ from tests.conftest import PROJECT
     [
         ("lci search --mode b", ["bm25"]),
         ("lci search --kind enum", ["enum", "enum_member"]),
-        ("lci st", ["status"]),
+        ("lci sta", ["status", "stats"]),
         ("lci def --refresh a", ["auto", "always"]),
         ("lci hook un", ["uninstall"]),
     ],

@@ -19,6 +19,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LCI_JOBS", raising=False)
     monkeypatch.delenv("LCI_MODEL", raising=False)
     monkeypatch.delenv("LCI_REFRESH", raising=False)
+    monkeypatch.delenv("LCI_LOG", raising=False)
     monkeypatch.delenv("LCI_TRUST_INDEX", raising=False)
 
 
@@ -39,13 +40,13 @@ def test_the_file_sets_every_key(tmp_path: Path) -> None:
         tmp_path,
         'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
         'refresh="never"\nsegment_chunks=12\nfeature_flags=["on", "settings.*"]\nbranches=["x", " y/z "]\n'
-        "max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\n",
+        'max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\nlog="on"\n',
     )
     settings, warnings = load(tmp_path)
     assert warnings == []
     assert settings == Settings(
         None, ("a",), ("b",), 5, True, 3, 0, 7, tmp_path / "m", "never", False, 12,
-        ("on", "settings.*"), ("x", "y/z"), 8, 9, 10, 11, 0.5,
+        ("on", "settings.*"), ("x", "y/z"), 8, 9, 10, 11, 0.5, "on",
     )  # fmt: skip
     assert settings.limits() == Limits(8, 9, 10, 11, 0.5)
     assert settings.walk_options() == WalkOptions(5, ("a",), ("b",), True)
@@ -77,12 +78,25 @@ def test_refresh_and_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert load(tmp_path)[0].trust
 
 
+def test_the_environment_turns_the_log_on_and_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load(tmp_path)[0].log == "off"
+    write(tmp_path, 'log = "queries"\n')
+    assert load(tmp_path)[0].log == "queries"
+    monkeypatch.setenv("LCI_LOG", "off")
+    assert load(tmp_path)[0].log == "off"
+    write(tmp_path, "log = true\n")
+    with pytest.raises(ConfigError, match="log in .lci.toml cannot be True"):
+        load(tmp_path)
+
+
 def test_a_repository_cannot_say_that_it_is_trusted(tmp_path: Path) -> None:
     settings, warnings = load(write(tmp_path, "trust = true\n"))
     assert not settings.trust and "unknown key 'trust'" in warnings[0]
 
 
-@pytest.mark.parametrize(("name", "value"), [("LCI_REFRESH", "sometimes"), ("LCI_TRUST_INDEX", "yes")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("LCI_REFRESH", "sometimes"), ("LCI_TRUST_INDEX", "yes"), ("LCI_LOG", "1")]
+)
 def test_wrong_words_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigError, match=name):

@@ -26,8 +26,7 @@ from lci_py.source.walk import LIMIT_REASONS, REASONS, WalkOptions, walk
 from lci_py.source.worker import process_file, read_file
 from lci_py.types import MODES, FileEntry
 from tests.conftest import CORPUS, PROJECT, Ran
-from tests.torture import check
-from tests.torture import hostile_trees as trees
+from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated
 from tests.torture.shapes import EXPRESSION, shapes
 

@@ -113,12 +113,18 @@ def test_help_imports_nothing_heavy() -> None:
     [
         ("symbolic", set()),
         ("bm25", {"numpy"}),
-        ("dense", {"numpy", "faiss", "tokenizers"}),
-        ("multiview", {"numpy", "faiss", "tokenizers"}),
+        ("dense", {"numpy", "tokenizers"}),
+        ("multiview", {"numpy", "tokenizers"}),
     ],
 )
 def test_a_mode_imports_only_what_it_needs(repo: Path, mode: str, allowed: set[str]) -> None:
     assert loaded("search", "Shape", "--mode", mode, "--json", "--root", str(repo)) <= allowed
+
+
+def test_explaining_a_structural_answer_imports_nothing_heavy(repo: Path) -> None:
+    flags = ("--explain", "--trace", "--explain-file", "README.md")
+    for file in ("README.md", "python/store.py"):
+        assert not loaded("search", "kind:class", "--mode", "symbolic", *flags[:-1], file, "--root", str(repo))
 
 
 def test_status_def_and_conflicts_import_nothing_heavy(repo: Path) -> None:

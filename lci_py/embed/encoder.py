@@ -15,7 +15,7 @@ import unicodedata
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.embed.folder import MODEL_DIR, ModelFolder, load_session, load_tokenizer, refusing
 from lci_py.errors import BadModelError, DamagedIndexError
@@ -67,6 +67,14 @@ def _is_plain(part: str) -> bool:
     # Letters or digits, not both kinds nor others: what else counts as a word's character is not agreed on.
     letters = part.isalpha() or part.isdecimal()
     return letters and part == part.lower() and unicodedata.is_normalized("NFKC", part)
+
+
+class Question(NamedTuple):
+    """What dense search asks with."""
+
+    vector: NDArray[np.float32]  # [dimension], unit length; zeros if there is no token
+    ids: NDArray[np.int64]  # [tokens] distinct, ascending
+    weights: NDArray[np.float32]  # [tokens] how long what each adds to the vector is; they sum to 1
 
 
 class Encoder:
@@ -189,6 +197,19 @@ class Encoder:
         pointers = np.array([0, len(ids)], np.int64)
         return np.asarray(self.encode_bags(pointers, ids, weights, question=True)[0])
 
+    def question(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> Question:
+        """A question's vector and its tokens, for a model with a table; arguments as for `encode_text`."""
+        import numpy as np
+
+        ids, weights = self.question_tokens(text, known)
+        weights = self._sided_weights(ids, weights)
+        codes, scales = self.token_codes(ids), self._scales(ids)
+        sizes = weights * scales * np.sqrt(np.einsum("ij,ij->i", codes, codes))
+        total = sizes.sum()
+        # As `_sums` adds them up: token after token.
+        vector = np.add.reduce(codes * (weights * scales)[:, None], axis=0, keepdims=True)
+        return Question(self._unit(vector)[0], ids, np.asarray(sizes / total if total > 0 else sizes, np.float32))
+
     def question_tokens(
         self, text: str, known: Callable[[str], list[int] | None] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -236,8 +257,12 @@ class Encoder:
             raise DamagedIndexError("the tokens shard names a token that the model does not have")
         return ids
 
-    def _codes(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Rows of the table, each up to its scale: [len(ids), dimension]."""
+    def token_codes(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Rows of the table, each up to its scale: [len(ids), dimension], whole numbers from -128 to 127.
+
+        Raises:
+            DamagedIndexError: An id is not in the table.
+        """
         import numpy as np
 
         return np.asarray(self._array("codes", np.int8, self.dimension)[self._checked(ids)].astype(np.float32))
@@ -246,10 +271,6 @@ class Encoder:
         import numpy as np
 
         return np.asarray(self._array("scales", np.float16)[self._checked(ids)].astype(np.float32))
-
-    def _rows(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The table's rows: [len(ids), dimension]."""
-        return self._codes(ids) * self._scales(ids)[:, None]
 
     def _sums(
         self, indptr: NDArray[np.int64], ids: NDArray[np.int64], weights: NDArray[np.float32]
@@ -297,22 +318,3 @@ class Encoder:
         if "ratios_offset" not in self._table:
             return weights
         return np.asarray(weights * self._array("ratios", np.float16)[self._checked(ids)].astype(np.float32))
-
-    def token_directions(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Vectors of single tokens, of unit length: [len(ids), dimension].
-
-        Raises:
-            DamagedIndexError: An id is not in the table.
-        """
-        import numpy as np
-
-        codes = self._codes(ids)
-        return np.asarray(codes / np.maximum(np.linalg.norm(codes, axis=1), np.float32(1e-9))[:, None])
-
-    def question_weights(self, ids: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How much each token of a question counts: the length of what it adds to the vector. They sum to 1."""
-        import numpy as np
-
-        sizes = self._sided_weights(ids, weights) * np.linalg.norm(self._rows(ids), axis=1)
-        total = float(sizes.sum())
-        return np.asarray(sizes / np.float32(total) if total > 0 else sizes, np.float32)

@@ -10,14 +10,14 @@ scores to the last bit, however they are spread over segments.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.bags import Sparse, count
 from lci_py.index.strings import StringTable, compact, sorted_order, string_arrays
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.index.bags import Sparse
     from lci_py.index.numbering import Numbering
 
 #: Length normalisation differs by field: a long name or path is no less relevant for being long.
@@ -41,22 +42,36 @@ ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files
 
 #: A term's column in each segment, -1 in one that does not have it.
 Term = tuple[int, ...]
+#: Terms whose columns are remembered; a long session asks for the same ones again.
+_REMEMBERED = 10_000
 
 
-def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], rows: int) -> NDArray[np.float32]:
-    """Score of a term in each of the n rows that hold it: [n].
+class Postings(NamedTuple):
+    """The rows that hold some terms: [n], segment after segment, and in each term after term."""
+
+    rows: NDArray[np.int32]
+    counts: NDArray[Any]  # how often
+    terms: NDArray[np.int64]  # places among the terms
+
+
+def idf(rows: int, having: int) -> float:
+    """How much a term tells that `having` of so many rows have: Lucene's ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    return math.log(1.0 + (rows - having + 0.5) / (having + 0.5))
+
+
+def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], idfs: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Scores of terms in rows that hold them, idf tf / (k1 (1 - b + b l / l_avg) + tf): [n].
 
     Args:
-        counts: How often the row holds the term, [n]; overwritten, as is `norm`.
+        counts: How often the row holds the term, tf, [n]; overwritten, as is `norm`.
         norm: The row's `length_norm`, [n].
-        rows: Number of rows, those without the term included.
+        idfs: The term's `idf`, [n].
     Source:
-        Robertson and Zaragoza, FnTIR 3(4), 2009, in Lucene's variant: idf = ln(1 + (N - df + 0.5) / (df + 0.5)),
-        tf / (k1 (1 - b + b l / l_avg) + tf).
+        Robertson and Zaragoza, FnTIR 3(4), 2009, in Lucene's variant.
     """
     # In place: a common term has tens of thousands of rows, and fresh memory for each step costs more than the step.
     norm += counts
-    counts *= math.log(1.0 + (rows - len(counts) + 0.5) / (len(counts) + 0.5))
+    counts *= idfs
     counts /= norm
     return counts.astype(np.float32)
 
@@ -96,6 +111,8 @@ def write_lexical(
         maps: `chunk_unit` and `unit_file`: rows of one field in numbers of another, in the segment's own numbers.
         n_files: Number of files.
     """
+    from lci_py.index.bags import count  # a query does not pay for what writes
+
     order = sorted_order(terms)
     column = np.empty(len(terms), np.int32)
     column[order] = np.arange(len(terms))
@@ -147,18 +164,25 @@ class _Segment:
             raise self.damaged(f"{field} has rows of negative length")
         return found
 
-    def postings(self, field: str, column: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """The rows that hold a term, and how often."""
+    def postings(self, field: str, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]:
+        """The rows that hold each of some terms, term after term, how often they do, and how many rows each term has.
+
+        All terms at once: a query has a dozen, mostly of few rows, so what takes time is how many calls there are.
+        """
         starts, rows, counts = self._postings.get(field) or self._open(field)
-        start, stop = starts[column], starts[column + 1]
-        if not 0 <= start <= stop <= len(rows):
+        spans = [(starts[column], starts[column + 1]) for column in columns]
+        if any(not 0 <= start <= stop <= len(rows) for start, stop in spans):
             raise self.damaged(f"the arrays of {field} do not fit together")
-        rows, counts = rows[start:stop], counts[start:stop]
-        if start < stop:
-            ascending = rows[0] >= 0 and rows[-1] < self.counts[ROWS[field]] and (rows[1:] > rows[:-1]).all()
-            if not ascending or counts.min() < 1:
+        found = np.concatenate([rows[start:stop] for start, stop in spans])
+        often = np.concatenate([counts[start:stop] for start, stop in spans])
+        sizes = np.array([stop - start for start, stop in spans], np.int64)
+        if len(found):
+            ascends = np.concatenate((found[1:] > found[:-1], [True]))
+            ascends[np.cumsum(sizes)[sizes > 0] - 1] = True  # where the next term begins
+            inside = found.min() >= 0 and found.max() < self.counts[ROWS[field]]
+            if not inside or not ascends.all() or often.min() < 1:
                 raise self.damaged(f"{field} names a row that does not exist or a row twice, or counts nothing in it")
-        return rows, counts
+        return found, often, sizes
 
     def _open(self, field: str) -> tuple[memoryview, NDArray[np.int32], NDArray[Any]]:
         starts = self.arrays.view(f"{field}_starts", "i4", "i8")
@@ -191,6 +215,9 @@ class LexicalIndex:
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
         self._norms: dict[str, NDArray[np.float64]] = {}
+        self._columns: dict[str, Term] = {}
+        #: Of each field, what was asked for last: `files` asks for that of `content`, multiview for all of it again.
+        self._last: dict[str, tuple[tuple[Term, ...], Postings]] = {}
         self.n_files = numbering.total("files")
         self.unit_file = self._map("unit_file", "units", "files")  # [units] the file of each
         self.chunk_unit = self._map("chunk_unit", "chunks", "units")  # [chunks] the unit of each
@@ -201,7 +228,11 @@ class LexicalIndex:
         Raises:
             DamagedIndexError: The vocabulary is not what was written.
         """
-        columns = tuple(segment.terms.find(text) for segment in self._segments)
+        columns = self._columns.get(text)
+        if columns is None:
+            if len(self._columns) >= _REMEMBERED:
+                self._columns.clear()
+            columns = self._columns[text] = tuple(segment.terms.find(text) for segment in self._segments)
         return columns if any(column >= 0 for column in columns) else None
 
     def starting(self, prefix: str, most: int) -> set[str] | None:
@@ -224,7 +255,12 @@ class LexicalIndex:
         Raises:
             DamagedIndexError: The field's arrays do not fit together.
         """
-        return len(self._postings(field, term)[0])
+        total = 0
+        for column, segment, public in zip(term, self._segments, self._publics(ROWS[field]), strict=True):
+            if column >= 0:
+                rows, _, _ = segment.postings(field, [column])
+                total += len(rows) if public is None else int((public[rows] >= 0).sum())
+        return total
 
     def scores(self, field: str, terms: Iterable[tuple[Term, float]]) -> NDArray[np.float32]:
         """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32.
@@ -236,12 +272,14 @@ class LexicalIndex:
         if norm is None:
             norm = self._norms[field] = length_norm(self._lengths(field), *FIELDS[field])
         out = np.zeros(len(norm), np.float32)
-        for term, weight in terms:
-            rows, counts = self._postings(field, term)
-            if len(rows):
-                found = bm25(counts / np.float64(UNITS[field]), norm[rows], len(out))
-                found *= np.float32(weight)
-                out[rows] += found
+        asked, weights = zip(*terms, strict=True) if (terms := list(terms)) else ((), ())
+        rows, counts, numbers = self._postings(field, asked)
+        if len(rows):
+            having = np.bincount(numbers, minlength=len(asked)).tolist()
+            idfs = np.array([idf(len(out), df) for df in having])
+            found = bm25(counts / np.float64(UNITS[field]), norm[rows], idfs[numbers])
+            found *= np.array(weights, np.float32)[numbers]
+            np.add.at(out, rows, found)  # one after the other, so a row's scores are added in the order of the terms
         return out
 
     def rows(self, field: str, term: Term) -> NDArray[np.int32]:
@@ -250,33 +288,45 @@ class LexicalIndex:
         Raises:
             DamagedIndexError: The field's arrays do not fit together.
         """
-        return np.sort(self._postings(field, term)[0])
+        return np.sort(self._postings(field, (term,)).rows)
 
-    def _postings(self, field: str, term: Term) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """The rows that hold a term, segment after segment, and how often."""
-        stored = "content" if field == "files" else field
-        found = []
-        for segment, public, column in zip(self._segments, self._publics(ROWS[stored]), term, strict=True):
-            if column >= 0:
-                rows, counts = segment.postings(stored, column)
-                if public is not None:
-                    rows = public[rows]
-                    alive = rows >= 0
-                    rows, counts = rows[alive], counts[alive]
-                found.append((rows, counts))
-        if len(found) == 1:
-            ((rows, counts),) = found
+    def _postings(self, field: str, terms: tuple[Term, ...]) -> Postings:
+        if field == "files":
+            return self._by_file(self._postings("content", terms))
+        if (last := self._last.get(field)) is not None and last[0] == terms:
+            return last[1]
+        parts = []
+        for i, (segment, public) in enumerate(zip(self._segments, self._publics(ROWS[field]), strict=True)):
+            own = [(number, term[i]) for number, term in enumerate(terms) if term[i] >= 0]
+            if not own:
+                continue
+            rows, counts, sizes = segment.postings(field, [column for _, column in own])
+            numbers = np.repeat(np.array([number for number, _ in own], np.int64), sizes)
+            if public is not None:
+                rows = public[rows]
+                alive = rows >= 0
+                rows, counts, numbers = rows[alive], counts[alive], numbers[alive]
+            parts.append(Postings(rows, counts, numbers))
+        if len(parts) == 1:
+            found = parts[0]
         else:
-            rows, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return self._by_file(rows, counts) if field == "files" else (rows, counts)
+            empty = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.int64))
+            found = Postings(*(np.concatenate(columns) for columns in zip(empty, *parts, strict=True)))
+        self._last[field] = (terms, found)
+        return found
 
-    def _by_file(self, chunks: NDArray[np.int32], counts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    def _by_file(self, chunks: Postings) -> Postings:
         """The same by the chunks' files. A file's chunks follow each other: it lies in one segment."""
-        files = self.unit_file[self.chunk_unit[chunks]]
+        files, terms = self._chunk_file[chunks.rows], chunks.terms
         if not len(files):
-            return files, counts
-        first = np.flatnonzero(np.concatenate(([True], files[1:] != files[:-1])))
-        return files[first], np.add.reduceat(counts, first, dtype=np.int64)
+            return Postings(files, chunks.counts, terms)
+        first = np.flatnonzero(np.concatenate(([True], (files[1:] != files[:-1]) | (terms[1:] != terms[:-1]))))
+        return Postings(files[first], np.add.reduceat(chunks.counts, first, dtype=np.int64), terms[first])
+
+    @cached_property
+    def _chunk_file(self) -> NDArray[np.int32]:
+        found: NDArray[np.int32] = self.unit_file[self.chunk_unit]
+        return found
 
     def _lengths(self, field: str) -> NDArray[np.int32]:
         return self._numbering.in_public_order(ROWS[field], [segment.lengths(field) for segment in self._segments])

@@ -11,9 +11,11 @@ from lci_py.errors import IndexWriteError
 from lci_py.index.hook_run import HOOK_LOG
 from lci_py.index.lock import HOOK_LOCKS, WRITE_LOCK, writer
 from lci_py.index.manifest import MANIFEST, SHARD_NAME, hold
+from lci_py.index.search_log import OLD_SEARCH_LOG, SEARCH_LOG
 from lci_py.index.store import IGNORE, is_cache, remove
 
 _IGNORE_FILE = ".gitignore"
+_LOGS = (HOOK_LOG, SEARCH_LOG, OLD_SEARCH_LOG)
 _PROGRAM = b'"program": "lci-py '
 _HEAD = 4_000_000  # bytes of a manifest
 
@@ -87,7 +89,7 @@ def _remove_all(index_dir: Path, *, cache_only: bool) -> int:
     # The manifest first: no new reader comes, and what is left if this ends here is debris.
     for item in sorted(index_dir.iterdir(), key=lambda item: item.name != MANIFEST):
         shard = SHARD_NAME.fullmatch(item.name) is not None
-        ours = shard or item.name in (MANIFEST, HOOK_LOG, *HOOK_LOCKS) or item.name.startswith("tmp-")
+        ours = shard or item.name in (MANIFEST, *_LOGS, *HOOK_LOCKS) or item.name.startswith("tmp-")
         if not is_cache(item.name) and (cache_only or not ours):
             continue
         handle = None

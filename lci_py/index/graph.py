@@ -173,6 +173,23 @@ class GraphIndex:
         inside = np.flatnonzero(self.lambda_symbol[start:stop] == (-1 if outer else node))
         return [int(number) + self.n_symbols + self.n_files + start for number in inside]
 
+    def lambdas_in(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The anonymous functions that some symbols are the innermost ones around: [n] nodes, and for each the place of
+        its symbol in `nodes`."""
+        order = np.argsort(nodes, kind="stable")
+        place = np.searchsorted(nodes[order], self.lambda_symbol)
+        place = np.minimum(place, max(len(nodes) - 1, 0))
+        inside = np.flatnonzero(nodes[order][place] == self.lambda_symbol) if len(nodes) else np.zeros(0, np.int64)
+        return inside + self.n_symbols + self.n_files, order[place[inside]] if len(nodes) else inside
+
+    @cached_property
+    def importers(self) -> NDArray[np.int32]:
+        """How many edges lead into each file, which only imports do: [files]."""
+        pointers = self.in_ptr[self.n_symbols : self.n_symbols + self.n_files + 1]
+        found: NDArray[np.int32] = pointers[1:] - pointers[:-1]
+        self._check(not len(found) or int(found.min()) >= 0)
+        return found
+
     def _span(self, pointers: NDArray[Any], node: int) -> slice:
         self._check(0 <= node < len(pointers) - 1)
         start, stop = int(pointers[node]), int(pointers[node + 1])

@@ -1,17 +1,20 @@
-"""The tokens of every chunk, for the second look that dense search takes at its best candidates; and those of every
-identifier part, so that a query mostly needs no tokenizer.
+"""The tokens of every chunk, for the second look of dense search; and those of every identifier part, so that a query
+mostly needs no tokenizer.
 
-A vector is the sum of a text's tokens: it says what a chunk is about and smears the words. So the candidates are also
-asked, for each word of the question, how close their closest token comes (docs/adr/0007-late-interaction.md). Source:
-MaxSim in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and over tokens without context.
+A vector is the sum of a text's tokens: it says what a chunk is about and smears the words. So chunks are also asked,
+for each word of the question, how close their closest token comes (docs/adr/0007-late-interaction.md). Source: MaxSim
+in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and over tokens without context.
+
+Few tokens are near to any of a question's, so only the chunks that have one of these are looked at.
 """
 
 from __future__ import annotations
 
 import bisect
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +28,14 @@ if TYPE_CHECKING:
 
     from lci_py.index.numbering import Numbering
 
-#: Tokens whose vectors are looked up at a time: more would fall out of the processor's cache.
-_BLOCK = 256
+#: A token whose cosine with another is smaller is not near to it (docs/ranking.md).
+NEAR = np.float32(0.3)
+#: Tokens of chunks that are looked through, or sorted, at a time: they bound the memory beside the result.
+_RUN = 1 << 18
+#: Tokens of a question that are measured at a time.
+_TOKENS = 16
+#: Tokens of questions whose near tokens are remembered, and identifier parts whose tokens are.
+_REMEMBERED = 1 << 12
 #: No vocabulary is as large: an id above it is damage, and not the size of an array to make.
 _MOST = 1 << 22
 
@@ -127,15 +136,16 @@ class TokenTable:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._segments = [_Parts(path) for path in paths]
+        self._found: dict[str, list[int] | None] = {}
 
     def find(self, part: str) -> list[int] | None:
         """Token ids of a part, None if no segment has it."""
-        wanted = part.encode("utf-8", "surrogatepass")
-        for segment in self._segments:
-            found = segment.find(wanted)
-            if found is not None:
-                return found
-        return None
+        if part not in self._found:
+            if len(self._found) > _REMEMBERED:
+                self._found.clear()
+            wanted = part.encode("utf-8", "surrogatepass")
+            self._found[part] = next((ids for item in self._segments if (ids := item.find(wanted)) is not None), None)
+        return self._found[part]
 
     def items(self) -> dict[str, list[int]]:
         """All parts and their token ids."""
@@ -173,74 +183,189 @@ class Bags:
             raise DamagedIndexError("the tokens shard names a token that the model does not have")
         return lengths, ids
 
+    def runs(self) -> list[Run]:
+        """All bags, in runs of whole chunks with about `_RUN` tokens each."""
+        pointers = self._pointers
+        if int(pointers[0]) or (pointers[1:] < pointers[:-1]).any():
+            raise DamagedIndexError("the tokens of a chunk lie outside their array")
+        cuts = np.searchsorted(pointers, np.arange(_RUN, len(self._ids), _RUN))
+        bounds = sorted({0, *cuts.tolist(), len(pointers) - 1})
+        return [
+            Run(start, pointers[start : stop + 1] - pointers[start], self._ids[pointers[start] : pointers[stop]])
+            for start, stop in pairwise(bounds)
+        ]
+
+
+class Run:
+    """Some chunks of a segment, one after the other, and their tokens: which of them have a token.
+
+    The first question goes through all tokens. The second makes lists of each token's chunks, which takes as long as
+    ten questions without them.
+    """
+
+    def __init__(self, start: int, pointers: NDArray[np.int64], ids: NDArray[Any]) -> None:
+        """
+        Args:
+            start: Number of the first chunk.
+            pointers: [chunks + 1] where each chunk's tokens start in `ids`, ascending from 0.
+            ids: Tokens.
+        """
+        self.start, self.chunks = start, len(pointers) - 1
+        self._pointers, self._ids = pointers, ids
+        self._asked = False
+        self._lists: _Lists | None = None
+
+    def size(self) -> int:
+        """Number above that of every token."""
+        if not len(self._ids):
+            return 0
+        if not 0 <= int(self._ids.min()) <= int(self._ids.max()) < _MOST:
+            raise DamagedIndexError("the tokens shard names a token that the model does not have")
+        return int(self._ids.max()) + 1
+
+    def mark(self, seen: NDArray[np.bool_]) -> None:
+        """Set what there is of every token: [size or more]."""
+        seen[self._ids] = True
+
+    def lists(self, wanted: NDArray[np.int64], size: int) -> _Lists:
+        """The chunks of (at least) the tokens `wanted`; all tokens are below `size`."""
+        if self._lists is not None:
+            return self._lists
+        if self._asked:
+            owner = np.repeat(np.arange(self.chunks, dtype=np.int32), np.diff(self._pointers))
+            self._lists = _Lists(self._ids, owner, size)
+            return self._lists
+        self._asked = True
+        is_wanted = np.zeros(size, np.bool_)
+        is_wanted[wanted] = True
+        places = np.flatnonzero(is_wanted.take(self._ids))
+        return _Lists(self._ids[places], np.searchsorted(self._pointers, places, "right") - 1, size)
+
+
+class _Lists:
+    """The chunks that have a token, for every token."""
+
+    def __init__(self, ids: NDArray[Any], owner: NDArray[Any], size: int) -> None:
+        self._chunks = owner[np.argsort(ids, kind="stable")]
+        self._counts = np.bincount(ids, minlength=size)
+        self._starts = np.cumsum(self._counts) - self._counts
+
+    def closest(self, near: Near, tokens: int, chunks: int) -> NDArray[np.float32]:
+        """For each of the question's tokens, the value of each chunk's closest token: [tokens, chunks], 0 if none is
+        near."""
+        counts = self._counts[near.tokens]
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        own = self._chunks[np.arange(total) + np.repeat(self._starts[near.tokens] - (ends - counts), counts)]
+        best = np.zeros(tokens * chunks, np.float32)
+        np.maximum.at(best, np.repeat(near.asked * chunks, counts) + own, np.repeat(near.values, counts))
+        return best.reshape(tokens, chunks)
+
+
+class Near(NamedTuple):
+    """Tokens of the index that are near to a question's tokens."""
+
+    asked: NDArray[np.int64]  # [n] which of the question's tokens
+    tokens: NDArray[np.int64]  # [n] token ids
+    values: NDArray[np.float32]  # [n] their cosines, squared
+
 
 class TokenBags:
-    """Reader of the chunks' tokens, of all segments, by public numbers.
+    """Reader of the chunks' tokens, of all segments.
 
     Raises:
         DamagedIndexError: A file is not what `write_tokens` writes, or does not belong to the numbering.
     """
 
-    def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
+    def __init__(
+        self, paths: Sequence[Path], numbering: Numbering, codes: Callable[[NDArray[np.int64]], NDArray[np.float32]]
+    ) -> None:
+        """
+        Args:
+            paths: The shard of every segment.
+            numbering: Of the segments.
+            codes: Directions of token ids, of any length: [n] -> [n, d], whole numbers such that the sum of the
+                products of two of them stays below 2^24.
+        """
         if len(paths) != len(numbering.counts):
             raise DamagedIndexError(f"{len(paths)} tokens shards of {len(numbering.counts)} segments")
         counts = [segment["chunks"] for segment in numbering.counts]
         self._segments = [Bags(path, chunks=count) for path, count in zip(paths, counts, strict=True)]
-        self._starts = np.cumsum([0, *counts])
-        self._slots = None if numbering.identity else numbering.slots_array("chunks")
+        self._starts = [numbering.start("chunks", segment) for segment in range(len(counts) + 1)]
+        self._codes = codes
+        self._near: dict[int, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
 
-    def _take(self, chunks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-        """Positions of the chunks in another order, and their bags (lengths, tokens) in that order."""
-        slots = chunks if self._slots is None else self._slots[chunks]
-        order, lengths, ids = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
-        for segment, start, stop in zip(self._segments, self._starts[:-1], self._starts[1:], strict=True):
-            own = np.flatnonzero((slots >= start) & (slots < stop))
-            if len(own):
-                order.append(own)
-                some, tokens = segment.take(slots[own] - start)
-                lengths.append(some)
-                ids.append(tokens)
-        return np.concatenate(order), np.concatenate(lengths), np.concatenate(ids)
+    @cached_property
+    def _runs(self) -> list[Run]:
+        """All runs, by slots."""
+        runs = [(start, run) for start, bags in zip(self._starts, self._segments, strict=False) for run in bags.runs()]
+        for start, run in runs:
+            run.start += start
+        return [run for _, run in runs]
 
-    def coverage(
-        self,
-        chunks: NDArray[np.int64],
-        question: NDArray[np.float32],
-        weights: NDArray[np.float32],
-        rows: Callable[[NDArray[np.int64]], NDArray[np.float32]],
-    ) -> NDArray[np.float32]:
-        """How well each chunk's tokens answer each token of the question: [len(chunks)], in [0, 1].
+    @cached_property
+    def _vocabulary(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
+        """The index's tokens, ascending, with their directions and the lengths of these."""
+        seen = np.zeros(max((run.size() for run in self._runs), default=0), np.bool_)  # not `unique`, which sorts
+        for run in self._runs:
+            run.mark(seen)
+        ids = np.flatnonzero(seen)
+        codes = self._codes(ids)
+        return ids, codes, _lengths(codes)
 
-        The weighted mean over the question's tokens of max(0, cosine)^2 with the chunk's closest token.
+    def _nearest(self, asked: NDArray[np.int64]) -> Near:
+        """The tokens that are near to each of some tokens."""
+        ids, codes, lengths = self._vocabulary
+        unknown = np.array([token for token in asked.tolist() if token not in self._near], np.int64)
+        if len(unknown):
+            if len(self._near) > _REMEMBERED:
+                self._near.clear()
+                unknown = asked
+            own = self._codes(unknown)
+            # Sums of whole numbers: exact in whatever order BLAS adds them up, so equal on every machine.
+            cosines = codes @ own.T / lengths[:, None] / _lengths(own)
+            for place, token in enumerate(unknown.tolist()):
+                near = np.flatnonzero(cosines[:, place] >= NEAR)
+                self._near[token] = ids[near], cosines[near, place] ** 2
+        found = [self._near[token] for token in asked.tolist()]
+        sizes = [len(tokens) for tokens, _ in found]
+        return Near(
+            np.repeat(np.arange(len(asked)), sizes),
+            np.concatenate([tokens for tokens, _ in found]),
+            np.concatenate([values for _, values in found]),
+        )
+
+    def coverage(self, asked: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How well each chunk's tokens answer each token of a question: [slots of chunks], in [0, 1].
+
+        The weighted mean, over the question's tokens, of the squared cosine with the chunk's closest token; a token
+        with a cosine below `NEAR` is not close.
 
         Args:
-            chunks: Public numbers of the chunks.
-            question: [tokens, d] vectors of the question's tokens, unit length.
+            asked: [tokens] ids of the question's tokens.
             weights: [tokens] positive, adding up to 1.
-            rows: Vectors of token ids: [n] -> [n, d], unit length.
         Raises:
             DamagedIndexError: The arrays name what is not there.
         """
-        order, lengths, ids = self._take(chunks)
-        out = np.zeros(len(chunks), np.float32)
-        used = np.flatnonzero(lengths > 0)
-        if not len(used) or not len(weights):
+        out = np.zeros(self._starts[-1], np.float32)
+        ids = self._vocabulary[0]
+        if not len(ids) or not len(asked):
             return out
-        ends = np.cumsum(lengths[used])
-        seen = np.zeros(int(ids.max()) + 1, np.bool_)  # not `unique`, which sorts them all
-        seen[ids] = True
-        distinct = np.flatnonzero(seen)
-        position = np.zeros(len(seen), np.int64)
-        position[distinct] = np.arange(len(distinct))
-        back = position[ids]
-        near = np.empty((len(question), len(distinct)), np.float32)
-        for start in range(0, len(distinct), _BLOCK):
-            # Not `@`: BLAS adds up in another order for some columns, and equal chunks must tie.
-            block = rows(distinct[start : start + _BLOCK])
-            near[:, start : start + _BLOCK] = np.einsum("ik,jk->ij", question, block)
-        near = np.maximum(near, 0) ** 2
-        total = np.zeros(len(used), np.float32)
-        for token, weight in enumerate(weights.tolist()):
-            total += np.float32(weight) * np.maximum.reduceat(near[token][back], ends - lengths[used])
-        out[order[used]] = np.minimum(total, 1)
-        return out
+        size = int(ids[-1]) + 1
+        every = self._nearest(asked)
+        for run in self._runs:
+            lists = run.lists(every.tokens, size)
+            total = out[run.start : run.start + run.chunks]
+            for start in range(0, len(asked), _TOKENS):  # a question may have hundreds
+                some = slice(*np.searchsorted(every.asked, (start, start + _TOKENS)))
+                near = Near(every.asked[some] - start, every.tokens[some], every.values[some])
+                own = weights[start : start + _TOKENS]
+                for weight, values in zip(own, lists.closest(near, len(own), run.chunks), strict=True):
+                    total += weight * values
+        return np.asarray(np.minimum(out, np.float32(1)))
+
+
+def _lengths(codes: NDArray[np.float32]) -> NDArray[np.float32]:
+    # Not numpy.linalg.norm: a sum of whole numbers is exact, and so is the root's rounding.
+    squares = np.einsum("ij,ij->i", codes, codes)
+    return np.asarray(np.sqrt(np.maximum(squares, 1)))

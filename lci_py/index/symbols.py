@@ -139,10 +139,13 @@ class SymbolicIndex:
 
     def result_rows(self, units: Sequence[int]) -> dict[int, Row]:
         """Result rows of units, by unit number."""
-        found = {}
-        for segment, own in self.by_number("units", units):
-            for row in segment.published(segment.execute(f"SELECT {_COLUMNS} {_UNITS} WHERE u.id IN ({own})")):
-                found[row["unit"]] = row
+        found: dict[int, Row] = {}
+        for segment, own in zip(self.segments, self.numbering.split("units", map(int, units)), strict=True):
+            for start in range(0, len(own), MAX_VALUES):
+                # The same text for as many units: SQLite need not read it again with the next query.
+                some = own[start : start + MAX_VALUES]
+                sql = f"SELECT {_COLUMNS} {_UNITS} WHERE u.id IN ({marks(some)})"
+                found.update((row["unit"], row) for row in segment.published(segment.execute(sql, some)))
         if any(unit not in found for unit in units):
             raise DamagedIndexError("the symbolic shard lacks units of the numbering")
         return found

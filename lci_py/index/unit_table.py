@@ -13,7 +13,6 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.source.roles import is_generated_name
 from lci_py.types import BLOCK_KIND, KINDS
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def _unit_flags(rows: Rows) -> list[int]:
 
 
 def _file_flags(rows: Rows) -> list[int]:
+    from lci_py.source.roles import is_generated_name  # a query does not pay for its patterns
+
     return [
         TEST * rows.tests[file]
         | TEXT * (record.extract.language in _TEXT_LANGUAGES)
@@ -128,6 +129,7 @@ class UnitTable:
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(shards, numbering.counts, strict=True)]
         self._paths = paths
+        self._unit_of: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return self._numbering.total("units")
@@ -146,6 +148,15 @@ class UnitTable:
     def symbol(self) -> NDArray[np.int32]:
         """The definition's number, -1 for a block."""
         return self._numbers("unit_symbol", "symbols", least=-1)
+
+    def unit_of_symbol(self, n_symbols: int) -> NDArray[np.int64]:
+        """The unit of each definition, -1 for one that is a part of another's: [n_symbols]."""
+        if self._unit_of is None:
+            found = np.full(n_symbols, -1, np.int64)
+            owned = np.flatnonzero((self.symbol >= 0) & (self.symbol < n_symbols))
+            found[self.symbol[owned]] = owned
+            self._unit_of = found
+        return self._unit_of
 
     @cached_property
     def kind(self) -> NDArray[np.uint8]:

@@ -161,6 +161,8 @@ def _tail(answer: Answer) -> dict[str, Any]:
         obj["conflicts"] = rounded(answer.conflicts)
     if answer.trace is not None:
         obj["trace"] = rounded(answer.trace)
+    if answer.explain_file is not None:
+        obj["explain_file"] = rounded(answer.explain_file)
     if answer.expansion is not None:
         obj["expansion"] = rounded(answer.expansion)
     if answer.shadow is not None:

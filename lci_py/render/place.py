@@ -52,6 +52,7 @@ def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
             for result in answer.results
         ),
         conflicts=_disagreements(answer.conflicts, place),
+        explain_file=answer.explain_file and {**answer.explain_file, "file": place(answer.explain_file["file"])},
         shadow=_moves(answer.shadow, place),
     )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.render.json import dumps
 from lci_py.render.text import (
     Layout,
     Signs,
@@ -149,7 +148,9 @@ class _Listing:
         if r.graph is not None and r.via is None:  # what is around a neighbour is for who asks about it
             yield from self.graph(r.graph)
         if r.explain is not None:
-            yield from _facts(_INDENT + "explain ", r.explain)
+            from lci_py.render.explain import explanation
+
+            yield from explanation(r.explain, r.mode_score, self.layout)
 
     def shadow(self, shadow: dict[str, Any]) -> Iterator[str]:
         """What another ranking would move: the live rank, the other one, and what it is."""
@@ -181,10 +182,22 @@ class _Listing:
             parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if f"{noun}s_dropped" in cut]
             dropped = f"{', '.join(parts[:-1])} and {parts[-1]}"
             yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
+        yield from self._insight(explain)
+
+    def _insight(self, explain: bool) -> Iterator[str]:
+        """What `--explain-file`, `--explain` and `--trace` add below the results."""
+        if self.answer.explain_file is not None:
+            from lci_py.render.explain import file_lines
+
+            yield from file_lines(self.answer.explain_file, self.layout)
         if explain and self.answer.plan is not None:
-            yield from _facts("plan ", self.answer.plan)
+            from lci_py.render.explain import plan_lines
+
+            yield from plan_lines(self.answer.plan, self.layout)
         if self.answer.trace is not None:
-            yield from _facts("trace ", self.answer.trace)
+            from lci_py.render.explain import trace_lines
+
+            yield from trace_lines(self.answer.trace, self.layout)
 
 
 def place(r: Result) -> str:
@@ -211,12 +224,6 @@ def found_by(r: Result) -> str:
     also = "".join(f" +{view}" for view, _ in r.also_matched or ())
     score = "" if r.mode_source == "symbolic" and r.mode_score == 1 else f"{r.mode_score:.2f} "
     return f"{score}{r.mode_source}{also}"
-
-
-def _facts(label: str, facts: dict[str, Any]) -> Iterator[str]:
-    for key, value in facts.items():
-        text = value if isinstance(value, str) else dumps(value)
-        yield visible_line(f"{label}{key}: {text}")
 
 
 def _footer(answer: Answer, signs: Signs) -> str:

@@ -79,16 +79,17 @@ class Signs(NamedTuple):
     ellipsis: str
     arrow: str
     here: str  # points back at what stands before it
+    times: str
 
 
-UNICODE = Signs(warn="⚠", dot="·", bar="│", ellipsis="…", arrow="→", here="←")
-ASCII = Signs(warn="!", dot="-", bar="|", ellipsis="...", arrow="->", here="<-")
+UNICODE = Signs(warn="⚠", dot="·", bar="│", ellipsis="…", arrow="→", here="←", times="×")
+ASCII = Signs(warn="!", dot="-", bar="|", ellipsis="...", arrow="->", here="<-", times="x")
 
 
 def signs_for(encoding: str | None) -> Signs:
     """The signs that a stream with this encoding can carry."""
     try:
-        "⚠·│…→←".encode(encoding or "utf-8")
+        "⚠·│…→←×".encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
         return ASCII
     return UNICODE

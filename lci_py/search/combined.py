@@ -9,8 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions import conjuncts, join
-from lci_py.source.conditions import negate as negated
+from lci_py.source.conditions import conjuncts, join, negate as negated
 from lci_py.source.conditions.text import any_of, enclosed
 
 if TYPE_CHECKING:

@@ -154,7 +154,14 @@ class _Walk:
                 if item and other != view and item.unit in outcome.hits[other]
             )
             result = present.result(self._session, row, request, view, score)
-            made.append(replace(result, also_matched=also, graph=context, via=tuple(self.reached[node])))
+            explain = None
+            if request.explain:
+                from lci_py.search.explain import of_fused
+
+                explain = of_fused(outcome, row["unit"], item)
+            made.append(
+                replace(result, also_matched=also, graph=context, via=tuple(self.reached[node]), explain=explain)
+            )
         return made
 
     def _rows(self) -> Mapping[int, Row]:

@@ -97,12 +97,7 @@ def by_words(outcome: Outcome) -> bool:
 def _with_phrases(
     session: Session, query: TextQuery, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
 ) -> Attempt:
-    if not phrases:
-        return Attempt(query, allowed, {})
-    from lci_py.search.literal import units_with
-
-    with session.turns["bm25"]:  # its postings say in which files to look
-        return Attempt(query, *units_with(session, phrases, allowed))
+    return Attempt(query, *session.with_phrases(phrases, allowed))
 
 
 def _without_phrases(

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.errors import IndexError_, ShardMissingError
+from lci_py.errors import IndexError_, ShardMissingError, near_needs_words
 from lci_py.search import ladder, present
-from lci_py.search.fusion import Candidates, Ranked
+from lci_py.search.fusion import GRAPH, Candidates, Ranked, joined
 from lci_py.search.hits import HitList
-from lci_py.search.plan import MINOR, parts
-from lci_py.search.plan import plan as make_plan
+from lci_py.search.neighbours import SEEDS, Neighbours, neighbours
+from lci_py.search.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query import read_fields, read_text
 from lci_py.search.race import side_by_side
 from lci_py.search.rewrites import look_up, rewritten
-from lci_py.search.signals import factors, measure
+from lci_py.search.signals import Measure, factors
 from lci_py.types import VIEWS, Degradation
 
 if TYPE_CHECKING:
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.index.graph import GraphIndex
     from lci_py.index.unit_table import UnitTable
     from lci_py.search.fusion import Fused
     from lci_py.search.ladder import Attempt
+    from lci_py.search.near import Near
     from lci_py.search.plan import Plan
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
@@ -46,6 +48,7 @@ class Views:
     dense: Callable[[], DenseRetriever]
     bm25: Callable[[], LexicalRetriever]
     symbolic: Callable[[], SymbolicRetriever]
+    graph: Callable[[], GraphIndex]
     turns: Mapping[View, LockType]
 
 
@@ -84,49 +87,75 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     text, filters = read_fields(request.query, request.filters)
     session.check(filters)
     if not text:
+        if request.near is not None:
+            raise near_needs_words()
         return session.structural(request)
-    query = read_text(text)
+    near = None
+    if request.near is not None:
+        from lci_py.search.near import Near
+
+        near = Near(session, request.near)
+    with session.trace.stage("plan"):
+        query = read_text(text)
     attempt = ladder.first(session, query, filters)
-    chosen, outcome = _attempted(session, request, filters, attempt, began)
+    attempt, chosen, outcome = _attempted(session, request, filters, attempt, began, near)
     again = None if request.strict else ladder.relaxed(session, query, filters, attempt, outcome)
     if again is not None:
-        other = _attempted(session, request, filters, again, began)
-        if not outcome.total or ladder.by_words(other[1]):
-            attempt, (chosen, outcome) = again, other
+        other = _attempted(session, request, filters, again, began, near)
+        if not outcome.total or ladder.by_words(other[2]):
+            attempt, chosen, outcome = other
     chosen = ladder.settled(chosen, attempt, outcome, filtered=bool(filters))
+    for name, stage in outcome.trace.items():
+        session.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
     made = present.multiview_answer(session, request, chosen, outcome, attempt.places)
     if request.shadow is not None:
         from lci_py.search.shadow import shadow
 
         made = replace(made, shadow=shadow(session, request, chosen, outcome))
-    if not request.expand:
-        return made
-    from lci_py.search.expand import expanded
+    if request.expand:
+        from lci_py.search.expand import expanded
 
-    return expanded(session, request, filters, made, outcome)
+        with session.trace.stage("expand", len(made.results)) as stage:
+            made = expanded(session, request, filters, made, outcome)
+            stage.left = len(made.results)
+    if request.explain_file is None:
+        return made
+    from lci_py.search.explain_file import explained
+    from lci_py.search.explain_ways import Fusion
+
+    return explained(session, request, made, lambda: Fusion(session, attempt, filters, outcome))
 
 
 def _attempted(
-    session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float
-) -> tuple[Plan, Outcome]:
-    wording = look_up(session, attempt.query, wait=request.budget_ms is None)
-    chosen = make_plan(
-        attempt.query,
-        filters,
-        wording=wording,
-        expand=request.expand,
-        near=request.near,
-        budget_ms=request.budget_ms,
-        strict=request.strict,
-    )
+    session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float, near: Near | None
+) -> tuple[Attempt, Plan, Outcome]:
+    """The attempt with what its query became, how it was planned, and what it found."""
+    with session.trace.stage("plan"):
+        wording = look_up(session, attempt.query, wait=request.budget_ms is None)
+        chosen = make_plan(
+            attempt.query,
+            filters,
+            wording=wording,
+            expand=request.expand,
+            near=None if near is None else str(near.place),
+            budget_ms=request.budget_ms,
+            strict=request.strict,
+        )
     if attempt.hopeless:
-        return chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
+        return attempt, chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
     query = rewritten(attempt.query, wording.rewrites)
-    return chosen, search(query, chosen, session.views, session.unit_table, attempt.allowed, began)
+    found = search(query, chosen, session.views, session.unit_table, attempt.allowed, began, near)
+    return attempt._replace(query=query), chosen, found
 
 
 def search(
-    query: TextQuery, plan: Plan, views: Views, table: UnitTable, allowed: NDArray[np.bool_] | None, began: float
+    query: TextQuery,
+    plan: Plan,
+    views: Views,
+    table: UnitTable,
+    allowed: NDArray[np.bool_] | None,
+    began: float,
+    near: Near | None = None,
 ) -> Outcome:
     """Answer a multiview query.
 
@@ -137,10 +166,12 @@ def search(
         table: Facts about the units.
         allowed: [units] mask of the filters.
         began: The moment of `time.perf_counter` from which the budgets count.
+        near: A place that candidates are measured by as well.
     Raises:
         IndexError_: Every view failed; the first one's error.
     """
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS})
+    came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
 
     def run(view: View) -> HitList:
@@ -165,16 +196,47 @@ def search(
             raise hits
         else:
             outcome.hits[view] = hits
-            outcome.trace[view] = {"ms": spent[view], "candidates": len(hits)}
-    units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
-    if len(units):
+            outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
+    if any(len(hits) for hits in outcome.hits.values()):
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
-        signals = measure(query, units, views, table, outcome.hits, failed)
-        outcome.candidates = Candidates(units, table.file[units], signals, factors(query, units, table))
-        outcome.ranked = Ranked(outcome.candidates, plan)
-        outcome.trace["fusion"] = {"ms": (time.perf_counter() - started) * 1e3, "candidates": len(units)}
+        answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
+        _rank(outcome, Measure(query, views, table, answered), query, plan, views, table, allowed, near)
+        ms = (time.perf_counter() - started) * 1e3
+        came = 0 if outcome.candidates is None else len(outcome.candidates.units)
+        outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
     return outcome
+
+
+def _rank(
+    outcome: Outcome, measure: Measure, query: TextQuery, plan: Plan, views: Views, table: UnitTable,
+    allowed: NDArray[np.bool_] | None, near: Near | None,
+) -> None:  # fmt: skip
+    """Rank what the views found, then again with what is around the best of it in the graph."""
+
+    def candidates(units: NDArray[np.int64], found: NDArray[np.bool_] | None) -> Candidates:
+        files = table.file[units]
+        signals = measure.signals(units)
+        if near is not None:
+            signals["near"] = near.closeness(units, files)
+        return Candidates(units, files, signals, factors(query, units, table), found)
+
+    units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
+    outcome.candidates = candidates(units, None)
+    outcome.ranked = Ranked(outcome.candidates, plan)
+    if not plan.weights.get(GRAPH):
+        return
+    around = neighbours(views.graph(), table, outcome.ranked.units[:SEEDS], outcome.ranked.scores[:SEEDS])
+    if allowed is not None:
+        passing = allowed[around.units]
+        around = Neighbours(around.units[passing], around.values[passing])
+    more = np.setdiff1d(around.units, units, assume_unique=True)
+    whole = outcome.candidates if not len(more) else joined(outcome.candidates, candidates(more, None))
+    lifts = np.zeros(len(whole.units), np.float32)
+    lifts[np.searchsorted(whole.units, around.units)] = around.values
+    whole.signals[GRAPH] = lifts
+    outcome.candidates = whole
+    outcome.ranked = Ranked(whole, plan)
 
 
 def _failed(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:

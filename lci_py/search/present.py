@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.search import graph_context
 from lci_py.source.digest import digest, lines_digest
+from lci_py.source.read import read_file
 from lci_py.types import VIEWS, Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from lci_py.index.symbols import Row
+    from lci_py.search.fusion import Fused
     from lci_py.search.multiview import Outcome
     from lci_py.search.plan import Plan
     from lci_py.search.session import Session
-    from lci_py.types import View
-
-_MAX_READ = 64_000_000
+    from lci_py.search.single import Found
+    from lci_py.types import GraphContext, View
 
 
 class SourceReader:
@@ -30,45 +29,53 @@ class SourceReader:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._files: dict[str, list[bytes] | None] = {}
+        self._files: dict[str, bytes | None] = {}
+        self._lines: dict[str, list[bytes] | None] = {}  # None: its first lines have been asked for once
         self._digests: dict[str, str] = {}
 
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""
         self._files.clear()
+        self._lines.clear()
         self._digests.clear()
 
     def lines(self, path: str) -> list[bytes] | None:
         """The file's lines without line breaks, None if it cannot be read (or is no longer a regular file)."""
-        if path not in self._files:
-            self._files[path] = self._read(path)
-        return self._files[path]
+        if (found := self._lines.get(path)) is None and (data := self._content(path)) is not None:
+            found = self._lines[path] = data.split(b"\n")
+        return found
+
+    def some(self, path: str, first: int, last: int) -> list[bytes]:
+        """The lines from `first` to `last`, as far as the file has them."""
+        data = self._content(path)
+        if path not in self._lines and data is not None:
+            self._lines[path] = None
+            return data.split(b"\n", max(last, 0))[first - 1 : last]  # not the whole file for a few lines
+        return (self.lines(path) or [])[first - 1 : last]
 
     def digest(self, path: str) -> str:
-        """Of the content that `lines` shows; "" if it cannot be read."""
-        self.lines(path)
-        return self._digests[path]
+        """Of the content that is shown; "" if it cannot be read."""
+        found = self._digests.get(path)
+        if found is None:
+            data = self._content(path)
+            found = self._digests[path] = "" if data is None else digest(data)
+        return found
 
-    def _read(self, path: str) -> list[bytes] | None:
-        data = self.read(path)
-        self._digests[path] = "" if data is None else digest(data)
-        return None if data is None else data.split(b"\n")
+    def _content(self, path: str) -> bytes | None:
+        if path not in self._files:
+            self._files[path] = self.read(path)
+        return self._files[path]
 
     def read(self, path: str) -> bytes | None:
-        """The file's content, None if it cannot be read; not kept, unlike its `lines`."""
+        """The file's content, None if it cannot be read; not kept, unlike what is shown."""
         # The index is data from disk: a path in it must not lead out of the root, nor into a device or a FIFO.
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        full = self.root / path
-        try:
-            if ".." in Path(path).parts or not full.resolve().is_relative_to(self.root.resolve()):
-                return None
-            with open(full, "rb", opener=lambda name, _: os.open(name, flags)) as file:
-                status = os.fstat(file.fileno())
-                if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_READ:
-                    return None
-                return file.read(_MAX_READ)
-        except (OSError, ValueError, RuntimeError):  # the last one: a loop of links, before Python 3.13
+        if ".." in path.split("/"):
             return None
+        try:
+            found = read_file(str(self.root), path)
+        except (OSError, ValueError):  # short of something; a NUL in the path
+            return None
+        return found if isinstance(found, bytes) else None
 
 
 def result(
@@ -103,16 +110,16 @@ def result(
 def _snippet(session: Session, row: Row, start: int, wanted: int, *, stale: bool) -> str:
     if wanted <= 0:
         return ""
-    lines = session.reader.lines(row["file"])
-    if lines is None or (stale and not _unmoved(session, row, lines)):
+    if stale and not _unmoved(session, row):
         return ""  # these lines hold something else by now; showing them would be a lie
-    shown = lines[start - 1 : min(max(row["end_line"], start), start - 1 + wanted)]
+    shown = session.reader.some(row["file"], start, min(max(row["end_line"], start), start - 1 + wanted))
     return "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown)
 
 
-def _unmoved(session: Session, row: Row, lines: list[bytes]) -> bool:
+def _unmoved(session: Session, row: Row) -> bool:
     """Whether the unit's lines still hold what was indexed, though the file has changed elsewhere."""
-    if row["unit"] is None:
+    lines = session.reader.lines(row["file"])
+    if row["unit"] is None or lines is None:
         return False
     chunks = session.symbols.chunk_digests(row["unit"])
     return bool(chunks) and all(lines_digest(lines, first, last) == sha for first, last, sha in chunks)
@@ -139,42 +146,83 @@ def answer(session: Session, request: SearchRequest, results: Sequence[Result], 
     )
 
 
+def single_answer(session: Session, request: SearchRequest, found: Found) -> Answer:
+    """The envelope of a query in the mode dense or bm25."""
+    hits = found.ranked
+    explains = None
+    if request.explain:
+        from lci_py.search.explain import of_single
+
+        explains = of_single(session, found, hits.units.tolist())
+    with session.trace.stage("present", len(hits)) as stage:
+        rows = session.symbols.result_rows(hits.units.tolist())
+        results = [
+            result(session, rows[hit.unit], request, hit.view, hit.score, found.places.get(hit.unit)) for hit in hits
+        ]
+        if explains is not None:
+            results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]
+        stage.left = len(results)
+        made = answer(session, request, results, hits.total)
+    if not request.explain:
+        return made
+    from lci_py.search.explain import single_plan
+
+    return replace(made, plan=single_plan(session, found, request))
+
+
+def symbolic_answer(session: Session, request: SearchRequest, rows: Sequence[Row], total: int) -> Answer:
+    """The envelope of a query by structure alone; every row is as good as any."""
+    with session.trace.stage("present", len(rows)) as stage:
+        results = [result(session, row, request, "symbolic", 1.0) for row in rows]
+        stage.left = len(results)
+        made = answer(session, request, results, total)
+    if not request.explain:
+        return made
+    from lci_py.search.explain import of_match, symbolic_plan
+
+    shown = tuple(replace(item, explain=of_match(rank)) for rank, item in enumerate(results, 1))
+    return replace(made, results=shown, plan=symbolic_plan(request))
+
+
 def multiview_answer(
     session: Session, request: SearchRequest, plan: Plan, outcome: Outcome, places: dict[int, int]
 ) -> Answer:
     """The envelope of a multiview query, with what each view said and the graph around each result."""
-    head = outcome.head(session.limit if request.limit is None else request.limit)
-    rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
-    contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
-    results = []
-    for item in head:
-        row = rows[item.unit]
-        others = tuple(
-            (view, outcome.hits[view].score(item.unit))
-            for view in VIEWS
-            if view != item.source and item.unit in outcome.hits[view]
-        )
-        made = result(session, row, request, item.source, item.score, places.get(item.unit))
-        explain = None
-        if request.explain:
-            explain = {"waterfall": [step._asdict() for step in item.steps], "views": _view_scores(outcome, item.unit)}
-        results.append(replace(made, also_matched=others, graph=contexts.get(item.unit), explain=explain))
-    made_answer = answer(session, request, results, outcome.total)
+    head = outcome.head(session.shown(request))
+    with session.trace.stage("graph", len(head)):
+        rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
+        contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
+    with session.trace.stage("present", outcome.total) as stage:
+        results = [
+            _multiview_result(session, request, outcome, item, rows[item.unit], contexts[item.unit], places)
+            for item in head
+        ]
+        stage.left = len(results)
+        made_answer = answer(session, request, results, outcome.total)
     if request.conflicts:
         from lci_py.search.view_disagreements import view_disagreements
 
         found = view_disagreements(session, request.query, request.filters, outcome)
         made_answer = replace(made_answer, conflicts=found)
-    trace = outcome.trace if request.trace else None
-    return replace(made_answer, plan=plan.as_json(), degraded=tuple(outcome.degraded), trace=trace)
+    return replace(made_answer, plan=plan.as_json(), degraded=tuple(outcome.degraded))
 
 
-def _view_scores(outcome: Outcome, unit: int) -> dict[str, dict[str, float]]:
-    return {
-        view: {"rank": hit.rank, "score": hit.score}
-        for view, hits in outcome.hits.items()
-        if (hit := hits.get(unit)) is not None
-    }  # fmt: skip
+def _multiview_result(
+    session: Session, request: SearchRequest, outcome: Outcome, item: Fused, row: Row, graph: GraphContext,
+    places: dict[int, int],
+) -> Result:  # fmt: skip
+    others = tuple(
+        (view, outcome.hits[view].score(item.unit))
+        for view in VIEWS
+        if view != item.source and item.unit in outcome.hits[view]
+    )
+    made = result(session, row, request, item.source, item.score, places.get(item.unit))
+    explain = None
+    if request.explain:
+        from lci_py.search.explain import of_fused
+
+        explain = of_fused(outcome, item.unit, item)
+    return replace(made, also_matched=others, graph=graph, explain=explain)
 
 
 def finish(session: Session, made: Answer, request: SearchRequest, started: float) -> Answer:
@@ -182,15 +230,16 @@ def finish(session: Session, made: Answer, request: SearchRequest, started: floa
     if request.conflicts:
         from lci_py.search.conflict_sites import with_conflicts
 
-        made = with_conflicts(session, made)
+        with session.trace.stage("conflicts", len(made.results)):
+            made = with_conflicts(session, made)
     if request.shadow is not None and made.shadow is None:
         from lci_py.search.shadow import of_unranked
 
         made = replace(made, shadow=of_unranked(request, len(made.results)))
-    if request.explain and made.plan is None:
-        made = replace(made, plan={"views": [made.mode], "mode": made.mode})
+    opening, session.opening = session.opening, None
     if request.trace:
-        trace = dict(made.trace or {})
-        trace["total"] = {"ms": (time.perf_counter() - started) * 1e3, "candidates": made.total}
-        made = replace(made, trace=trace)
+        ms = (time.perf_counter() - started) * 1e3 + (opening or 0.0)
+        before = {} if opening is None else {"open": {"ms": opening}}
+        total = {"ms": ms, "candidates": made.total}
+        made = replace(made, trace={**before, **session.trace.as_json(), "total": total})
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from lci_py.search.hits import HitList
 from lci_py.source.words import joined
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from lci_py.embed.protocol import TextEncoder
@@ -37,12 +39,17 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         # Everything at least as good as the limit-th score, so that ties are cut by position and not by chance.
         threshold = np.partition(scores[positive], len(positive) - limit)[len(positive) - limit]
         positive = positive[scores[positive] >= threshold]
-    order = np.lexsort((positive, -scores[positive]))
+    order = np.argsort(-scores[positive], kind="stable")
     return positive[order[:limit]]
 
 
-#: Units, the best by cosine, whose tokens are looked at as well.
-LATE_POOL = 1000
+class _Scores(NamedTuple):
+    """How close every unit is to a query."""
+
+    text: str
+    values: NDArray[np.float32]  # [units]; -inf for a unit without a chunk
+    cosines: NDArray[np.float32]  # [slots of chunks], in [0, 1]
+    known: bool  # whether the query has a token; if not, nothing is near it
 
 
 class DenseRetriever:
@@ -53,71 +60,80 @@ class DenseRetriever:
         self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, bags: TokenBags | None, n_units: int
     ) -> None:
         self.index, self.encoder, self.bags, self.n_units = index, encoder, bags, n_units
-        self._known = tokens.find if tokens else None
-        self._last: tuple[str, NDArray[np.float32]] | None = None
-        #: The last query's pool: multiview asks for the same units again.
-        self._pool: tuple[str, NDArray[np.int64], NDArray[np.float32]] | None = None
-
-    def embed(self, query: TextQuery) -> NDArray[np.float32]:
-        """The query's vector: [dimension]."""
-        if self._last is None or self._last[0] != query.text:
-            self._last = (query.text, self.encoder.encode_text(query.text, self._known))
-        return self._last[1]
+        self._find = tokens.find if tokens else None
+        #: The last query's scores: multiview asks for them again.
+        self._last: _Scores | None = None
 
     def scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The score of each of the units, in [0, 1]: [len(units)]; `units` ascend."""
-        if self._pool is None or self._pool[0] != query.text or not len(self._pool[1]):
-            return self._scores(query, units)
-        _, pool, scores = self._pool
-        place = np.minimum(np.searchsorted(pool, units), len(pool) - 1)
-        known = pool[place] == units
-        out = scores[place]
-        out[~known] = self._scores(query, units[~known])
-        return out
+        """The score of each of the units, in [0, 1]: [len(units)]."""
+        return np.maximum(self._measure(query).values[units], 0)
 
-    def _scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
-        chunks, place, cosines = self.index.chunks_of(self.embed(query), units)
-        best = np.zeros(len(units), np.float32)
-        np.maximum.at(best, place, self._blend(query, chunks, np.clip(cosines, 0, 1)))
-        return best
+    def of_files(self, query: TextQuery, unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
+        """How close the whole of each file is: the sum of its chunks' cosines over the root of their number, [files].
+
+        Args:
+            query: The text.
+            unit_file: [units] the file of each.
+            n_files: Number of files.
+        """
+        return self.index.of_files(self._measure(query).cosines, unit_file, n_files)
+
+    def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
+        """What a unit's score is made of: the cosine and the coverage of its best chunk, and the weight of the latter
+        beside the former, 0 without a second look."""
+        cosines, covered, late, _ = self._chunks(query.text)
+        own = self.index.slots(unit)
+        best = own[int(np.argmax(cosines[own] + np.float32(late) * covered[own]))]
+        return float(cosines[best]), float(covered[best]), late
 
     @property
-    def _late(self) -> float:
+    def late(self) -> float:
         """How much the tokens count beside the cosine; 0 if there is no second look."""
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
-    def _blend(self, query: TextQuery, chunks: NDArray[np.int64], cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-        encoder, late = self.encoder, np.float32(self._late)
-        if not late or self.bags is None or not isinstance(encoder, Encoder):
-            return cosines
-        ids, counts = encoder.question_tokens(query.text, self._known)
-        covered = self.bags.coverage(
-            chunks, encoder.token_directions(ids), encoder.question_weights(ids, counts), encoder.token_directions
-        )
-        return np.asarray((cosines + late * covered) / (1 + late), np.float32)
-
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
-        vector = self.embed(query)
+        found = self._measure(query)
+        if not found.known:
+            return HitList.empty("dense")
+        values = found.values if allowed is None else np.where(allowed, found.values, np.float32(-np.inf))
+        units = _largest(values, limit)
         total = self.n_units if allowed is None else int(allowed.sum())
-        if not vector.any():
-            return HitList.empty("dense")  # no word of the query is known: nothing is near it
-        late = self._late
-        units, scores = self.index.search(vector, max(limit, LATE_POOL) if late else limit, allowed)
-        if late:
-            units, scores = self._second_look(query, units, scores / np.float32(1 + late))
-        return HitList("dense", units[:limit], np.clip(scores[:limit], 0, 1).astype(np.float64), total)
+        return HitList("dense", units, values[units].astype(np.float64), total)
 
-    def _second_look(
-        self, query: TextQuery, units: NDArray[np.int64], scores: NDArray[np.float32]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Rank the pool anew; the other units follow in the order they have."""
-        head = np.sort(units[:LATE_POOL])
-        head_scores = self._scores(query, head)
-        self._pool = (query.text, head, head_scores)
-        order = np.lexsort((head, -head_scores))
-        # Nobody behind the pool is closer than anybody in it, but only there a cosine that rounds to above 1 is cut.
-        tail = np.minimum(scores[LATE_POOL:], head_scores.min(initial=1))
-        return np.concatenate((head[order], units[LATE_POOL:])), np.concatenate((head_scores[order], tail))
+    def _measure(self, query: TextQuery) -> _Scores:
+        if self._last is None or self._last.text != query.text:
+            self._last = self._measured(query.text)
+        return self._last
+
+    def _measured(self, text: str) -> _Scores:
+        cosines, covered, late, known = self._chunks(text)
+        values = cosines
+        if late:
+            values = values + np.float32(late) * covered
+            values /= np.float32(1) + np.float32(late)
+        return _Scores(text, self.index.best(values), cosines, known)
+
+    def _chunks(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32], float, bool]:
+        """The cosine, not below 0, and the coverage of every chunk, both [slots of chunks]; the weight of the latter;
+        whether the text has a known token."""
+        encoder, bags = self.encoder, self.bags
+        if bags is None or not isinstance(encoder, Encoder):
+            vector = encoder.encode_text(text, self._find)
+            cosines = np.clip(self.index.cosines(vector), 0, 1)
+            return cosines, np.zeros_like(cosines), 0.0, bool(vector.any())
+        question = encoder.question(text, self._find)
+        cosines = np.clip(self.index.cosines(question.vector), 0, 1)
+        return cosines, bags.coverage(question.ids, question.weights), encoder.late, bool(question.vector.any())
+
+
+def _largest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+    """Positions of the `limit` largest values above -inf, best first; ties by position."""
+    found = np.flatnonzero(values > -np.inf)
+    if len(found) > limit:
+        own = values[found]
+        # Everything at least as large as the limit-th, so that ties are cut by position and not by chance.
+        found = found[own >= np.partition(own, len(own) - limit)[len(own) - limit]] if limit > 0 else found[:0]
+    return found[np.argsort(-values[found], kind="stable")][:limit]
 
 
 class LexicalRetriever:
@@ -125,6 +141,8 @@ class LexicalRetriever:
 
     def __init__(self, index: LexicalIndex) -> None:
         self.index = index
+        #: The last query's scores: multiview asks for them again.
+        self._last: tuple[tuple[tuple[str, float], ...], dict[str, NDArray[np.float32]]] | None = None
 
     def known(self, query: TextQuery) -> list[tuple[Term, float]]:
         """The query's terms that the index has, with their weights."""
@@ -132,17 +150,44 @@ class LexicalRetriever:
         return [(term, weight) for term, weight in found if term is not None]
 
     def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
-        """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units]."""
+        """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units], read-only."""
+        last = self._last
+        if last is not None and last[0] == query.terms:
+            return last[1]
         terms = self.known(query)
         index = self.index
         content = np.zeros(len(index.unit_file), np.float32)
-        np.maximum.at(content, index.chunk_unit, index.scores("content", terms))
-        return {
+        chunks = index.scores("content", terms)
+        hits = np.flatnonzero(chunks)
+        np.maximum.at(content, index.chunk_unit[hits], chunks[hits])
+        found = {
             "content": content,
             "names": index.scores("names", terms),
             "paths": index.scores("paths", terms)[index.unit_file],
             "files": index.scores("files", terms)[index.unit_file],
         }
+        for values in found.values():
+            values.setflags(write=False)
+        self._last = (query.terms, found)
+        return found
+
+    def parts(self, query: TextQuery, units: Sequence[int]) -> dict[str, list[dict[str, float]]]:
+        """What each term adds to the fields' scores of each of some units: field -> per unit, term -> score."""
+        index = self.index
+        terms = [(text, term, weight) for text, weight in query.terms if (term := index.term(text)) is not None]
+        content = index.scores("content", [(term, weight) for _, term, weight in terms])
+        files = [int(index.unit_file[unit]) for unit in units]
+        owned = [np.flatnonzero(index.chunk_unit == unit) for unit in units]
+        best = [int(chunks[np.argmax(content[chunks])]) if len(chunks) else -1 for chunks in owned]
+        rows = {"content": best, "names": units, "paths": files, "files": files}
+        found: dict[str, list[dict[str, float]]] = {field: [{} for _ in units] for field in rows}
+        for text, term, weight in terms:
+            for field, places in rows.items():
+                scores = index.scores(field, [(term, weight)])
+                for worth, row in zip(found[field], places, strict=True):
+                    if row >= 0 and scores[row]:
+                        worth[text] = float(scores[row])
+        return found
 
     def scores(self, query: TextQuery) -> NDArray[np.float32]:
         """The mode's score of every unit: [units]."""

@@ -14,6 +14,7 @@ from lci_py.index.numbering import Numbering
 from lci_py.index.symbols import SymbolicIndex
 from lci_py.search import present
 from lci_py.search.query import read_symbolic
+from lci_py.search.trace import Trace
 from lci_py.types import BLOCK_KIND, FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ class Session:
         #: Held by whoever uses a view's shard: a view that misses its time budget goes on in its thread.
         self.turns: dict[View, LockType] = {view: allocate_lock() for view in VIEWS}
         self._walk = walk  # what an index run would list
+        #: Of the search at hand.
+        self.trace = Trace()
+        #: Milliseconds that the next search is to report for the opening, None if an earlier one has.
+        self.opening: float | None = None
 
     def __enter__(self) -> Session:
         return self
@@ -182,7 +187,7 @@ class Session:
     def views(self) -> Views:
         from lci_py.search.multiview import Views
 
-        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, self.turns)
+        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, lambda: self.graph, self.turns)
 
     @cached_property
     def dense(self) -> Any:
@@ -199,7 +204,7 @@ class Session:
         if not isinstance(encoder, Encoder):
             return DenseRetriever(index, encoder, None, None, self.n_units)
         tokens = self.shards("tokens")
-        bags = TokenBags(tokens, self.numbering) if encoder.late else None
+        bags = TokenBags(tokens, self.numbering, encoder.token_codes) if encoder.late else None
         return DenseRetriever(index, encoder, TokenTable(tokens), bags, self.n_units)
 
     @cached_property
@@ -254,6 +259,7 @@ class Session:
     def search(self, request: SearchRequest) -> Answer:
         """Answer one query in the mode it names."""
         started = time.perf_counter()
+        self.trace = Trace()
         self.reader.forget()
         self.freshness.forget()
         self.check(request.filters)
@@ -262,11 +268,13 @@ class Session:
         if request.mode == "symbolic" or not request.query.strip():
             answer = self.structural(request)
         elif request.mode == "multiview":
-            from lci_py.search.multiview import answer as multiview
+            with self.trace.stage("load"):
+                from lci_py.search.multiview import answer as multiview
 
             answer = multiview(self, request)
         else:
-            from lci_py.search.single import search
+            with self.trace.stage("load"):
+                from lci_py.search.single import search
 
             answer = search(self, request)
         return present.finish(self, answer, request, started)
@@ -329,21 +337,29 @@ class Session:
             UsageError: A term cannot be used.
             BudgetExceededError: There was no time to find them.
         """
-        filters = read_symbolic(request.query, request.filters)
-        self.check(filters)
+        with self.trace.stage("plan"):
+            filters = read_symbolic(request.query, request.filters)
+            self.check(filters)
 
         def select() -> tuple[list[Row], int]:
             return self.symbols.select(filters, self.shown(request))
 
-        if request.budget_ms is None:
-            with self.turns["symbolic"]:
-                rows, total = select()
-        else:
-            from lci_py.search.race import within
+        with self.trace.stage("filter", self.numbering.total("symbols")) as stage:
+            if request.budget_ms is None:
+                with self.turns["symbolic"]:
+                    rows, stage.left = select()
+            else:
+                from lci_py.search.race import within
 
-            rows, total = within(select, "symbolic", self.turns["symbolic"], request.budget_ms, time.perf_counter())
-        results = [present.result(self, row, request, "symbolic", 1.0) for row in rows]
-        return present.answer(self, request, results, total)
+                turn, began = self.turns["symbolic"], time.perf_counter()
+                rows, stage.left = within(select, "symbolic", turn, request.budget_ms, began)
+        made = present.symbolic_answer(self, request, rows, stage.left)
+        if request.explain_file is None:
+            return made
+        from lci_py.search.explain_file import explained
+        from lci_py.search.explain_ways import Structure
+
+        return explained(self, request, made, lambda: Structure(self, filters))
 
     def allowed(self, filters: Filters) -> NDArray[np.bool_] | None:
         """[units] mask of what passes the filters, None if there are none."""
@@ -351,9 +367,26 @@ class Session:
             return None
         import numpy as np
 
-        mask = np.zeros(self.n_units, np.bool_)
-        mask[self.symbols.allowed_units(filters)] = True
+        with self.trace.stage("filter", self.n_units) as stage:
+            units = self.symbols.allowed_units(filters)
+            mask = np.zeros(self.n_units, np.bool_)
+            mask[units] = True
+            stage.left = len(units)
         return mask
+
+    def with_phrases(
+        self, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.bool_] | None, dict[int, int]]:
+        """What holds every phrase, letter for letter: a mask of units, and the first line of a match in each."""
+        if not phrases:
+            return allowed, {}
+        from lci_py.search.literal import units_with
+
+        with self.trace.stage("phrases", self.n_units if allowed is None else int(allowed.sum())) as stage:
+            with self.turns["bm25"]:  # its postings say in which files to look
+                mask, lines = units_with(self, phrases, allowed)
+            stage.left = int(mask.sum())
+        return mask, lines
 
 
 def _first_sentence(doc: str | None) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.search.fusion import scaled
+from lci_py.search.spread import depths
 from lci_py.source.words import STOPWORDS, WORD, parts, stem
 
 if TYPE_CHECKING:
@@ -21,41 +21,61 @@ if TYPE_CHECKING:
     from lci_py.types import View
 
 
-def measure(
-    query: TextQuery, units: NDArray[np.int64], views: Views, table: UnitTable,
-    hits: Mapping[View, HitList], failed: set[str],
-) -> dict[str, NDArray[np.float32]]:  # fmt: skip
-    """Every signal of every candidate, scaled to [0, 1]: name -> [candidates]."""
-    signals: dict[str, NDArray[np.float32]] = {}
-    files = table.file[units]
-    if "dense" not in failed:
-        dense = views.dense()
-        signals["dense"] = scaled(dense.scores(query, units))
-        signals["dense_file"] = scaled(_mean_of_best(signals["dense"], files, len(table.paths)))
-    if "bm25" not in failed:
-        lexical = views.bm25()
-        for name, values in lexical.field_scores(query).items():
-            signals[name] = scaled(values[units])
-        signals["stem"] = stem_match(query, table.paths, files)
-    symbolic = hits["symbolic"]
-    signals["symbol"] = np.zeros(len(units), np.float32)
-    signals["symbol"][np.searchsorted(units, symbolic.units)] = symbolic.scores
-    return signals
+class Measure:
+    """Measures the signals of a query's candidates. What is scaled, is scaled by the largest value of the first ones:
+    those that come later, from the graph, do not change what the others are worth."""
+
+    def __init__(self, query: TextQuery, views: Views, table: UnitTable, hits: Mapping[View, HitList]) -> None:
+        """
+        Args:
+            query: The text.
+            views: The loaders; the ones that did not answer are not asked.
+            table: Facts about the units.
+            hits: Of the views that answered.
+        """
+        self._query, self._views, self._table, self._hits = query, views, table, hits
+        self._peaks: dict[str, float] = {}
+        self._file_means: NDArray[np.float32] | None = None
+
+    def signals(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
+        """Every signal of every candidate, in [0, 1]: name -> [n], for units [n], ascending."""
+        query, table = self._query, self._table
+        files = table.file[units]
+        signals: dict[str, NDArray[np.float32]] = {}
+        if "dense" in self._hits:
+            dense = self._views.dense()
+            signals["dense"] = self._scaled("dense", dense.scores(query, units))
+            if self._file_means is None:
+                self._file_means = _means_of_best(signals["dense"], files, len(table.paths))
+            signals["dense_file"] = self._scaled("dense_file", self._file_means[files])
+            whole = dense.of_files(query, table.file, len(table.paths))
+            signals["dense_all"] = self._scaled("dense_all", whole[files])
+        if "bm25" in self._hits:
+            for name, values in self._views.bm25().field_scores(query).items():
+                signals[name] = self._scaled(name, values[units])
+            signals["stem"] = stem_match(query, table.paths, files)
+        signals["hub"] = self._scaled("hub", np.log1p(self._views.graph().importers[files].astype(np.float32)))
+        if "symbolic" in self._hits:
+            found = self._hits["symbolic"]
+            signals["symbol"] = np.zeros(len(units), np.float32)
+            place = np.searchsorted(units, found.units)
+            place = np.minimum(place, max(len(units) - 1, 0))
+            there = units[place] == found.units if len(units) else np.zeros(len(place), np.bool_)
+            signals["symbol"][place[there]] = found.scores[there]
+        return signals
+
+    def _scaled(self, name: str, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        peak = self._peaks.setdefault(name, float(values.max()) if len(values) else 0.0)
+        return np.clip(values / np.float32(peak), 0, 1) if peak > 0 else np.zeros_like(values)
 
 
-def _mean_of_best(
+def _means_of_best(
     values: NDArray[np.float32], files: NDArray[np.int32], n_files: int, best: int = 3
 ) -> NDArray[np.float32]:
-    """Per candidate, the mean of its file's best values: a file that answers in several places answers better."""
+    """Of each file, the mean of its best values: a file that answers in several places answers better. [n_files]"""
     order = np.lexsort((-values, files))
-    sums = np.zeros(n_files, np.float32)
-    taken = np.zeros(n_files, np.int32)
-    for i in order:
-        if taken[files[i]] < best:
-            sums[files[i]] += values[i]
-            taken[files[i]] += 1
-    means: NDArray[np.float32] = sums / np.float32(best)
-    return means[files]
+    order = order[depths(files[order]) < best]
+    return np.asarray(np.bincount(files[order], values[order], minlength=n_files) / best, np.float32)
 
 
 def stem_match(query: TextQuery, paths: list[str], files: NDArray[np.int32]) -> NDArray[np.float32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,44 +16,77 @@ from lci_py.search.spread import POOL, spread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lci_py.search.query import TextQuery
     from lci_py.search.retriever import Retriever
     from lci_py.search.session import Session
     from lci_py.types import Answer, SearchRequest, View
 
 
+class Found(NamedTuple):
+    """What a mode found, and how it came about.
+
+    Attributes:
+        query: What was asked.
+        allowed: [units] mask of the filters and the quoted phrases, None if there are none.
+        places: The first line of a phrase in each unit that holds it.
+        raw: The view's own ranking.
+        ranked: The mode's ranking: a file's further results count for less.
+    """
+
+    query: TextQuery
+    allowed: NDArray[np.bool_] | None
+    places: dict[int, int]
+    raw: HitList
+    ranked: HitList
+
+
 def search(session: Session, request: SearchRequest) -> Answer:
-    """Answer a query in the mode dense or bm25.
+    """Answer a query in the mode dense or bm25. Raises what `find` raises."""
+    found = find(session, request, session.shown(request))
+    made = present.single_answer(session, request, found)
+    if request.explain_file is None:
+        return made
+    from lci_py.search.explain_file import explained
+    from lci_py.search.explain_ways import Single
+
+    return explained(session, request, made, lambda: Single(session, request))
+
+
+def find(session: Session, request: SearchRequest, limit: int) -> Found:
+    """The first `limit` results of a query in the mode dense or bm25.
 
     Raises:
         IndexError_: The shard cannot be used.
         BudgetExceededError: There was no time to search it.
     """
     began = time.perf_counter()
-    query = read_text(request.query)
-    allowed = session.allowed(request.filters)
+    with session.trace.stage("plan"):
+        query = read_text(request.query)
     view: View = "dense" if request.mode == "dense" else "bm25"
-    places: dict[int, int] = {}
     phrases = query.phrases if request.mode == "bm25" else ()
-    if phrases:
-        from lci_py.search.literal import units_with
+    allowed, places = session.with_phrases(phrases, session.allowed(request.filters))
 
-        with session.turns["bm25"]:
-            allowed, places = units_with(session, phrases, allowed)
-    limit = session.shown(request)
-
-    def found() -> HitList:
+    def search_view() -> HitList:
         retriever: Retriever = getattr(session, view)
         return retriever.search(query, max(limit, POOL), allowed)
 
-    hits = within(found, view, session.turns[view], request.budget_ms, began)
-    hits = spread(hits, session.files_of(hits.units[:POOL])).head(limit)
+    came = session.n_units if allowed is None else int(allowed.sum())
+    with session.trace.stage(view, came) as stage:
+        raw = within(search_view, view, session.turns[view], request.budget_ms, began)
+        stage.left = raw.total
+    with session.trace.stage("same_file", len(raw)) as stage:
+        files = session.files_of(raw.units[:POOL])
+        if view == "dense":
+            from lci_py.search.support import supported  # the other views have scores of files themselves
+
+            ranked, files = supported(raw, files)
+        else:
+            ranked = raw
+        ranked = spread(ranked, files).head(limit)
+        stage.left = len(ranked)
     if phrases:
-        hits = _with_literal_hits(hits, allowed, limit)
-    rows = session.symbols.result_rows(hits.units.tolist())
-    results = [
-        present.result(session, rows[hit.unit], request, hit.view, hit.score, places.get(hit.unit)) for hit in hits
-    ]
-    return present.answer(session, request, results, hits.total)
+        ranked = _with_literal_hits(ranked, allowed, limit)
+    return Found(query, allowed, places, raw, ranked)
 
 
 def _with_literal_hits(hits: HitList, allowed: NDArray[np.bool_] | None, limit: int) -> HitList:

@@ -29,11 +29,11 @@ class Ranking:
 
 _BALANCED = {
     "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
-    "dense_file": 0.5,
+    "dense_file": 0.5, "dense_all": 0.3, "hub": 0.2, "graph": 1.0, "near": 0.25,
 }  # fmt: skip
 _EXACT = {
     "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
-    "dense_file": 0.1,
+    "dense_file": 0.1, "dense_all": 0.15, "hub": 0.1, "graph": 1.0, "near": 0.25,
 }  # fmt: skip
 
 LIVE = Ranking(
@@ -48,7 +48,20 @@ LIVE = Ranking(
     0.5,
 )
 #: What answered before issue 7, for comparison.
-V1 = Ranking("v1", dict(LIVE.weights), dict(LIVE.factors), LIVE.saturation)
+_V1_BALANCED = {
+    "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
+    "dense_file": 0.5, "near": 0.25,
+}  # fmt: skip
+_V1_EXACT = {
+    "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
+    "dense_file": 0.1, "near": 0.25,
+}  # fmt: skip
+V1 = Ranking(
+    "v1",
+    {intent: _V1_EXACT if intent == "fast_exact" else _V1_BALANCED for intent in LIVE.weights},
+    {"test": 0.6, "block": 0.95, "text": 0.7},
+    0.5,
+)
 
 RANKINGS = {ranking.name: ranking for ranking in (LIVE, V1)}
 

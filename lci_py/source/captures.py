@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lci_py.source.expansions import Called, templates, text_of, uses
-from lci_py.source.selectors import body as body_of
-from lci_py.source.selectors import selector
+from lci_py.source.selectors import body as body_of, selector
 from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:

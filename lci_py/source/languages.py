@@ -24,8 +24,7 @@ else:  # pragma: no cover - 3.10 only
 from lci_py.source.limits import Limits, OutOfTime
 
 if TYPE_CHECKING:
-    from tree_sitter import Language as TreeSitterLanguage
-    from tree_sitter import Node, Parser, QueryCursor, Tree
+    from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree
 
     Matches = list[tuple[int, dict[str, list[Node]]]]
 

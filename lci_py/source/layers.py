@@ -22,6 +22,7 @@ class Layer(NamedTuple):
     rules: IgnoreRules
     prefix: str
     cut: int
+    source: str = ""  # the file, for a person: relative to the walk's root if it lies in the tree
 
 
 # Per kind of ignore file, deepest first; last, git's global excludes. Empty if ignore files are not used.
@@ -37,10 +38,15 @@ def outer_layers(root: Path) -> Layers:
         if folder == top or top in folder.parents:
             prefix = resolved.relative_to(folder).as_posix() + "/"
             for kind, name in enumerate(IGNORE_FILES):
-                found[kind] += _load(os.path.join(folder, name), prefix)
+                found[kind] += _load(os.path.join(folder, name), prefix, source=_upwards(prefix) + name)
     prefix = "" if top == resolved else resolved.relative_to(top).as_posix() + "/"
     found[_GIT] += _load_excludes(top, prefix)
-    return (*map(tuple, found), tuple(_load(global_excludes(root), prefix, follow=True)))
+    excludes = _load(global_excludes(root), prefix, follow=True, source="git's global excludes")
+    return (*map(tuple, found), tuple(excludes))
+
+
+def _upwards(prefix: str) -> str:
+    return "../" * prefix.count("/")
 
 
 def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], handle: int) -> Layers:
@@ -61,13 +67,43 @@ def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], h
         found[_GIT] = _load_excludes(Path(folder), "", cut)
     for kind, name in enumerate(IGNORE_FILES):
         if name in names:
-            found[kind][:0] = _load(name, "", cut, folder=handle)
+            found[kind][:0] = _load(name, "", cut, folder=handle, source=relative + name)
     return tuple(map(tuple, found))
 
 
+def ignored_by(root: Path, path: str) -> str | None:
+    """The ignore file that leaves a path out, as a person names it; None if none does, as the tree is now.
+
+    Args:
+        root: Of the walk.
+        path: Relative to it, POSIX; of a folder with a "/" at the end. No folder above it is left out.
+    """
+    layers = outer_layers(root)
+    names = path.rstrip("/").split("/")
+    for depth in range(len(names)):
+        relative = "".join(f"{name}/" for name in names[:depth])
+        folder = os.path.join(root, relative)
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            layers = layers_inside(layers, folder, relative, set(os.listdir(handle)), handle)
+        except OSError:
+            return None
+        finally:
+            os.close(handle)
+    bare = path.rstrip("/")
+    for layer in (layer for kind in layers for layer in kind):
+        verdict = layer.rules.match(names[-1], layer.prefix + bare[layer.cut :], path.endswith("/"))
+        if verdict is not None:
+            return layer.source if verdict else None
+    return None
+
+
 def _load(
-    path: str, prefix: str, cut: int = 0, *, follow: bool = False, folder: int | None = None
-) -> list[Layer]:  # fmt: skip
+    path: str, prefix: str, cut: int = 0, *, follow: bool = False, folder: int | None = None, source: str = ""
+) -> list[Layer]:
     """The ignore file at `path`, if it says anything. In the tree, a symlink is not read: it may lead anywhere."""
     # Looked at once it is open: what was a file a moment ago may be a link or a FIFO by now.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
@@ -84,12 +120,14 @@ def _load(
         return []
     finally:
         os.close(handle)
-    return [Layer(rules, prefix, cut)] if rules else []
+    return [Layer(rules, prefix, cut, source)] if rules else []
 
 
 def _load_excludes(top: Path, prefix: str, cut: int = 0) -> list[Layer]:
     common = common_dir(top)
-    return _load(os.path.join(common, "info", "exclude"), prefix, cut, follow=True) if common else []
+    if common is None:
+        return []
+    return _load(os.path.join(common, "info", "exclude"), prefix, cut, follow=True, source=".git/info/exclude")
 
 
 def folders_towards(globs: Iterable[str]) -> IgnoreRules:

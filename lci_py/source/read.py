@@ -5,6 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from io import FileIO
 
 #: What a process, not a file, is short of: a file that is left out for it would be missed in the index, in silence.
 SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
@@ -37,12 +41,22 @@ def read_file(root: str, path: str) -> bytes | str:
             return "special"
         if info.st_size > _MAX_READ:
             return "too_large"
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(_MAX_READ)
+        with open(handle, "rb", closefd=False, buffering=0) as file:
+            return _read(file, info.st_size)
     except OSError:
         return "unreadable"
     finally:
         os.close(handle)
+
+
+def _read(file: FileIO, size: int) -> bytes:
+    """The content, of which `_MAX_READ` bytes at most."""
+    # Memory is taken for as much as is asked for, before anything is read: so not for all that there may be.
+    data = file.read(size + 1) or b""
+    if len(data) != size:  # it grows or shrinks under our hands, or the system gave less than asked for
+        while len(data) < _MAX_READ and (more := file.read(min(size + 1, _MAX_READ - len(data)))):
+            data += more
+    return data
 
 
 def _open_below(root: str, path: str) -> int:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
 from lci_py.errors import BadModelError, DamagedIndexError
@@ -101,21 +100,28 @@ def test_a_token_that_the_model_lacks_is_a_damaged_index(encoder: Encoder) -> No
         with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
             encoder.encode_text("session", lambda part, piece=piece: [5, piece])
         with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
-            encoder.token_directions(np.array([5, piece], np.int64))
+            encoder.token_codes(np.array([5, piece], np.int64))
         with pytest.raises(DamagedIndexError, match="a token that the model does not have"):
             encoder.encode_bags(np.array([0, 2]), np.array([5, piece], np.int64), np.ones(2, np.float32))
 
 
-def test_tokens_have_directions_and_weights(encoder: Encoder) -> None:
-    ids, counts = encoder.question_tokens("where is the session of the removeExpired session")
-    np.testing.assert_allclose(np.linalg.norm(encoder.token_directions(ids), axis=1), 1, atol=1e-5)
-    weights = encoder.question_weights(ids, counts)
-    assert (weights > 0).all() and abs(float(weights.sum()) - 1) < 1e-5
-    alone = np.stack([encoder._sided_weights(ids, counts)[i] * encoder._rows(ids)[i] for i in range(len(ids))])
-    np.testing.assert_allclose(weights, np.linalg.norm(alone, axis=1) / np.linalg.norm(alone, axis=1).sum(), atol=1e-6)
-    total = alone.sum(0)
-    bag = encoder.encode_bags(np.array([0, len(ids)], np.int64), ids, counts, question=True)[0]
-    np.testing.assert_allclose(total / np.linalg.norm(total), bag, atol=1e-5)
+@pytest.mark.parametrize("text", ["where is the session of the removeExpired session", "session", "", "%"])
+def test_a_question_is_its_vector_and_the_share_of_each_token(encoder: Encoder, text: str) -> None:
+    asked = encoder.question(text)
+    ids, counts = encoder.question_tokens(text)
+    assert asked.ids.tolist() == ids.tolist() and (asked.weights > 0).all()
+    assert asked.vector.tobytes() == encoder.encode_text(text).tobytes()
+    scale = encoder._sided_weights(ids, counts) * encoder._scales(ids)
+    sizes = np.linalg.norm(encoder.token_codes(ids) * scale[:, None], axis=1)
+    np.testing.assert_allclose(asked.weights, sizes / max(sizes.sum(), 1e-9), atol=1e-6)
+
+
+def test_a_tokens_code_is_its_row_up_to_a_factor(encoder: Encoder) -> None:
+    ids = np.array([7, 4000, 31_999], np.int64)
+    codes = encoder.token_codes(ids)
+    assert (codes == np.rint(codes)).all() and np.abs(codes).max() <= 128
+    rows = encoder.encode_bags(np.arange(4), ids, np.ones(3, np.float32))
+    np.testing.assert_allclose(codes / np.linalg.norm(codes, axis=1, keepdims=True), rows, atol=1e-6)
 
 
 def test_the_card_beside_the_weights_is_true(encoder: Encoder) -> None:

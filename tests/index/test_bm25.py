@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index import bags
 from lci_py.index.arrays import Arrays, write_arrays
 from lci_py.index.bags import Sparse, count
-from lci_py.index.bm25 import FIELDS, UNITS, LexicalIndex, bm25, length_norm, write_lexical
+from lci_py.index.bm25 import FIELDS, UNITS, LexicalIndex, bm25, idf, length_norm, write_lexical
 from lci_py.index.numbering import Numbering, number_slots
 
 Bag = list[tuple[int, int]]  # (word, count), a word as often as it likes
@@ -114,7 +113,7 @@ def test_terms_weigh_what_they_are_given(tmp_path: Path) -> None:
 def test_a_row_of_mean_length_has_no_length_to_normalise() -> None:
     assert length_norm(np.array([2, 4, 6], np.int32), 1.5, 0.75).tolist() == [0.9375, 1.5, 2.0625]
     assert length_norm(np.zeros(2, np.int32), 0.5, 0.5).tolist() == [0.25, 0.25]
-    score = bm25(np.array([1.0, 3.0]), np.array([1.5, 1.5]), 7)
+    score = bm25(np.array([1.0, 3.0]), np.array([1.5, 1.5]), np.full(2, idf(7, 2)))
     np.testing.assert_allclose(score, np.log(1 + 5.5 / 2.5) * np.array([1 / 2.5, 3 / 4.5]), rtol=1e-6)
 
 

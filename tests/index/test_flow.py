@@ -6,8 +6,7 @@ from array import array
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.constraints import MOST_VALUES

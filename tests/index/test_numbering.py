@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays

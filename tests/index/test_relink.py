@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index import changes, lookups
-from lci_py.index import relink as relinking
+from lci_py.index import changes, lookups, relink as relinking
 from lci_py.index.links import Links
 from lci_py.index.relink import relink
 from tests.index.programs import histories

@@ -25,8 +25,7 @@ from lci_py.errors import (
     ShardVersionError,
     WrongRootError,
 )
-from lci_py.index import manifest as manifests
-from lci_py.index import store
+from lci_py.index import manifest as manifests, store
 from lci_py.index.manifest import MANIFEST, OpenIndex, read_manifest
 from lci_py.index.trust import seal
 from lci_py.render.json import envelope

@@ -17,8 +17,7 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError, TrustKeyError, UntrustedIndexError
-from lci_py.index import manifest as manifests
-from lci_py.index import store, trust
+from lci_py.index import manifest as manifests, store, trust
 from lci_py.index.manifest import MANIFEST, read_manifest
 from lci_py.types import SearchRequest
 from tests.conftest import PROJECT, Ran

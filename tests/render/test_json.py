@@ -10,12 +10,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import NoIndexError, UnknownModeError
-from lci_py.render import budget
-from lci_py.render import json as render
+from lci_py.render import budget, json as render
+from lci_py.search.explain_file import STATUSES
 from lci_py.types import (
     BLOCK_KIND,
     CONFLICT_TYPES,
@@ -69,6 +68,23 @@ sites = st.builds(
     active=st.booleans(),
 )
 facts = st.dictionaries(text, st.floats() | text | st.lists(st.floats(), max_size=2), max_size=3)
+weights = st.dictionaries(text, score, max_size=2)
+steps = st.fixed_dictionaries(
+    {"name": text, "view": st.none() | views, "value": st.none() | score, "weight": score, "adds": score},
+    optional={"terms": weights},
+)
+standings = st.dictionaries(views, st.fixed_dictionaries({"rank": line, "score": score}), max_size=3)
+explains = st.fixed_dictionaries({"waterfall": st.lists(steps, max_size=3), "views": standings})
+counted = st.integers(0, 10**6)
+traces = st.dictionaries(
+    text,
+    st.fixed_dictionaries({"ms": st.floats(0, 1e6)}, optional={"candidates_in": counted, "candidates": counted}),
+    max_size=3,
+)
+fates = st.fixed_dictionaries(
+    {"file": text, "status": st.sampled_from(STATUSES), "verdict": text},
+    optional={"rank": line, "score": score, "waterfall": st.lists(steps, max_size=2), "views": standings},
+)
 
 
 @st.composite
@@ -94,7 +110,7 @@ def results(draw: st.DrawFn) -> Result:
         via=draw(st.none() | st.lists(st.tuples(text, st.sampled_from(["calls", "imports"])), max_size=2).map(tuple)),
         conflict=bool(definitions),
         definitions=definitions,
-        explain=draw(st.none() | facts),
+        explain=draw(st.none() | explains),
     )
 
 
@@ -125,7 +141,8 @@ answers = st.builds(
     plan=st.none() | facts,
     degraded=st.lists(degradations, max_size=2).map(tuple),
     conflicts=st.lists(disagreements, max_size=2).map(tuple),
-    trace=st.none() | facts,
+    trace=st.none() | traces,
+    explain_file=st.none() | fates,
 )
 
 
@@ -195,10 +212,10 @@ def test_keys_stand_in_the_order_of_the_contract() -> None:
     layers = ["stale", "also_matched", "graph", "via", "conflict", "definitions", "explain"]
     assert list(render.result_object(full)) == [*head, "snippet", "mode_source", "mode_score", *layers]
     degraded = Degradation("dense", "timeout", "bm25", "high", "")
-    whole = answer(full, plan={}, degraded=(degraded,), conflicts=({},), trace={}, truncated={})
+    whole = answer(full, plan={}, degraded=(degraded,), conflicts=({},), trace={}, truncated={}, explain_file={})
     assert list(render.envelope(whole)) == [
         *["schema_version", "query", "mode", "results", "total", "has_more", "index"],
-        *["plan", "degraded", "conflicts", "trace", "truncated"],
+        *["plan", "degraded", "conflicts", "trace", "explain_file", "truncated"],
     ]
 
 
@@ -249,6 +266,7 @@ def test_the_schema_knows_the_vocabulary() -> None:
     assert SCHEMA["$defs"]["mode"]["enum"] == list(MODES)
     assert SCHEMA["$defs"]["view"]["enum"] == list(VIEWS)
     assert SCHEMA["$defs"]["relation"]["enum"] == list(RELATIONS)
+    assert SCHEMA["$defs"]["explainFile"]["properties"]["status"]["enum"] == list(STATUSES)
     assert list(SCHEMA["$defs"]["conflictsAnswer"]["properties"]["by_relation"]["properties"]) == list(RELATIONS)
     assert SCHEMA["$defs"]["disagreement"]["properties"]["conflict_type"]["enum"] == list(CONFLICT_TYPES)
     assert SCHEMA["$defs"]["disagreement"]["properties"]["recommended_resolution"]["enum"] == list(RESOLUTIONS)

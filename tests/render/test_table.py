@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.render import summary, table
 from lci_py.render.progress import Progress
@@ -162,14 +161,6 @@ def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
     assert text.endswith("2 files changed since: run `lci index`\n")
 
 
-def test_explain_plan_and_trace_are_shown() -> None:
-    found = answer(make(explain={"dense": 0.5}), plan={"intent": "fast_exact"}, trace={"dense": {"ms": 3}})
-    text = shown(found, explain=True)
-    assert "    explain dense: 0.5\n" in text
-    assert "plan intent: fast_exact\n" in text
-    assert 'trace dense: {"ms":3}\n' in text
-
-
 def test_the_plan_is_named_and_not_spelled_out_unless_asked() -> None:
     text = shown(answer(make(), mode="multiview", plan={"intent": "fast_exact", "weights": {}}))
     assert "plan " not in text
@@ -217,6 +208,8 @@ def test_a_terminal_is_not_overrun(width: int) -> None:
 def test_no_field_can_send_a_control_character(value: str, width: int | None) -> None:
     link = GraphLink(value, value or None, value, 1)
     site = DefinitionSite(value, 1, value, value, value)
+    step = {"name": value, "view": None, "value": 1.0, "weight": 1.0, "adds": 1.0, "terms": {value: 1.0, "b": 2.0}}
+    explain = {"waterfall": [step], "views": {value: {"rank": 1, "score": 1.0}}}
     evil = make(
         file=value,
         qualified_name=value,
@@ -228,12 +221,13 @@ def test_no_field_can_send_a_control_character(value: str, width: int | None) ->
         via=((value, "calls"),),
         conflict=True,
         definitions=(site, site),
-        explain={value: value},
+        explain=explain,
     )
     degraded = Degradation(value, value, value, value, value)
     found = answer(
-        evil, degraded=(degraded,), conflicts=({"reasoning": value},), plan={value: [value], "intent": value}
-    )
+        evil, degraded=(degraded,), conflicts=({"reasoning": value},), plan={value: [value], "intent": value, "weights": {value: 1.0}},
+        trace={value: {"ms": 1.0}}, explain_file={"file": value, "status": "shown", "verdict": value, **explain},
+    )  # fmt: skip
     assert not re.search(FORBIDDEN, shown(found, width=width, explain=True))
     file = io.StringIO()
     table.render_definitions(found, file=file, width=width)

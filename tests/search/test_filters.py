@@ -8,11 +8,10 @@ from contextlib import closing
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import UsageError
-from lci_py.search import spread
+from lci_py.search import spread, support
 from lci_py.search.session import Session
 from lci_py.types import Filters, Result, SearchRequest
 
@@ -59,7 +58,8 @@ def passes(result: Result, filters: Filters) -> bool:
 def test_a_single_mode_ranks_the_filtered_corpus(
     session: Session, mode: str, query: str, filters: Filters, limit: int
 ) -> None:
-    with patch.object(spread, "SAME_FILE", 1.0):  # what a file's other results do to a score depends on the filter
+    # What a file's other results do to a score depends on the filter.
+    with patch.object(spread, "SAME_FILE", 1.0), patch.object(support, "FILE", 0.0):
         whole = session.search(SearchRequest(query, mode, EVERYTHING, snippet=0)).results
         wanted = [(r.id, r.mode_score) for r in whole if passes(r, filters)][:limit]
         got = session.search(SearchRequest(query, mode, limit, filters, snippet=0)).results

@@ -8,8 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.source.chunk import MAX_CHARS, OUTLINE_CHARS, chunk_text
 from lci_py.source.extract import extract

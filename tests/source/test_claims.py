@@ -6,8 +6,7 @@ import textwrap
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.source.claims import COMPUTED, MAX_CLAIMS, claimed, code_value, is_specific, place_kind
 from lci_py.source.claims.values import agree, word

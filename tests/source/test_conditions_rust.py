@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.source.conditions import File, Tags
 from lci_py.source.conditions.rust_cfg import predicate, quote, unquote

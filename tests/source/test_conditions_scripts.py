@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.config import FEATURE_FLAGS
 from lci_py.source.extract import extract

@@ -25,8 +25,7 @@ from typing import Any
 from lci_py.source.languages import TEXT, detect
 from lci_py.source.walk import REASONS
 from lci_py.types import MODES
-from tests.torture import check
-from tests.torture import hostile_trees as trees
+from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated
 from tests.torture.shapes import EXPRESSION, shapes
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, Verbosity, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from tests.torture import trees

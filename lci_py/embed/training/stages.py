@@ -23,8 +23,8 @@ from lci_py.embed.training.train import Bag, Recipe, Table, save, train
 
 NAME = "lci-static-192"
 TOKENS = 32_000
-#: Weight of the tokens' own closeness beside the cosine, in dense search; chosen on the development packages.
-LATE = 0.5
+#: Weight of the tokens' own closeness beside the cosine, in dense search (docs/ranking.md).
+LATE = 0.2
 RECIPE = Recipe(dimension=192, epochs=1, block=512)
 #: Languages with fewer pairs are drawn more often, up to _MOST times: (_EVEN / pairs) ** 0.5.
 _EVEN, _MOST = 100_000, 2.5

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.blocks import Branch, Syntax
-from lci_py.source.conditions.blocks import ranges as block_ranges
+from lci_py.source.conditions.blocks import Branch, Syntax, ranges as block_ranges
 
 if TYPE_CHECKING:
     from tree_sitter import Node

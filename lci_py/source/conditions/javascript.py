@@ -8,11 +8,11 @@ from lci_py.source.conditions.blocks import (
     Branch,
     Syntax,
     if_branches,
+    ranges as block_ranges,
     short_circuit,
     switch_branches,
     try_branches,
 )
-from lci_py.source.conditions.blocks import ranges as block_ranges
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.blocks import Branch, Syntax, if_branches, try_branches
-from lci_py.source.conditions.blocks import ranges as block_ranges
+from lci_py.source.conditions.blocks import Branch, Syntax, if_branches, ranges as block_ranges, try_branches
 from lci_py.source.conditions.text import MAX_CHAIN, clip, join
 
 if TYPE_CHECKING:

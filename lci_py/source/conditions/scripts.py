@@ -9,11 +9,11 @@ from lci_py.source.conditions.blocks import (
     Branch,
     Syntax,
     if_branches,
+    ranges as block_ranges,
     short_circuit,
     switch_branches,
     try_branches,
 )
-from lci_py.source.conditions.blocks import ranges as block_ranges
 from lci_py.source.conditions.text import MAX_CHAIN, clip
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.blocks import Branch, Syntax
-from lci_py.source.conditions.blocks import ranges as block_ranges
+from lci_py.source.conditions.blocks import Branch, Syntax, ranges as block_ranges
 from lci_py.source.conditions.text import MAX_CHAIN, MAX_DEPTH
 
 if TYPE_CHECKING:

@@ -1,0 +1,203 @@
+"""The log of searches, which a user can turn on: a line of JSON per search, in the index folder and nowhere else.
+
+What was asked is in it only if that is wanted, too. It is never in the way of a search: what cannot be written is left
+out. When the file is full it becomes the old one, which goes then: the log holds between one and two files of lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.types import MODES, Filters, SearchRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.types import Answer
+
+#: The file that is written, and the full one before it.
+SEARCH_LOG, OLD_SEARCH_LOG = "searches.jsonl", "searches.1.jsonl"
+#: Bytes after which a file is full.
+MAX_BYTES = 1_000_000
+#: Characters of a query that are kept. A line is written in one piece, and must stay small for that.
+MAX_QUERY = 500
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+_DEFAULTS = SearchRequest("")
+_LIMIT = 1e15  # no count and no time is larger
+
+
+class Entry(NamedTuple):
+    """One search.
+
+    Attributes:
+        time: When it was answered, as TIME, UTC.
+        mode: One of MODES.
+        intent: That of the plan, None outside of multiview.
+        flags: Names of the flags that were given, without what they were given.
+        results, total: How many were shown, and how many there were.
+        ms: Stage to milliseconds; `total` is the whole search, without the program's start.
+        degraded: The views that failed or were late.
+        relaxed: Whether something of the query had to be given up for an answer.
+        query: The text; None if that is not logged.
+    """
+
+    time: str
+    mode: str
+    intent: str | None
+    flags: tuple[str, ...]
+    results: int
+    total: int
+    ms: dict[str, float]
+    degraded: tuple[str, ...]
+    relaxed: bool
+    query: str | None = None
+
+
+class SearchLog:
+    """Appends to the log of an index folder, side by side with others that do."""
+
+    def __init__(self, folder: Path, *, text: bool) -> None:
+        """
+        Args:
+            folder: The index folder; if it is a link, nothing is logged.
+            text: Whether the queries themselves are logged.
+        """
+        self._folder = folder
+        self._text = text
+        #: Why the last search could not be logged, "" if it was.
+        self.problem = ""
+
+    def add(self, request: SearchRequest, answer: Answer) -> None:
+        """Log a search.
+
+        Args:
+            request: What was asked.
+            answer: With its trace.
+        """
+        found = entry(request, answer)
+        made = {
+            key: value
+            for key, value in found._asdict().items()
+            if value is not None and value is not False and value != ()
+        }
+        if not self._text:
+            made.pop("query", None)
+        line = json.dumps(made, ensure_ascii=True, separators=(",", ":")) + "\n"
+        try:
+            self._append(line.encode())
+            self.problem = ""
+        except OSError as error:
+            self.problem = f"cannot write {self._folder / SEARCH_LOG}: {error.strerror or error}"
+
+    def _append(self, line: bytes) -> None:
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        folder = os.open(self._folder, flags)
+        try:
+            file = os.open(SEARCH_LOG, _flags(os.O_WRONLY | os.O_APPEND | os.O_CREAT), 0o600, dir_fd=folder)
+            try:
+                info = os.fstat(file)
+                if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid() or info.st_mode & 0o077:
+                    raise OSError("it is not a file that only you can read")
+                os.write(file, line)
+                if info.st_size + len(line) >= MAX_BYTES:
+                    _rotate(folder, file)
+            finally:
+                os.close(file)
+        finally:
+            os.close(folder)
+
+
+def _rotate(folder: int, file: int) -> None:
+    """Make the full file the old one, unless another process does, or has."""
+    import fcntl
+
+    with contextlib.suppress(BlockingIOError, FileNotFoundError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(file), os.stat(SEARCH_LOG, dir_fd=folder, follow_symlinks=False)):
+            os.replace(SEARCH_LOG, OLD_SEARCH_LOG, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _flags(access: int) -> int:
+    # It may have come with a clone: a link may lead anywhere, and opening a FIFO would block.
+    return access | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def entry(request: SearchRequest, answer: Answer) -> Entry:
+    """What there is to log of a search."""
+    plan = answer.plan or {}
+    trace: dict[str, Any] = answer.trace or {}
+    return Entry(
+        time=time.strftime(TIME, time.gmtime()),
+        mode=answer.mode,
+        intent=plan.get("intent"),
+        flags=_given(request),
+        results=len(answer.results),
+        total=answer.total,
+        ms={name: round(stage["ms"], 3) for name, stage in trace.items() if "ms" in stage},
+        degraded=tuple(item.view for item in answer.degraded),
+        relaxed=bool(plan.get("relaxed")),
+        query=request.query[:MAX_QUERY],
+    )
+
+
+def _given(request: SearchRequest) -> tuple[str, ...]:
+    names = [
+        name
+        for name in SearchRequest.__slots__
+        if name not in ("query", "mode", "filters") and getattr(request, name) != getattr(_DEFAULTS, name)
+    ]
+    names += [name for name in Filters.__slots__ if getattr(request.filters, name)]
+    return tuple(sorted(names))
+
+
+def read_log(folder: Path) -> Iterator[Entry | None]:
+    """Every search of the log, oldest first; None for a line that is none."""
+    for name in (OLD_SEARCH_LOG, SEARCH_LOG):
+        try:
+            handle = os.open(folder / name, _flags(os.O_RDONLY))
+        except OSError:
+            continue
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            continue
+        with open(handle, "rb") as file:
+            # Whoever made it larger than this, it was not this program.
+            data = file.read(2 * MAX_BYTES)
+        yield from map(_read, data.splitlines())
+
+
+def _read(line: bytes) -> Entry | None:
+    try:
+        raw = json.loads(line)
+        return Entry(
+            time=time.strftime(TIME, time.strptime(raw["time"], TIME)),
+            mode=raw["mode"] if raw["mode"] in MODES else _text(None),
+            intent=None if raw.get("intent") is None else _text(raw["intent"]),
+            flags=tuple(map(_text, raw.get("flags", ()))),
+            results=int(_number(raw["results"])),
+            total=int(_number(raw["total"])),
+            ms={_text(name): _number(value) for name, value in raw["ms"].items()},
+            degraded=tuple(map(_text, raw.get("degraded", ()))),
+            relaxed=raw.get("relaxed") is True,
+            query=None if raw.get("query") is None else _text(raw["query"]),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > MAX_QUERY:
+        raise ValueError("not a text that is written here")
+    return value
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < _LIMIT:
+        raise ValueError("not a number that is written here")
+    return value

@@ -1,0 +1,157 @@
+"""`--explain`: the steps that a result's score is made of, in every mode. They add up to the score."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from lci_py.types import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from lci_py.search.fusion import Fused
+    from lci_py.search.multiview import Outcome
+    from lci_py.search.session import Session
+    from lci_py.search.single import Found
+    from lci_py.types import Filters, SearchRequest, View
+
+
+def explanation(steps: Iterable[Step], views: Mapping[View, Mapping[str, Any]]) -> dict[str, Any]:
+    """A result's `explain`: its waterfall, and the rank (from 1) and score of each view that has it."""
+    return {"waterfall": [_step(step) for step in steps], "views": dict(views)}
+
+
+def _step(step: Step) -> dict[str, Any]:
+    found = step._asdict()
+    if step.terms is None:
+        del found["terms"]
+    return found
+
+
+def of_fused(outcome: Outcome, unit: int | None, item: Fused | None) -> dict[str, Any]:
+    """Of a result of multiview; of one that only the graph has found, there are no steps."""
+    views = {
+        view: {"rank": hit.rank, "score": hit.score}
+        for view, hits in outcome.hits.items()
+        if unit is not None and (hit := hits.get(unit)) is not None
+    }
+    return explanation(item.steps if item else (), views)
+
+
+def of_match(rank: int) -> dict[str, Any]:
+    """Of a result of the mode symbolic, where every match is one."""
+    return explanation(MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
+
+
+#: The waterfall of a structural match.
+MATCH = (Step("match", "symbolic", 1.0, 1.0, 1.0),)
+
+
+def of_single(session: Session, found: Found, units: Sequence[int]) -> list[dict[str, Any]]:
+    """Of results of the modes dense and bm25."""
+    view = found.ranked.view
+    shown = []
+    for unit, steps in zip(units, single_steps(session, found, units), strict=True):
+        hit = found.raw.get(unit)
+        shown.append(explanation(steps, {} if hit is None else {view: {"rank": hit.rank, "score": hit.score}}))
+    return shown
+
+
+def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
+    """The waterfall of each of some units of `found.ranked`."""
+    from lci_py.search.spread import POOL, SAME_FILE, depths
+    from lci_py.search.support import FILE
+
+    dense, file_weight = found.ranked.view == "dense", FILE / (1 + FILE)
+    files, supported = session.files_of(found.raw.units[:POOL]), found.raw
+    if dense:
+        from lci_py.search.support import supported as support
+
+        supported, files = support(found.raw, files)
+    depth = dict(zip(supported.units[:POOL].tolist(), depths(files).tolist(), strict=True))
+    with session.turns[found.ranked.view]:
+        unplaced = (_dense_steps if dense else _bm25_steps)(session, found, units)
+    waterfalls = []
+    for unit, steps in zip(units, unplaced, strict=True):
+        score = found.ranked.score(unit)
+        if dense and unit in depth:
+            others = supported.score(unit) - sum(step.adds for step in steps)
+            steps = (*steps, Step("file", "dense", others / file_weight, file_weight, others))
+        before = sum(step.adds for step in steps)
+        # The difference, not the product: views add up in single precision, and the sum must be the score.
+        if unit in found.raw and unit not in depth:  # its score is only brought below those of the head
+            steps = (*steps, Step("behind", None, None, score / before if before else 1.0, score - before))
+        elif depth.get(unit):
+            steps = (*steps, Step("same_file", None, None, SAME_FILE ** depth[unit], score - before))
+        waterfalls.append(steps)
+    return waterfalls
+
+
+def _dense_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
+    """The cosine of the best chunk and what its tokens add, beside what the file's other results will."""
+    from lci_py.search.support import FILE
+
+    retriever = session.dense
+    waterfalls = []
+    for unit in units:
+        cosine, coverage, late = retriever.parts(found.query, unit)
+        weight = 1 / (1 + late) / (1 + FILE)
+        steps = [Step("cosine", "dense", cosine, weight, cosine * weight)]
+        if late:
+            steps.append(Step("coverage", "dense", coverage, late * weight, coverage * late * weight))
+        waterfalls.append(tuple(steps))
+    return waterfalls
+
+
+def _bm25_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
+    """The fields that hold a term, and what each term is worth there; a place may hold nothing but the phrase."""
+    from lci_py.search.retriever import BM25_FIELDS
+
+    fields = session.bm25.parts(found.query, units)
+    waterfalls = []
+    for place, unit in enumerate(units):
+        steps = []
+        for name, weight in BM25_FIELDS.items():
+            terms = {term: worth for term, worth in fields[name][place].items() if worth}
+            value = sum(terms.values())
+            steps.append(Step(name, "bm25", value, weight, value * weight, terms))
+        alone = unit not in found.raw
+        none = (Step("phrase", "bm25", 1.0, 0.0, 0.0),) if alone else ()
+        waterfalls.append(none or tuple(step for step in steps if step.adds))
+    return waterfalls
+
+
+# --- plans of the single modes, which plan nothing ----------------------------------------------------------------
+
+
+def single_plan(session: Session, found: Found, request: SearchRequest) -> dict[str, Any]:
+    """What the modes dense and bm25 rank by: weights, the query's terms, the filters."""
+    from lci_py.search.retriever import BM25_FIELDS
+    from lci_py.search.spread import SAME_FILE
+    from lci_py.search.support import FILE
+
+    plan: dict[str, Any] = {"mode": request.mode, "views": [request.mode]}
+    if request.mode == "dense":
+        late = session.dense.late
+        own = 1 / (1 + FILE)
+        plan["weights"] = {"cosine": own / (1 + late), **({"coverage": own * late / (1 + late)} if late else {})}
+        plan["weights"]["file"] = FILE * own
+    else:
+        plan["weights"] = dict(BM25_FIELDS)
+        plan["terms"] = dict(found.query.terms)
+        plan["phrases"] = list(found.query.phrases)
+    return {**plan, "same_file": SAME_FILE, "filters": given(request.filters)}
+
+
+def symbolic_plan(request: SearchRequest) -> dict[str, Any]:
+    """Structure alone: the filters, those of the query included, decide."""
+    from lci_py.search.query import read_symbolic
+
+    filters = read_symbolic(request.query, request.filters)
+    return {"mode": request.mode, "views": ["symbolic"], "filters": given(filters)}
+
+
+def given(filters: Filters) -> dict[str, list[str]]:
+    """The filters that are set: field to values."""
+    return {field: list(values) for field, values in asdict(filters).items() if values}
