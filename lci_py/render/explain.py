@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _INDENT = "    "
 #: Terms of a field that a line names, the ones that count most.
 _TERMS = 4
+#: The step that lifts a result, to below the best one at most.
+_LIFT = "graph"
 #: Columns that a sentence needs beside the path before it.
 _LEAST = 20
 
@@ -34,10 +36,14 @@ def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout)
     """`dense  0.93 × 1.00  +0.93` per step, and the sum."""
     style, signs, width = layout
     rows = []
-    # The largest first; what multiplies the sum comes after it, in the order in which it does.
-    for step in sorted(steps, key=lambda step: (step["value"] is None, step["value"] is not None and -step["adds"])):
+    first = next((i for i, step in enumerate(steps) if step["value"] is None or step["name"] == _LIFT), len(steps))
+    # The largest first; what multiplies or lifts the sum comes after it, in the order in which it does.
+    for step in [*sorted(steps[:first], key=lambda step: -step["adds"]), *steps[first:]]:
         value = "" if step["value"] is None else f"{step['value']:.2f}"
-        rows.append((step["name"], value, f"{step['weight']:.2f}", f"{step['adds']:+.2f}", _terms(step.get("terms"))))
+        said = _terms(step.get("terms"))
+        if step["name"] == _LIFT and step["adds"] < 0.999 * step["value"] * step["weight"]:
+            said = "bounded"
+        rows.append((step["name"], value, f"{step['weight']:.2f}", f"{step['adds']:+.2f}", said))
     if not rows:
         return
     rows.append(("score", "", "", f"{score:.2f}", ""))

@@ -236,7 +236,7 @@ class SymbolicRetriever:
         for row in rows:
             unit = int(row["unit"])
             if allowed is None or allowed[unit]:
-                exact = spelled[row["joined"]] * (1.0 if row["name"] in words else 0.5)
+                exact = spelled[row["joined"]] * (1.0 if row["name"].rpartition(".")[2] in words else 0.5)
                 best[unit] = max(best.get(unit, 0.0), exact)
         order = sorted(best, key=lambda unit: (-best[unit], unit))
         scores = np.array([best[unit] for unit in order[:limit]], np.float64)

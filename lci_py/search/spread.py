@@ -16,7 +16,6 @@ SAME_FILE = 0.8
 _BELOW = 1 - 1e-6
 #: Hits that are ranked so; the ones behind them keep their order.
 POOL = 400
-_POWERS = np.power(SAME_FILE, np.arange(POOL))
 
 
 def depths(files: NDArray[Any]) -> NDArray[np.int64]:
@@ -38,7 +37,7 @@ def spread(hits: HitList, files: NDArray[Any]) -> HitList:
         files: File of each of the first `POOL` hits' units.
     """
     # Rounded, so that another machine's float multiplication cannot swap two results.
-    scores: NDArray[np.float64] = np.round(hits.scores[:POOL] * _POWERS[depths(files)], 9)
+    scores: NDArray[np.float64] = np.round(hits.scores[:POOL] * np.power(SAME_FILE, depths(files)), 9)
     order = np.lexsort((hits.units[:POOL], -scores))
     units, scores = hits.units[:POOL][order], scores[order]
     if len(hits) > POOL:

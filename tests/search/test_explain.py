@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from lci_py import app
 from lci_py.render import json as render
 from lci_py.search import single
-from lci_py.search.fusion import SIGNAL_VIEW, Candidates, Ranked
+from lci_py.search.fusion import GRAPH, SIGNAL_VIEW, Candidates, Ranked
 from lci_py.search.plan import Plan
 from lci_py.search.session import Session
 from lci_py.search.spread import POOL
@@ -54,8 +55,11 @@ def test_the_steps_of_any_fused_result_add_up_to_its_score(made: tuple[Candidate
         assert all(
             step.adds == pytest.approx(step.weight * step.value, abs=1e-8)
             for step in item.steps
-            if step.value is not None
+            if step.value is not None and step.name != GRAPH
         )
+        factor = math.prod(step.weight for step in item.steps if step.value is None and step.name != "same_file")
+        lifts = [step for step in item.steps if step.name == GRAPH]
+        assert all(0 < step.adds <= step.weight * (step.value or 0) * factor + 1e-8 for step in lifts)
         assert ranked.find(item.unit) == (place, item)
     assert ranked.find(-1) is None
 
@@ -66,13 +70,16 @@ def check(answer: Answer) -> None:
         assert result.explain is not None
         steps = result.explain["waterfall"]
         assert sum(step["adds"] for step in steps) == pytest.approx(result.mode_score, rel=1e-6, abs=1e-8)
-        signals = [step for step in steps if step["value"] is not None]
+        signals = [step for step in steps if step["value"] is not None and step["name"] != GRAPH]
         assert all(
             step["adds"] == pytest.approx(step["value"] * step["weight"], rel=1e-6, abs=1e-8) for step in signals
         )
         total = sum(step["adds"] for step in signals)
         for step in steps[len(signals) :]:  # each factor multiplies what stands before it
-            assert step["adds"] == pytest.approx(total * (step["weight"] - 1), rel=1e-5, abs=1e-8)
+            if step["name"] == GRAPH:
+                assert 0 < step["adds"] <= step["weight"] * step["value"] + 1e-8
+            else:
+                assert step["adds"] == pytest.approx(total * (step["weight"] - 1), rel=1e-5, abs=1e-8)
             total += step["adds"]
         for step in signals:
             if "terms" in step:
