@@ -40,6 +40,8 @@ LEAST_PART = 0.01
 JOINED_WEIGHT = 0.6
 #: Words that mean something, of a query whose neighbours are joined: of a long question most pairs are chance.
 MOST_JOINED = 5
+#: Words of a query that are looked up at all.
+MOST_WORDS = 50
 #: Terms that begin alike are listed rather than looked up one by one, if they have these letters in common and are few.
 _LEAST_PREFIX, _MOST_NEAR = 3, 500
 
@@ -108,6 +110,8 @@ def wording(query: TextQuery, index: LexicalIndex, related: RelatedTerms | None)
     own = dict(query.terms)
     seen = _Vocabulary(index)
     words = _prose(query)
+    if len(words) > MOST_WORDS:
+        return NO_WORDING  # a pasted text says enough
     stems = [term for term in dict.fromkeys(map(stem, words)) if term in own]
     found = _joined(words, seen) if 1 < len(words) <= MOST_JOINED else []
     # The rarest first, since there another form finds the most.
@@ -122,14 +126,17 @@ def wording(query: TextQuery, index: LexicalIndex, related: RelatedTerms | None)
 
 def rewritten(query: TextQuery, rewrites: Sequence[Rewrite]) -> TextQuery:
     """The query with the terms and names that the rewrites add; its own keep their weights."""
-    terms = dict(query.terms)
+    if not rewrites:
+        return query
+    own = dict(query.terms)
+    terms = dict(own)
     spelled = dict(query.spelled)
     for rewrite in rewrites:
         for term, weight in rewrite.terms:
             terms.setdefault(term, weight)
         for name, weight in rewrite.spelled:
             spelled[name] = max(spelled.get(name, 0.0), weight)
-    forms = tuple(term for term in terms if term not in dict(query.terms))
+    forms = tuple(term for term in terms if term not in own)
     return replace(query, terms=tuple(terms.items()), forms=forms, spelled=tuple(spelled.items()))
 
 
