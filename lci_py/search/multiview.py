@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
     from lci_py.search.session import Session
+    from lci_py.search.signals import Pieces
     from lci_py.types import Answer, Filters, SearchRequest, View
 
 #: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
@@ -50,6 +51,8 @@ class Views:
     symbolic: Callable[[], SymbolicRetriever]
     graph: Callable[[], GraphIndex]
     turns: Mapping[View, LockType]
+    #: The stems in the names of the files that queries have met.
+    pieces: dict[int, Pieces] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -221,7 +224,10 @@ def _rank(
             signals["near"] = near.closeness(units, files)
         return Candidates(units, files, signals, factors(query, units, table), found)
 
-    units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
+    there = np.zeros(len(table), np.bool_)  # not `unique`, which sorts
+    for hits in outcome.hits.values():
+        there[hits.units] = True
+    units = np.flatnonzero(there)
     outcome.candidates = candidates(units, None)
     outcome.ranked = Ranked(outcome.candidates, plan)
     if not plan.weights.get(GRAPH):
@@ -230,7 +236,7 @@ def _rank(
     if allowed is not None:
         passing = allowed[around.units]
         around = Neighbours(around.units[passing], around.values[passing])
-    more = np.setdiff1d(around.units, units, assume_unique=True)
+    more = around.units[~there[around.units]]
     whole = outcome.candidates if not len(more) else joined(outcome.candidates, candidates(more, None))
     lifts = np.zeros(len(whole.units), np.float32)
     lifts[np.searchsorted(whole.units, around.units)] = around.values
