@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.around import calls_in, members
+from lci_py.index.around import calls_in, constructors
 from lci_py.index.graph import CALLS, INHERITS
 from lci_py.index.links import AMBIGUOUS, SCOPE, STEPS, confidence
-from lci_py.types import FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
+from lci_py.types import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types_graph import Direction, Place
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Edge = tuple[int, int, int, int]
 #: Methods that a constructor call runs, where they are not of the kind `constructor`.
 _CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
+_CONSTRUCTOR_NAMES = frozenset(name for names in _CONSTRUCTORS.values() for name in names)
 #: Rows fetched at once.
 _AT_ONCE = 5_000
 #: Bases above a type that are looked at for the constructor it inherits.
@@ -96,7 +97,7 @@ class Nodes:
         """The constructors of some types, each with its type."""
         return {
             member.number: member.parent
-            for member in members(self.session.symbols, types, FUNCTION_KINDS)
+            for member in constructors(self.session.symbols, types, _CONSTRUCTOR_NAMES)
             if member.kind == "constructor" or member.name in _CONSTRUCTORS.get(member.language, ())
         }
 
