@@ -3,7 +3,7 @@ a type, the names like a name. Without numpy: `lci def` asks here, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Numbers in one SQL list.
 _AT_ONCE = 5_000
+#: Methods that a constructor call runs, where they are not of the kind `constructor`.
+_CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
 #: Lists of numbers for SQL are filled up to a multiple of this, so that few texts occur, which SQLite has read already.
 _STEP = 16
 #: Names that are compared with one that nothing has.
@@ -51,16 +53,6 @@ class Name(NamedTuple):
     qualified_name: str
     file: int
     line: int
-
-
-class Member(NamedTuple):
-    """A definition right inside another; both by public number."""
-
-    number: int
-    parent: int
-    name: str
-    kind: str
-    language: str
 
 
 def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
@@ -102,20 +94,21 @@ def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
     return found
 
 
-def constructors(index: SymbolicIndex, types: Sequence[int], names: Iterable[str]) -> list[Member]:
-    """The functions right inside some types that are constructors by kind, or have one of some names; by number."""
-    wanted = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
-    called = sorted(names)
+def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
+    """The constructors right inside some types, each with its type; by number."""
+    kinds = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
+    named = [name for names in _CONSTRUCTORS.values() for name in names]
     sql = (
         "SELECT s.id, s.parent, s.name, s.kind, f.language FROM symbols s JOIN files f ON f.id = s.file "
-        f"WHERE s.parent IN ({{}}) AND s.kind IN ({wanted}) AND (s.kind = 'constructor' OR s.name IN ({marks(called)}))"
+        f"WHERE s.parent IN ({{}}) AND s.kind IN ({kinds}) AND (s.kind = 'constructor' OR s.name IN ({marks(named)}))"
     )
     found = []
     for start in range(0, len(types), _AT_ONCE):
         for segment, own in index.by_number("symbols", types[start : start + _AT_ONCE]):
-            for number, parent, *rest in segment.execute(sql.format(own), called):
-                found.append(Member(segment.public("symbols", number), segment.public("symbols", parent), *rest))
-    return sorted(found)
+            for number, parent, name, kind, language in segment.execute(sql.format(own), named):
+                if kind == "constructor" or name in _CONSTRUCTORS.get(language, ()):
+                    found.append((segment.public("symbols", number), segment.public("symbols", parent)))
+    return dict(sorted(found))
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:

@@ -116,9 +116,7 @@ class GraphIndex:
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
         return self._nodes(self.source[edges[self.kind[edges] == kind]])
 
-    def edges(
-        self, nodes: Sequence[int] | NDArray[Any], kind: int | NDArray[Any], *, incoming: bool = False
-    ) -> Edges:
+    def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int | NDArray[Any], *, incoming: bool = False) -> Edges:
         """The edges of one kind of several nodes at once: node by node, and of each by the other end, then line.
 
         Args:

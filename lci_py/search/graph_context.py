@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.around import constructors, names
 from lci_py.types import TYPE_KINDS, GraphContext, GraphLink
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from lci_py.index.graph import GraphIndex
     from lci_py.index.symbols import Row
-    from lci_py.search.navigate_nodes import Nodes
     from lci_py.search.session import Session
 
 #: Neighbours listed per relation: a utility with 500 callers must not flood the answer.
@@ -29,10 +29,8 @@ def contexts(session: Session, rows: Sequence[Row]) -> list[GraphContext]:
     """
     if not rows:
         return []
-    from lci_py.search.navigate_nodes import Nodes
-
-    nodes = Nodes(session)
-    files = [nodes.first_file + int(row["file_number"]) for row in rows]
+    graph = session.graph
+    files = [graph.n_symbols + int(row["file_number"]) for row in rows]
     # A block's calls are its file's: the graph has no finer node for code outside definitions.
     own = [
         file if row["symbol_number"] is None else int(row["symbol_number"])
@@ -40,12 +38,12 @@ def contexts(session: Session, rows: Sequence[Row]) -> list[GraphContext]:
     ]
     types = [node for node, row in zip(own, rows, strict=True) if row["kind"] in TYPE_KINDS]
     made_by: dict[int, list[int]] = {}
-    for constructor, around in nodes.constructors(types).items() if types else ():
+    for constructor, around in constructors(session.symbols, types).items() if types else ():
         made_by.setdefault(around, []).append(constructor)
     asked = [[node, *made_by.get(node, ())] for node in own]
-    within = [[*group, *(inner for node in group for inner in nodes.graph.lambdas_of(node))] for group in asked]
-    into, out = _around(nodes.graph, asked, files, incoming=True), _around(nodes.graph, within, files, incoming=False)
-    links = _links(session, nodes, {node for found in (into, out) for some, _ in found for node in some})
+    within = [[*group, *(inner for node in group for inner in graph.lambdas_of(node))] for group in asked]
+    into, out = _around(graph, asked, files, incoming=True), _around(graph, within, files, incoming=False)
+    links = _links(session, graph, {node for found in (into, out) for some, _ in found for node in some})
     n = len(rows)
     made = []
     for i in range(n):
@@ -69,7 +67,8 @@ def _around(
     kinds = np.array([CALLS] * len(asked) + [IMPORTS] * len(files), np.uint8)
     edges = graph.edges([*asked, *files], kinds, incoming=incoming)
     size = len(graph.out_ptr)
-    keys = np.unique(slots[edges.origin] * size + edges.node)
+    keys = np.sort(slots[edges.origin] * size + edges.node)
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]  # not `unique`, which imports all of numpy.ma
     counts = np.bincount(keys // size, minlength=2 * len(groups)).tolist()
     ends = keys % size
     return [
@@ -78,15 +77,13 @@ def _around(
     ]
 
 
-def _links(session: Session, nodes: Nodes, wanted: Iterable[int]) -> dict[int, GraphLink]:
+def _links(session: Session, graph: GraphIndex, wanted: Iterable[int]) -> dict[int, GraphLink]:
     """How a context lists each node."""
-    from lci_py.index.around import names
-
     paths = session.unit_table.paths
-    if nodes.graph.n_files != len(paths):
+    if graph.n_files != len(paths):
         raise DamagedIndexError("the graph is of other files than the rest")
-    lambdas = {node: nodes.graph.lambda_at(node) for node in wanted if node >= nodes.first_lambda}
-    symbols = {node for node in wanted if node < nodes.first_file}
+    lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}
+    symbols = {node for node in wanted if node < graph.n_symbols}
     named = names(session.symbols, sorted(symbols | {around for _, _, around in lambdas.values() if around >= 0}))
     found = {}
     for node in wanted:
@@ -94,8 +91,8 @@ def _links(session: Session, nodes: Nodes, wanted: Iterable[int]) -> dict[int, G
             file, line, around = lambdas[node]
             outer = f"{named[around].qualified_name}." if around in named else ""
             found[node] = GraphLink(f"lambda:{paths[file]}:{line}", "<lambda>", paths[file], line, f"{outer}<lambda>")
-        elif node >= nodes.first_file:
-            path = paths[node - nodes.first_file]
+        elif node >= graph.n_symbols:
+            path = paths[node - graph.n_symbols]
             found[node] = GraphLink(f"file:{path}", None, path, 1)
         elif node in named:
             one = named[node]

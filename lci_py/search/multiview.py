@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
 POOL = 400
+#: Units from which on each view has a thread: below, a view takes about 1 ms, and threads cost more than they save.
+LARGE = 20_000
 
 
 @dataclass(slots=True)
@@ -184,7 +186,8 @@ def search(
         spent[view] = (time.perf_counter() - started) * 1e3
         return hits
 
-    found = side_by_side(run, VIEWS, views.turns, {view: began + ms / 1e3 for view, ms in plan.budgets.items()})
+    until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
+    found = side_by_side(run, VIEWS, views.turns, until, threads=len(table) >= LARGE)
     waited = (time.perf_counter() - began) * 1e3
     answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
     for view in VIEWS:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 #: Place of the node asked about, node at the other end, line, step.
 Edge = tuple[int, int, int, int]
-#: Methods that a constructor call runs, where they are not of the kind `constructor`.
-_CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
-_CONSTRUCTOR_NAMES = frozenset(name for names in _CONSTRUCTORS.values() for name in names)
 #: Rows fetched at once.
 _AT_ONCE = 5_000
 #: Bases above a type that are looked at for the constructor it inherits.
@@ -95,11 +92,7 @@ class Nodes:
 
     def constructors(self, types: Sequence[int]) -> dict[int, int]:
         """The constructors of some types, each with its type."""
-        return {
-            member.number: member.parent
-            for member in constructors(self.session.symbols, types, _CONSTRUCTOR_NAMES)
-            if member.kind == "constructor" or member.name in _CONSTRUCTORS.get(member.language, ())
-        }
+        return constructors(self.session.symbols, types)
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
         """What calls some nodes, or what they call, by node: each other end once. What an anonymous function calls is

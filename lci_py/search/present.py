@@ -232,8 +232,8 @@ def _found(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, floa
     shown = {item.unit for item in head}
     found = {}
     for view in VIEWS:
-        hits = outcome.hits[view]
-        found[view] = {unit: score for unit, score in zip(hits.units.tolist(), hits.scores.tolist()) if unit in shown}
+        both = zip(outcome.hits[view].units.tolist(), outcome.hits[view].scores.tolist(), strict=True)
+        found[view] = {unit: score for unit, score in both if unit in shown}
     return found
 
 
