@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.errors import DamagedIndexError
 from lci_py.index.filters import MAX_VALUES, marks, path_test, where
 from lci_py.source.words import joined
-from lci_py.types import FUNCTION_KINDS, Filters, Import
+from lci_py.types import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.symbols import SymbolicIndex
+    from lci_py.types import Filters, Import
 
 #: Numbers in one SQL list.
 _AT_ONCE = 5_000
@@ -72,6 +73,8 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
 
 def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
     """What a file imports, in the order of the text."""
+    from lci_py.types import Import
+
     sql = "SELECT module, name, alias, line FROM imports WHERE file IN ({}) ORDER BY rowid"
     found = [
         Import(*row) for segment, own in index.by_number("files", [file]) for row in segment.execute(sql.format(own))

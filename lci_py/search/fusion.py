@@ -6,7 +6,6 @@ factors that apply, and damped for each further result of the same file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,8 +30,7 @@ GRAPH = "graph"
 _BELOW = 0.999
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(NamedTuple):
     """What is ranked, and everything that is known of it.
 
     Attributes:
@@ -86,9 +84,10 @@ class Ranked:
         order = np.argsort(-np.round(own, 9), kind="stable")
         depth = np.empty_like(place)
         depth[order] = depths(candidates.files[place[order]])
-        scores = np.round(own * plan.saturation**depth, 9)
+        scores = np.round(own * plan.saturation**depth, 9).astype(np.float64)
         order = np.argsort(-scores, kind="stable")
-        self._place, self._depth, self.scores = place[order], depth[order], scores[order]
+        self._place, self._depth = place[order], depth[order]
+        self.scores = scores[order]
 
     def _sums(self) -> NDArray[np.float64]:
         """The weighted signals, times the factors: [n]."""

@@ -86,7 +86,7 @@ class Measure:
             return np.zeros_like(values)
         scaled = values / np.float32(peak)
         np.maximum(scaled, 0, out=scaled)  # not `clip`, whose checks take longer than this
-        return np.minimum(scaled, 1, out=scaled)
+        return np.asarray(np.minimum(scaled, 1, out=scaled), np.float32)
 
 
 def _means_of_best(
