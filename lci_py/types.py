@@ -6,22 +6,34 @@ Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSI
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from lci_py.types_source import (
-    Base as Base,
-    Call as Call,
-    Chunk as Chunk,
-    Claim as Claim,
-    Extract as Extract,
-    FileEntry as FileEntry,
-    Handed as Handed,
-    Import as Import,
-    Lambda as Lambda,
-    Skip as Skip,
-    Symbol as Symbol,
-    Typed as Typed,
-)
+if TYPE_CHECKING:
+    from lci_py.types_source import (
+        Base as Base,
+        Call as Call,
+        Chunk as Chunk,
+        Claim as Claim,
+        Extract as Extract,
+        FileEntry as FileEntry,
+        Handed as Handed,
+        Import as Import,
+        Lambda as Lambda,
+        Skip as Skip,
+        Symbol as Symbol,
+        Typed as Typed,
+    )
+else:
+
+    def __getattr__(name: str) -> Any:
+        # A search makes none of what is read from a file, and defining those classes takes a thirtieth of its time.
+        if not name.startswith("_"):  # every `from … import` asks for a `__path__`
+            from lci_py import types_source
+
+            if hasattr(types_source, name):
+                return getattr(types_source, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 View = Literal["dense", "bm25", "symbolic"]
 Mode = Literal["dense", "bm25", "symbolic", "multiview"]

@@ -3,19 +3,24 @@ a type, the names like a name. Without numpy: `lci def` asks here, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.filters import path_test, where
+from lci_py.index.filters import MAX_VALUES, marks, path_test, where
 from lci_py.source.words import joined
-from lci_py.types import Filters, Import
+from lci_py.types import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.symbols import SymbolicIndex
+    from lci_py.types import Filters, Import
 
 #: Numbers in one SQL list.
 _AT_ONCE = 5_000
+#: Methods that a constructor call runs, where they are not of the kind `constructor`.
+_CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
+#: Lists of numbers for SQL are filled up to a multiple of this, so that few texts occur, which SQLite has read already.
+_STEP = 16
 #: Names that are compared with one that nothing has.
 _MOST_ALIKE = 20_000
 
@@ -41,14 +46,14 @@ class Span(NamedTuple):
     end_line: int
 
 
-class Member(NamedTuple):
-    """A definition right inside another; both by public number."""
+class Name(NamedTuple):
+    """What a link to a definition shows; `file` is its public number."""
 
-    number: int
-    parent: int
+    id: str
     name: str
-    kind: str
-    language: str
+    qualified_name: str
+    file: int
+    line: int
 
 
 def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
@@ -68,6 +73,8 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
 
 def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
     """What a file imports, in the order of the text."""
+    from lci_py.types import Import
+
     sql = "SELECT module, name, alias, line FROM imports WHERE file IN ({}) ORDER BY rowid"
     found = [
         Import(*row) for segment, own in index.by_number("files", [file]) for row in segment.execute(sql.format(own))
@@ -90,19 +97,37 @@ def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
     return found
 
 
-def members(index: SymbolicIndex, symbols: Sequence[int], kinds: Iterable[str]) -> list[Member]:
-    """The definitions of some kinds right inside some others, by number."""
-    wanted = ",".join(f"'{kind}'" for kind in sorted(kinds))
+def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
+    """The constructors right inside some types, each with its type; by number."""
+    kinds = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
+    named = [name for names in _CONSTRUCTORS.values() for name in names]
     sql = (
         "SELECT s.id, s.parent, s.name, s.kind, f.language FROM symbols s JOIN files f ON f.id = s.file "
-        "WHERE s.parent IN ({}) AND s.kind IN (" + wanted + ")"
+        f"WHERE s.parent IN ({{}}) AND s.kind IN ({kinds}) AND (s.kind = 'constructor' OR s.name IN ({marks(named)}))"
     )
     found = []
-    for start in range(0, len(symbols), _AT_ONCE):
-        for segment, own in index.by_number("symbols", symbols[start : start + _AT_ONCE]):
-            for number, parent, *rest in segment.execute(sql.format(own)):
-                found.append(Member(segment.public("symbols", number), segment.public("symbols", parent), *rest))
-    return sorted(found)
+    for start in range(0, len(types), _AT_ONCE):
+        for segment, own in index.by_number("symbols", types[start : start + _AT_ONCE]):
+            for number, parent, name, kind, language in segment.execute(sql.format(own), named):
+                if kind == "constructor" or name in _CONSTRUCTORS.get(language, ()):
+                    found.append((segment.public("symbols", number), segment.public("symbols", parent)))
+    return dict(sorted(found))
+
+
+def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
+    """What links to some definitions show, by number."""
+    found = {}
+    for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
+        for start in range(0, len(own), MAX_VALUES):
+            some = own[start : start + MAX_VALUES]
+            some += some[-1:] * (-len(some) % _STEP)
+            sql = f"SELECT id, sid, name, qualified_name, file, line FROM symbols WHERE id IN ({marks(some)})"
+            for number, sid, name, qualified, file, line in segment.execute(sql, some):
+                found[segment.public("symbols", number)] = made = Name(
+                    sid, name, qualified, segment.public("files", file), line
+                )
+                _check(type(made.file) is int and 0 <= made.file < index.numbering.total("files"))
+    return found
 
 
 def file_state(index: SymbolicIndex) -> list[tuple[str, str, str]]:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.types import FileEntry, Skip
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from lci_py.types import FileEntry, Skip
 
 #: In place of a folder's modification time: it could change without another one.
 UNSETTLED = -2
@@ -197,8 +198,16 @@ class FileTable:
 
     def skipped(self) -> list[Skip]:
         """What the walk left out, by path."""
-        found = (text.partition("/") for text in self._texts("skipped"))
-        return [Skip(path, reason) for reason, _, path in found]
+        from lci_py.types import Skip
+
+        return [Skip(path, reason) for path, reason in self._skipped()]
+
+    def skipped_paths(self) -> list[str]:
+        """The paths of it."""
+        return [path for path, _ in self._skipped()]
+
+    def _skipped(self) -> list[tuple[str, str]]:
+        return [(path, reason) for reason, _, path in (text.partition("/") for text in self._texts("skipped"))]
 
     def maps(self) -> Arrays | None:
         """The numbering's arrays, None if they are the identity."""

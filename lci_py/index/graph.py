@@ -116,12 +116,12 @@ class GraphIndex:
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
         return self._nodes(self.source[edges[self.kind[edges] == kind]])
 
-    def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int, *, incoming: bool = False) -> Edges:
+    def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int | NDArray[Any], *, incoming: bool = False) -> Edges:
         """The edges of one kind of several nodes at once: node by node, and of each by the other end, then line.
 
         Args:
             nodes: Any, in any order; [M].
-            kind: A place in `EDGE_KINDS`.
+            kind: A place in `EDGE_KINDS`, or one for each of the nodes.
             incoming: Whether the nodes are the edges' targets, not their sources.
         """
         asked = np.asarray(nodes, np.int64)
@@ -134,10 +134,10 @@ class GraphIndex:
         places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - sizes), sizes)
         edges = self.incoming[places] if incoming else places
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
-        chosen = self.kind[edges] == kind
-        edges = edges[chosen]
+        origin = np.repeat(np.arange(len(asked)), sizes)
+        chosen = np.flatnonzero(self.kind[edges] == (kind if isinstance(kind, int) else kind[origin]))
+        edges, origin = edges[chosen], origin[chosen]
         node = self._nodes((self.source if incoming else self.target)[edges])
-        origin = np.repeat(np.arange(len(asked)), sizes)[chosen]
         return Edges(origin, node, self.line[edges], self.step[edges])
 
     def out_edges(self, node: int, kind: int) -> Edges:
@@ -176,11 +176,15 @@ class GraphIndex:
     def lambdas_in(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The anonymous functions that some symbols are the innermost ones around: [n] nodes, and for each the place of
         its symbol in `nodes`."""
+        self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < self.n_symbols)
+        wanted = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for those outside of symbols
+        wanted[nodes] = True
+        around = self.lambda_symbol
+        self._check(not len(around) or -1 <= int(around.min()) <= int(around.max()) < self.n_symbols)
+        inside = np.flatnonzero(wanted[around])
         order = np.argsort(nodes, kind="stable")
-        place = np.searchsorted(nodes[order], self.lambda_symbol)
-        place = np.minimum(place, max(len(nodes) - 1, 0))
-        inside = np.flatnonzero(nodes[order][place] == self.lambda_symbol) if len(nodes) else np.zeros(0, np.int64)
-        return inside + self.n_symbols + self.n_files, order[place[inside]] if len(nodes) else inside
+        place = order[np.searchsorted(nodes[order], around[inside])]
+        return inside + self.n_symbols + self.n_files, place
 
     @cached_property
     def importers(self) -> NDArray[np.int32]:

@@ -146,7 +146,7 @@ class Freshness:
         if not suspects:
             return False
         known: dict[str, set[str]] = {}
-        seen = [*self._paths, *(skip.path.rstrip("/") for skip in self._table.skipped())]
+        seen = [*self._paths, *(path.rstrip("/") for path in self._table.skipped_paths())]
         for path in [*seen, *(path for path, _ in self._table.folders())]:
             folder, _, name = path.rpartition("/")
             known.setdefault(folder, set()).add(name)

@@ -6,8 +6,7 @@ factors that apply, and damped for each further result of the same file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ GRAPH = "graph"
 _BELOW = 0.999
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(NamedTuple):
     """What is ranked, and everything that is known of it.
 
     Attributes:
@@ -79,21 +77,31 @@ class Ranked:
     def __init__(self, candidates: Candidates, plan: Plan) -> None:
         self._candidates, self._plan = candidates, plan
         self._names = [name for name in sorted(candidates.signals) if plan.weights.get(name) and name != GRAPH]
+        self._total = total = self._lifted(self._sums())
+        place = np.flatnonzero(total > 0)
+        # Units ascend, so that a stable order has them in it where scores tie.
+        own = total[place]
+        order = np.argsort(-np.round(own, 9), kind="stable")
+        depth = np.empty_like(place)
+        depth[order] = depths(candidates.files[place[order]])
+        scores = np.round(own * plan.saturation**depth, 9).astype(np.float64)
+        order = np.argsort(-scores, kind="stable")
+        self._place, self._depth = place[order], depth[order]
+        self.scores = scores[order]
+
+    def _sums(self) -> NDArray[np.float64]:
+        """The weighted signals, times the factors: [n]."""
+        candidates, plan = self._candidates, self._plan
         total = np.zeros(len(candidates.units))
-        for name in self._names:
+        if self._names:
+            parts = np.array([candidates.signals[name] for name in self._names], np.float64)
+            parts *= np.array([plan.weights[name] for name in self._names])[:, None]
             # Rounded, so that the order of float additions on another machine cannot swap two results.
-            total += np.round(plan.weights[name] * candidates.signals[name].astype(np.float64), 9)
+            for part in np.round(parts, 9, out=parts):
+                total += part
         for name, applies in candidates.factors.items():
             total = np.where(applies, total * plan.factors.get(name, 1.0), total)
-        total = self._lifted(total)
-        order = np.lexsort((candidates.units, -np.round(total, 9)))
-        order = order[total[order] > 0]
-        depth = depths(candidates.files[order])
-        scores = np.round(total[order] * plan.saturation**depth, 9)
-        again = np.lexsort((candidates.units[order], -scores))
-        self._place, self._depth = order[again], depth[again]
-        self.scores = scores[again].astype(np.float64)
-        self._total = total
+        return total
 
     def _lifted(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sums with what the graph adds: [n], 0 for what neither a view nor the graph has found."""
@@ -118,38 +126,58 @@ class Ranked:
 
     def head(self, limit: int) -> list[Fused]:
         """The first `limit` results."""
-        return [self._item(rank) for rank in range(min(limit, len(self)))]
+        return self._items(0, max(0, limit))
 
     def find(self, unit: int) -> tuple[int, Fused] | None:
         """The rank (from 0) and the result of a unit, None if it is not ranked."""
         found = np.flatnonzero(self.units == unit)
-        return (int(found[0]), self._item(int(found[0]))) if len(found) else None
+        return (int(found[0]), self._items(int(found[0]), int(found[0]) + 1)[0]) if len(found) else None
 
-    def _item(self, rank: int) -> Fused:
-        place, plan = int(self._place[rank]), self._plan
-        signals = self._candidates.signals
+    def _items(self, first: int, stop: int) -> list[Fused]:
+        places, candidates = self._place[first:stop], self._candidates
+        columns = zip(
+            candidates.units[places].tolist(),
+            self.scores[first:stop].tolist(),
+            self._total[places].tolist(),
+            self._depth[first:stop].tolist(),
+            *(candidates.signals[name][places].tolist() for name in self._names),
+            strict=True,
+        )
+        lifts = candidates.signals[GRAPH][places].tolist() if GRAPH in candidates.signals else [0.0] * len(places)
+        applied = [(name, where[places].tolist()) for name, where in candidates.factors.items()]
+        return [
+            self._item(row, lift, [name for name, where in applied if where[i]])
+            for i, (row, lift) in enumerate(zip(columns, lifts, strict=True))
+        ]
+
+    def _item(self, row: tuple[Any, ...], near: float, factors: list[str]) -> Fused:
+        """A result, from its unit, score, sum, depth and signals, what the graph says of it, and the factors."""
+        plan = self._plan
+        unit, score, lifted, depth, *values = row
         steps = []
-        for name in self._names:
-            value = float(signals[name][place])
-            adds = round(plan.weights[name] * value, 9)
-            if adds:
-                steps.append(Step(name, SIGNAL_VIEW[name], value, plan.weights[name], adds))
+        for name, value in zip(self._names, values, strict=True):
+            weight = plan.weights[name]
+            if adds := round(weight * value, 9):
+                steps.append(Step(name, SIGNAL_VIEW[name], value, weight, adds))
         source = _source(steps)
         total = sum(step.adds for step in steps)
-        for name, where in self._candidates.factors.items():
-            if where[place] and (factor := plan.factors.get(name)) is not None:
+        for name in factors:
+            if (factor := plan.factors.get(name)) is not None:
                 steps.append(Step(name, None, None, factor, total * (factor - 1)))
                 total *= factor
-        if (lift := float(self._total[place]) - total) > 1e-9:
-            steps.append(Step(GRAPH, None, float(signals[GRAPH][place]), plan.weights[GRAPH], lift))
+        if (lift := lifted - total) > 1e-9:
+            steps.append(Step(GRAPH, None, near, plan.weights[GRAPH], lift))
             total += lift
-        if self._depth[rank]:
-            factor = plan.saturation ** int(self._depth[rank])
+        if depth:
+            factor = plan.saturation**depth
             steps.append(Step("same_file", None, None, factor, total * (factor - 1)))
-        return Fused(int(self._candidates.units[place]), float(self.scores[rank]), source, tuple(steps))
+        return Fused(unit, score, source, tuple(steps))
 
 
 def _source(steps: list[Step]) -> View:
     """The view with the largest contribution; a tie goes dense > bm25 > symbolic."""
-    sums = {view: sum(step.adds for step in steps if step.view == view) for view in VIEWS}
-    return max(VIEWS, key=lambda view: sums[view])
+    sums = dict.fromkeys(VIEWS, 0.0)
+    for step in steps:
+        if step.view is not None:
+            sums[step.view] += step.adds
+    return max(VIEWS, key=sums.__getitem__)

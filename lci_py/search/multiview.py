@@ -35,10 +35,13 @@ if TYPE_CHECKING:
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
     from lci_py.search.session import Session
+    from lci_py.search.signals import Pieces
     from lci_py.types import Answer, Filters, SearchRequest, View
 
 #: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
 POOL = 400
+#: Units from which on each view has a thread: below, a view takes about 1 ms, and threads cost more than they save.
+LARGE = 20_000
 
 
 @dataclass(slots=True)
@@ -50,6 +53,8 @@ class Views:
     symbolic: Callable[[], SymbolicRetriever]
     graph: Callable[[], GraphIndex]
     turns: Mapping[View, LockType]
+    #: The stems in the names of the files that queries have met.
+    pieces: dict[int, Pieces] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -181,7 +186,8 @@ def search(
         spent[view] = (time.perf_counter() - started) * 1e3
         return hits
 
-    found = side_by_side(run, VIEWS, views.turns, {view: began + ms / 1e3 for view, ms in plan.budgets.items()})
+    until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
+    found = side_by_side(run, VIEWS, views.turns, until, threads=len(table) >= LARGE)
     waited = (time.perf_counter() - began) * 1e3
     answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
     for view in VIEWS:
@@ -221,7 +227,10 @@ def _rank(
             signals["near"] = near.closeness(units, files)
         return Candidates(units, files, signals, factors(query, units, table), found)
 
-    units = np.unique(np.concatenate([hits.units for hits in outcome.hits.values()]))
+    there = np.zeros(len(table), np.bool_)  # not `unique`, which sorts
+    for hits in outcome.hits.values():
+        there[hits.units] = True
+    units = np.flatnonzero(there)
     outcome.candidates = candidates(units, None)
     outcome.ranked = Ranked(outcome.candidates, plan)
     if not plan.weights.get(GRAPH):
@@ -230,7 +239,7 @@ def _rank(
     if allowed is not None:
         passing = allowed[around.units]
         around = Neighbours(around.units[passing], around.values[passing])
-    more = np.setdiff1d(around.units, units, assume_unique=True)
+    more = around.units[~there[around.units]]
     whole = outcome.candidates if not len(more) else joined(outcome.candidates, candidates(more, None))
     lifts = np.zeros(len(whole.units), np.float32)
     lifts[np.searchsorted(whole.units, around.units)] = around.values

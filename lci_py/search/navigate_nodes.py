@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.around import calls_in, members
+from lci_py.index.around import calls_in, constructors
 from lci_py.index.graph import CALLS, INHERITS
 from lci_py.index.links import AMBIGUOUS, SCOPE, STEPS, confidence
-from lci_py.types import FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
+from lci_py.types import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types_graph import Direction, Place
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: Place of the node asked about, node at the other end, line, step.
 Edge = tuple[int, int, int, int]
-#: Methods that a constructor call runs, where they are not of the kind `constructor`.
-_CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
 #: Rows fetched at once.
 _AT_ONCE = 5_000
 #: Bases above a type that are looked at for the constructor it inherits.
@@ -94,11 +92,7 @@ class Nodes:
 
     def constructors(self, types: Sequence[int]) -> dict[int, int]:
         """The constructors of some types, each with its type."""
-        return {
-            member.number: member.parent
-            for member in members(self.session.symbols, types, FUNCTION_KINDS)
-            if member.kind == "constructor" or member.name in _CONSTRUCTORS.get(member.language, ())
-        }
+        return constructors(self.session.symbols, types)
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
         """What calls some nodes, or what they call, by node: each other end once. What an anonymous function calls is

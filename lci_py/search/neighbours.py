@@ -55,54 +55,70 @@ def neighbours(
     Raises:
         DamagedIndexError: The graph's arrays do not fit together.
     """
-    owners, nodes = _nodes(table, seeds)
-    found, values = [np.zeros(0, np.int64)], [np.zeros(0, np.float64)]
-    shares = scores / scores[0] if len(scores) else scores
-    unit_of = table.unit_of_symbol(graph.n_symbols)
-    for kind, incoming, worth in RELATIONS:
-        asked, owned = nodes, owners
-        if kind == CALLS and not incoming:
-            inner, outer = graph.lambdas_in(nodes)
-            asked, owned = np.concatenate((nodes, inner)), np.concatenate((owners, owners[outer]))
-        edges = graph.edges(asked, kind, incoming=incoming)
-        seed, unit = owned[edges.origin], _units(graph, unit_of, edges.node)
-        kept = (unit >= 0) & (unit != seeds[seed])
-        seed, unit, sure = _distinct(seed[kept], unit[kept], _confidences()[edges.step[kept]])
-        counts = np.bincount(seed, minlength=len(seeds))
-        order = np.lexsort((unit, -sure, seed))
-        seed, unit, sure = seed[order], unit[order], sure[order]
-        place = np.arange(len(seed)) - (np.cumsum(counts) - counts)[seed]
-        near = place < MOST
-        seed, unit, sure = seed[near], unit[near], sure[near]
-        found.append(unit)
-        values.append(shares[seed] * sure * worth / np.cbrt(counts[seed]))
-    units, places = np.unique(np.concatenate(found), return_inverse=True)
-    sums = np.bincount(places, np.concatenate(values), minlength=len(units))
+    if not len(seeds):
+        return Neighbours(np.zeros(0, np.int64), np.zeros(0, np.float32))
+    group, node, step = _edges(graph, *_nodes(table, seeds), len(seeds))
+    seed = group % len(seeds)
+    unit = _units(graph, table.unit_of_symbol(graph.n_symbols), node)
+    kept = (unit >= 0) & (unit != seeds[seed])
+    group, unit, sure = _distinct(group[kept], unit[kept], _confidences()[step[kept]])
+    counts = np.bincount(group, minlength=len(seeds) * len(RELATIONS))
+    place = np.arange(len(group)) - (np.cumsum(counts) - counts)[group]
+    near = place < MOST
+    group, unit, sure = group[near], unit[near], sure[near]
+    worth = np.array([worth for _, _, worth in RELATIONS])[group // len(seeds)]
+    values = (scores / scores[0])[group % len(seeds)] * sure * worth / np.cbrt(counts[group])
+    units, places = np.unique(unit, return_inverse=True)
+    sums = np.bincount(places, values, minlength=len(units))
     return Neighbours(units, np.minimum(sums, 1).astype(np.float32))
 
 
 def _nodes(table: UnitTable, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The nodes that stand for the seeds, as (place among the seeds, node): their definitions, and what is in a type.
     A block has none: what it calls, its file calls, and that may be anything."""
-    owners, nodes = [], []
-    for place, unit in enumerate(seeds.tolist()):
-        inside = range(unit, unit + 1)
-        if table.kind[unit] in _TYPES:
-            # Units are in the order of their lines: what is in a type follows it.
-            stop = unit + 1
-            while stop < len(table.file) and table.file[stop] == table.file[unit]:
-                if table.line[stop] > table.end_line[unit]:
-                    break
-                stop += 1
-            inside = range(unit, stop)
-        for one in inside:
-            if table.symbol[one] >= 0:
-                owners.append(place)
-                nodes.append(int(table.symbol[one]))
-    return np.array(owners, np.int64), np.array(nodes, np.int64)
+    owners, inside = [], []
+    for place, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
+        stop = _end(table, unit) if kind in _TYPES else unit + 1
+        owners.append(np.full(stop - unit, place))
+        inside.append(np.arange(unit, stop))
+    owner = np.concatenate(owners)
+    symbols = table.symbol[np.concatenate(inside)].astype(np.int64)
+    return owner[symbols >= 0], symbols[symbols >= 0]
 
 
 _TYPES = frozenset(code for code, kind in enumerate(UNIT_KINDS) if kind in TYPE_KINDS)
+
+
+def _end(table: UnitTable, unit: int) -> int:
+    """Where the units in a type end. They are in the order of their lines: what is in a type follows it."""
+    start, most = unit + 1, 64
+    while True:
+        stop = min(start + most, len(table))
+        beyond = (table.file[start:stop] != table.file[unit]) | (table.line[start:stop] > table.end_line[unit])
+        if len(out := np.flatnonzero(beyond)) or stop == len(table):
+            return start + int(out[0]) if len(out) else stop
+        start, most = stop, 2 * most
+
+
+def _edges(
+    graph: GraphIndex, owners: NDArray[np.int64], nodes: NDArray[np.int64], n_seeds: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+    """The edges of the nodes in all relations, as (group, other end, step): the group is relation * seeds + seed."""
+    inner, outer = graph.lambdas_in(nodes)
+    found = []
+    for incoming in (False, True):
+        asked, groups, kinds = [], [], []
+        for relation, (kind, into, _) in enumerate(RELATIONS):
+            if into == incoming:
+                inside = kind == CALLS and not into  # what an anonymous function calls, is called by what is around it
+                for own, some in ((owners, nodes), (owners[outer], inner))[: 1 + inside]:
+                    asked.append(some)
+                    groups.append(own + relation * n_seeds)
+                    kinds.append(np.full(len(some), kind, np.uint8))
+        edges = graph.edges(np.concatenate(asked), np.concatenate(kinds), incoming=incoming)
+        found.append((np.concatenate(groups)[edges.origin], edges.node, edges.step))
+    group, node, step = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return group, node, step
 
 
 def _units(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -116,14 +132,16 @@ def _units(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.int3
 
 
 def _distinct(
-    seed: NDArray[np.int64], unit: NDArray[np.int64], sure: NDArray[np.float64]
+    group: NDArray[np.int64], unit: NDArray[np.int64], sure: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Each pair once, with the surest of its edges."""
-    order = np.lexsort((-sure, unit, seed))
-    seed, unit, sure = seed[order], unit[order], sure[order]
-    first = np.ones(len(seed), np.bool_)
-    first[1:] = (seed[1:] != seed[:-1]) | (unit[1:] != unit[:-1])
-    return seed[first], unit[first], sure[first]
+    """Each pair once, with the surest of its edges; by group, the surest first, then by unit."""
+    order = np.lexsort((-sure, unit, group))
+    group, unit, sure = group[order], unit[order], sure[order]
+    first = np.ones(len(group), np.bool_)
+    first[1:] = (group[1:] != group[:-1]) | (unit[1:] != unit[:-1])
+    group, unit, sure = group[first], unit[first], sure[first]
+    order = np.lexsort((-sure, group))  # stable: the units of equal ones ascend
+    return group[order], unit[order], sure[order]
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.fusion import SIGNAL_VIEW
@@ -64,7 +64,10 @@ class Plan:
     relaxed: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "views": list(VIEWS), "context": "graph"}
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        # Copies: the weights are those of every other query, too.
+        own = {name: dict(value) if isinstance(value, dict) else value for name, value in fields.items()}
+        return {**own, "views": list(VIEWS), "context": "graph"}
 
 
 def plan(
@@ -90,7 +93,8 @@ def plan(
         strict: Whether the text must be taken as it is.
         wording: What the index's vocabulary says of the query.
     """
-    given = {field: tuple(values) for field, values in asdict(filters).items() if values}
+    fields = ((name, getattr(filters, name)) for name in filters.__slots__)
+    given = {field: tuple(values) for field, values in fields if values}
     chosen = intent(query, len(given), wording.lacking)
     return Plan(
         intent=chosen,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lci_py.search import graph_context
 from lci_py.source.digest import digest, lines_digest
@@ -79,9 +79,10 @@ class SourceReader:
 
 
 def result(
-    session: Session, row: Row, request: SearchRequest, view: View, score: float, at: int | None = None
+    session: Session, row: Row, request: SearchRequest, view: View, score: float, at: int | None = None, **more: Any
 ) -> Result:
-    """One result from its row. The snippet starts at the line `at`, if the first lines would not reach it."""
+    """One result from its row, with `more` fields. The snippet starts at the line `at`, if the first lines would not
+    reach it."""
     wanted = session.snippet if request.snippet is None else request.snippet
     stale = session.freshness.changed(row["file"])
     if not stale and wanted > 0:
@@ -104,6 +105,7 @@ def result(
         mode_source=view,
         mode_score=score,
         stale=stale,
+        **more,
     )
 
 
@@ -193,8 +195,9 @@ def multiview_answer(
         rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
         contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
     with session.trace.stage("present", outcome.total) as stage:
+        found = _found(outcome, head)
         results = [
-            _multiview_result(session, request, outcome, item, rows[item.unit], contexts[item.unit], places)
+            _multiview_result(session, request, outcome, item, rows[item.unit], contexts[item.unit], places, found)
             for item in head
         ]
         stage.left = len(results)
@@ -202,27 +205,36 @@ def multiview_answer(
     if request.conflicts:
         from lci_py.search.view_disagreements import view_disagreements
 
-        found = view_disagreements(session, request.query, request.filters, outcome)
-        made_answer = replace(made_answer, conflicts=found)
+        differing = view_disagreements(session, request.query, request.filters, outcome)
+        made_answer = replace(made_answer, conflicts=differing)
     return replace(made_answer, plan=plan.as_json(), degraded=tuple(outcome.degraded))
 
 
 def _multiview_result(
     session: Session, request: SearchRequest, outcome: Outcome, item: Fused, row: Row, graph: GraphContext,
-    places: dict[int, int],
+    places: dict[int, int], found: dict[View, dict[int, float]],
 ) -> Result:  # fmt: skip
     others = tuple(
-        (view, outcome.hits[view].score(item.unit))
-        for view in VIEWS
-        if view != item.source and item.unit in outcome.hits[view]
+        (view, scores[item.unit]) for view, scores in found.items() if view != item.source and item.unit in scores
     )
-    made = result(session, row, request, item.source, item.score, places.get(item.unit))
     explain = None
     if request.explain:
         from lci_py.search.explain import of_fused
 
         explain = of_fused(outcome, item.unit, item)
-    return replace(made, also_matched=others, graph=graph, explain=explain)
+    at = places.get(item.unit)
+    more = {"also_matched": others, "graph": graph, "explain": explain}
+    return result(session, row, request, item.source, item.score, at, **more)
+
+
+def _found(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, float]]:
+    """Each view's own scores of those of some results that it found."""
+    shown = {item.unit for item in head}
+    found = {}
+    for view in VIEWS:
+        both = zip(outcome.hits[view].units.tolist(), outcome.hits[view].scores.tolist(), strict=True)
+        found[view] = {unit: score for unit, score in both if unit in shown}
+    return found
 
 
 def finish(session: Session, made: Answer, request: SearchRequest, started: float) -> Answer:

@@ -22,17 +22,23 @@ _T = TypeVar("_T")
 
 
 def side_by_side(
-    run: Callable[[View], _T], views: Sequence[View], turns: Mapping[View, LockType], until: Mapping[View, float]
+    run: Callable[[View], _T],
+    views: Sequence[View],
+    turns: Mapping[View, LockType],
+    until: Mapping[View, float],
+    *,
+    threads: bool = True,
 ) -> dict[View, _T | BaseException]:
     """Run a function for every view.
 
     Plain threads: importing an executor takes longer than a query.
 
     Args:
-        run: Called with each view, in a thread of its own; without a budget the first one is the caller's.
+        run: Called with each view, in a thread of its own; without a budget the first one's is the caller's.
         views: Which; at least one.
         turns: The lock of each view, held while it runs.
         until: The moment of `time.perf_counter` up to which each is waited for; empty: as long as it takes.
+        threads: False if all of them are to run in the caller's, one after the other; only without a budget.
     Returns:
         What each returned or raised. A view that is late is not in it.
     """
@@ -50,7 +56,7 @@ def side_by_side(
                 found[view] = error
         done[view].set()
 
-    own = () if until else views[:1]
+    own = () if until else views[:1] if threads else views
     for view in views[len(own) :]:
         threading.Thread(target=work, args=(view,), daemon=True, name=f"lci-{view}").start()
     for view in own:

@@ -29,6 +29,12 @@ ASKED_BY = {
 }
 
 
+#: Letters at the beginning of two words that make one spell the other.
+_BEGINNING = 5
+#: The stems in a file's name, each with its beginning if it is long enough to have one.
+Pieces = tuple[tuple[str, str | None], ...]
+
+
 class Measure:
     """Measures the signals of a query's candidates. What is scaled, is scaled by the largest value of the first ones:
     those that come later, from the graph, do not change what the others are worth."""
@@ -44,6 +50,7 @@ class Measure:
         self._query, self._views, self._table, self._hits = query, views, table, hits
         self._peaks: dict[str, float] = {}
         self._file_means: NDArray[np.float32] | None = None
+        self._whole_files: NDArray[np.float32] | None = None
 
     def signals(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """Every signal of every candidate, in [0, 1]: name -> [n], for units [n], ascending."""
@@ -56,12 +63,13 @@ class Measure:
             if self._file_means is None:
                 self._file_means = _means_of_best(signals["dense"], files, len(table.paths))
             signals["dense_file"] = self._scaled("dense_file", self._file_means[files])
-            whole = dense.of_files(query, table.file, len(table.paths))
-            signals["dense_all"] = self._scaled("dense_all", whole[files])
+            if self._whole_files is None:
+                self._whole_files = dense.of_files(query, table.file, len(table.paths))
+            signals["dense_all"] = self._scaled("dense_all", self._whole_files[files])
         if "bm25" in self._hits:
             for name, values in self._views.bm25().field_scores(query).items():
                 signals[name] = self._scaled(name, values[units])
-            signals["stem"] = stem_match(query, table.paths, files)
+            signals["stem"] = stem_match(query, table.paths, files, self._views.pieces)
         signals["hub"] = self._scaled("hub", np.log1p(self._views.graph().importers[files].astype(np.float32)))
         if "symbolic" in self._hits:
             found = self._hits["symbolic"]
@@ -74,7 +82,11 @@ class Measure:
 
     def _scaled(self, name: str, values: NDArray[np.float32]) -> NDArray[np.float32]:
         peak = self._peaks.setdefault(name, float(values.max()) if len(values) else 0.0)
-        return np.clip(values / np.float32(peak), 0, 1) if peak > 0 else np.zeros_like(values)
+        if peak <= 0:
+            return np.zeros_like(values)
+        scaled = values / np.float32(peak)
+        np.maximum(scaled, 0, out=scaled)  # not `clip`, whose checks take longer than this
+        return np.asarray(np.minimum(scaled, 1, out=scaled), np.float32)
 
 
 def _means_of_best(
@@ -86,26 +98,41 @@ def _means_of_best(
     return np.asarray(np.bincount(files[order], values[order], minlength=n_files) / best, np.float32)
 
 
-def stem_match(query: TextQuery, paths: list[str], files: NDArray[np.int32]) -> NDArray[np.float32]:
-    """How much of the file's own name (or its folder's, for index files) the query's words spell: [candidates]."""
+def stem_match(
+    query: TextQuery, paths: list[str], files: NDArray[np.int32], known: dict[int, Pieces] | None = None
+) -> NDArray[np.float32]:
+    """How much of the file's own name (or its folder's, for index files) the query's words spell: [candidates].
+
+    Args:
+        query: The text.
+        paths: Of every file.
+        files: [candidates] the file of each.
+        known: What earlier queries of the session have split; what this one splits is added.
+    """
     words = {stem(part) for word in query.words if word.lower() not in STOPWORDS for part in parts(word)}
-    cache: dict[int, float] = {}
-    for number in set(files.tolist()):
-        segments = paths[number].split("/")
-        name = segments[-1].partition(".")[0]
-        if name.lower() in ("index", "__init__", "mod", "lib", "main", "init") and len(segments) > 1:
-            name = segments[-2]
-        pieces = [stem(part) for word in WORD.findall(name) for part in parts(word)]
-        known = sum(len(piece) for piece in pieces if _spelled(piece, words))
-        cache[number] = known / max(1, sum(map(len, pieces)))
-    return np.array([cache[number] for number in files.tolist()], np.float32)
+    beginnings = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
+    known = {} if known is None else known
+    found = np.zeros(len(paths), np.float32)
+    for number in np.flatnonzero(np.bincount(files)).tolist():
+        pieces = known.get(number)
+        if pieces is None:
+            pieces = known[number] = _pieces(paths[number])
+        spelled = 0
+        for piece, beginning in pieces:
+            if piece in words or beginning in beginnings:  # the latter: resolver, resolution
+                spelled += len(piece)
+        if spelled:
+            found[number] = spelled / sum(len(piece) for piece, _ in pieces)
+    return found[files]
 
 
-def _spelled(piece: str, words: set[str]) -> bool:
-    """The piece is one of the words, or shares a long beginning with one: resolver, resolution."""
-    if piece in words:
-        return True
-    return len(piece) >= 5 and any(len(w) >= 5 and (w.startswith(piece[:5]) and piece.startswith(w[:5])) for w in words)
+def _pieces(path: str) -> Pieces:
+    segments = path.split("/")
+    name = segments[-1].partition(".")[0]
+    if name.lower() in ("index", "__init__", "mod", "lib", "main", "init") and len(segments) > 1:
+        name = segments[-2]
+    pieces = [stem(part) for word in WORD.findall(name) for part in parts(word)]
+    return tuple((piece, piece[:_BEGINNING] if len(piece) >= _BEGINNING else None) for piece in pieces)
 
 
 def factors(query: TextQuery, units: NDArray[np.int64], table: UnitTable) -> dict[str, NDArray[np.bool_]]:

@@ -42,6 +42,18 @@ def test_edges_of_many_nodes_are_those_of_each(path: Path, data: st.DataObject) 
             assert [row[:2] for row in found] == sorted(row[:2] for row in found)
 
 
+@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from([CALLS, IMPORTS])), max_size=8), st.booleans())
+def test_each_of_many_nodes_can_be_asked_for_its_own_kind(
+    path: Path, asked: list[tuple[int, int]], incoming: bool
+) -> None:
+    graph = GraphIndex(path)
+    kinds = np.array([kind for _, kind in asked], np.uint8)
+    found = graph.edges([node for node, _ in asked], kinds, incoming=incoming)
+    one_by_one = [graph.edges([node], kind, incoming=incoming) for node, kind in asked]
+    assert found.node.tolist() == [node for edges in one_by_one for node in edges.node.tolist()]
+    assert found.origin.tolist() == [place for place, edges in enumerate(one_by_one) for _ in edges.node]
+
+
 def test_anonymous_functions_lie_in_what_is_around_them(path: Path) -> None:
     graph = GraphIndex(path)
     first = graph.n_symbols + graph.n_files
