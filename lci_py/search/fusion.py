@@ -28,7 +28,7 @@ SIGNAL_VIEW: dict[str, View | None] = {
 #: The signal that lifts (`neighbours`), unlike the others, which add up.
 GRAPH = "graph"
 #: What is lifted stays below the best result without a lift, by this factor.
-_BELOW = 0.999
+BELOW = 0.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Ranked:
         added = weight * near.astype(np.float64)
         for name, applies in candidates.factors.items():
             added = np.where(applies, added * plan.factors.get(name, 1.0), added)
-        bound = np.maximum(own, _BELOW * own.max())
+        bound = np.maximum(own, BELOW * own.max())
         return np.where(near > 0, np.maximum(own, np.minimum(total + np.round(added, 9), bound)), own)
 
     @property
