@@ -144,7 +144,7 @@ def test_arrays_score_as_the_fusion_does(seed, n, n_files, factor, saturation, l
         signals["graph"], weights["graph"] = near.tolist(), graph
         found = (rng.random(n) < np.where(near > 0, 0.5, 1)).tolist()
     case = _case("one", signals, files.tolist(), int(rng.integers(0, n_files)), found)
-    ranking = Ranking("r", {i: weights for i in LIVE.weights}, {"test": factor}, saturation)
+    ranking = Ranking("r", dict.fromkeys(LIVE.weights, weights), {"test": factor}, saturation)
     # Beside a query with more candidates, so that this one is padded.
     other = _case("one", {name: [1.0] * 300 for name in signals}, [1] * 300, 0)
     block = Block([other, case], benchmark.scorer.hit, list(weights), ["test"])
