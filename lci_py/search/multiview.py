@@ -17,6 +17,7 @@ from lci_py.search.neighbours import SEEDS, Neighbours, neighbours
 from lci_py.search.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query import read_fields, read_text
 from lci_py.search.race import side_by_side
+from lci_py.search.rewrites import look_up, rewritten
 from lci_py.search.signals import Measure, factors
 from lci_py.types import VIEWS, Degradation
 
@@ -97,12 +98,12 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     with session.trace.stage("plan"):
         query = read_text(text)
     attempt = ladder.first(session, query, filters)
-    chosen, outcome = _attempted(session, request, filters, attempt, began, near)
+    attempt, chosen, outcome = _attempted(session, request, filters, attempt, began, near)
     again = None if request.strict else ladder.relaxed(session, query, filters, attempt, outcome)
     if again is not None:
         other = _attempted(session, request, filters, again, began, near)
-        if not outcome.total or ladder.by_words(other[1]):
-            attempt, (chosen, outcome) = again, other
+        if not outcome.total or ladder.by_words(other[2]):
+            attempt, chosen, outcome = other
     chosen = ladder.settled(chosen, attempt, outcome, filtered=bool(filters))
     for name, stage in outcome.trace.items():
         session.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
@@ -127,19 +128,24 @@ def answer(session: Session, request: SearchRequest) -> Answer:
 
 def _attempted(
     session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float, near: Near | None
-) -> tuple[Plan, Outcome]:
+) -> tuple[Attempt, Plan, Outcome]:
+    """The attempt with what its query became, how it was planned, and what it found."""
     with session.trace.stage("plan"):
+        wording = look_up(session, attempt.query, wait=request.budget_ms is None)
         chosen = make_plan(
             attempt.query,
             filters,
+            wording=wording,
             expand=request.expand,
             near=None if near is None else str(near.place),
             budget_ms=request.budget_ms,
             strict=request.strict,
         )
     if attempt.hopeless:
-        return chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
-    return chosen, search(attempt.query, chosen, session.views, session.unit_table, attempt.allowed, began, near)
+        return attempt, chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
+    query = rewritten(attempt.query, wording.rewrites)
+    found = search(query, chosen, session.views, session.unit_table, attempt.allowed, began, near)
+    return attempt._replace(query=query), chosen, found
 
 
 def search(
