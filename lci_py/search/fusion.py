@@ -6,6 +6,7 @@ factors that apply, and damped for each further result of the same file.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -135,7 +136,8 @@ class Ranked:
             if adds:
                 steps.append(Step(name, SIGNAL_VIEW[name], value, plan.weights[name], adds))
         source = _source(steps)
-        total = sum(step.adds for step in steps)
+        # `sum` adds floats in another way from Python 3.12 on.
+        total = math.fsum(step.adds for step in steps)
         for name, where in self._candidates.factors.items():
             if where[place] and (factor := plan.factors.get(name)) is not None:
                 steps.append(Step(name, None, None, factor, total * (factor - 1)))
@@ -151,5 +153,5 @@ class Ranked:
 
 def _source(steps: list[Step]) -> View:
     """The view with the largest contribution; a tie goes dense > bm25 > symbolic."""
-    sums = {view: sum(step.adds for step in steps if step.view == view) for view in VIEWS}
+    sums = {view: math.fsum(step.adds for step in steps if step.view == view) for view in VIEWS}
     return max(VIEWS, key=lambda view: sums[view])
