@@ -21,6 +21,12 @@ def test_when_an_index_was_made_is_no_part_of_an_answer():
     assert settled(_answer(score=0.5)) != settled(_answer(score=0.500001))
 
 
+def test_how_many_files_were_looked_at_again_is_no_part_of_an_answer():
+    late = json.loads(_answer())
+    late["index"]["unchecked_files"] = 21
+    assert settled(json.dumps(late).encode()) == settled(_answer())
+
+
 def test_the_first_value_that_differs_is_told():
     left, right = json.loads(_answer()), json.loads(_answer(score=0.25))
     assert first_difference(left, right) == "results[0].mode_score: 0.5 | 0.25"
