@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -76,9 +77,9 @@ def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[t
     for unit, steps in zip(units, unplaced, strict=True):
         score = found.ranked.score(unit)
         if dense and unit in depth:
-            others = supported.score(unit) - sum(step.adds for step in steps)
+            others = supported.score(unit) - math.fsum(step.adds for step in steps)
             steps = (*steps, Step("file", "dense", others / file_weight, file_weight, others))
-        before = sum(step.adds for step in steps)
+        before = math.fsum(step.adds for step in steps)  # `sum` adds in another way from Python 3.12 on
         # The difference, not the product: views add up in single precision, and the sum must be the score.
         if unit in found.raw and unit not in depth:  # its score is only brought below those of the head
             steps = (*steps, Step("behind", None, None, score / before if before else 1.0, score - before))
@@ -114,7 +115,7 @@ def _bm25_steps(session: Session, found: Found, units: Sequence[int]) -> list[tu
         steps = []
         for name, weight in BM25_FIELDS.items():
             terms = {term: worth for term, worth in fields[name][place].items() if worth}
-            value = sum(terms.values())
+            value = math.fsum(terms.values())
             steps.append(Step(name, "bm25", value, weight, value * weight, terms))
         alone = unit not in found.raw
         none = (Step("phrase", "bm25", 1.0, 0.0, 0.0),) if alone else ()

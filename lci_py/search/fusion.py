@@ -6,6 +6,7 @@ factors that apply, and damped for each further result of the same file.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ SIGNAL_VIEW: dict[str, View | None] = {
 #: The signal that lifts (`neighbours`), unlike the others, which add up.
 GRAPH = "graph"
 #: What is lifted stays below the best result without a lift, by this factor.
-_BELOW = 0.999
+BELOW = 0.999
 
 
 class Candidates(NamedTuple):
@@ -113,7 +114,7 @@ class Ranked:
         added = weight * near.astype(np.float64)
         for name, applies in candidates.factors.items():
             added = np.where(applies, added * plan.factors.get(name, 1.0), added)
-        bound = np.maximum(own, _BELOW * own.max())
+        bound = np.maximum(own, BELOW * own.max())
         return np.where(near > 0, np.maximum(own, np.minimum(total + np.round(added, 9), bound)), own)
 
     @property
@@ -160,7 +161,8 @@ class Ranked:
             if adds := round(weight * value, 9):
                 steps.append(Step(name, SIGNAL_VIEW[name], value, weight, adds))
         source = _source(steps)
-        total = sum(step.adds for step in steps)
+        # `sum` adds floats in another way from Python 3.12 on.
+        total = math.fsum(step.adds for step in steps)
         for name in factors:
             if (factor := plan.factors.get(name)) is not None:
                 steps.append(Step(name, None, None, factor, total * (factor - 1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +120,10 @@ def ladder(*, filtered: bool, strict: bool) -> tuple[str, ...]:
 
 def parts(weights: Mapping[str, float]) -> dict[View, float]:
     """How much of the weights is each view's: they add up to 1, or are 0 if no view has a weight."""
-    sums = {view: sum(weight for name, weight in weights.items() if SIGNAL_VIEW.get(name) == view) for view in VIEWS}
-    total = sum(sums.values())
+    sums = {
+        view: math.fsum(weight for name, weight in weights.items() if SIGNAL_VIEW.get(name) == view) for view in VIEWS
+    }
+    total = math.fsum(sums.values())
     return {view: weight / total if total else 0.0 for view, weight in sums.items()}
 
 

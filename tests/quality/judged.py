@@ -6,7 +6,7 @@ BENCH holds `repos.json`, `annotations/NAME.json` and `score.py`, whose measure 
 hits a target are taken as they are (`--scorer` names another file with `ndcg10` and `hit`). REPOS holds the checkouts,
 REPOS/NAME/BENCHMARK_ROOT; nothing is written into them.
 
-NAME is a ranking of `weights.py` (both sides are then fused from the same signals), a single mode (`dense`, `bm25`), or
+NAME is a ranking of `weights.py` (each is searched with: what the graph lifts depends on it), a single mode (`dense`, `bm25`), or
 a file that `--save` wrote: that is how two states of the code are compared. Without `--left`, only `--right` is measured.
 It judges nothing: the exit status is 0 unless nothing can be run.
 """
@@ -21,6 +21,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -28,13 +29,13 @@ from unittest import mock
 
 import numpy as np
 
-from lci_py.search import present
+from lci_py.search import multiview, present
 from lci_py.search.fusion import Candidates, Ranked
 from lci_py.search.multiview import Outcome
-from lci_py.search.plan import Plan
+from lci_py.search.plan import Plan, plan as make_plan
 from lci_py.search.session import Session
 from lci_py.search.shadow import under
-from lci_py.search.weights import RANKINGS, Ranking
+from lci_py.search.weights import LIVE, RANKINGS, Ranking
 from lci_py.types import SearchRequest
 from tests.quality.checkouts import KEPT, opened
 
@@ -69,7 +70,7 @@ class Case:
 
     Attributes:
         task: The query.
-        plan: Of the live ranking; None if multiview ranks nothing (no candidates, or only `field:value` terms).
+        plan: Of the ranking that was searched with; None if multiview ranks nothing (no candidates, or only `field:value` terms).
         candidates: Their signals, None with `plan`.
         places: [candidates] where each is.
     """
@@ -80,7 +81,8 @@ class Case:
     places: tuple[Place, ...]
 
     def ranked(self, ranking: Ranking) -> list[Place]:
-        """The head of the ranking, best first."""
+        """The head of the ranking, best first. What the graph lifts is around the best of the one that was searched
+        with."""
         if self.plan is None or self.candidates is None:
             return []
         units = Ranked(self.candidates, under(self.plan, ranking)).units[:SEEN]
@@ -122,15 +124,17 @@ class Benchmark:
         items = json.loads((self._bench / "annotations" / f"{name}.json").read_text())
         return [Task(name, item["category"], item["query"], tuple(_targets(item))) for item in items]
 
-    def sessions(self) -> Iterator[tuple[str, Session]]:
-        """Each repository's index, up to date."""
+    def sessions(self, only: str | None = None) -> Iterator[tuple[str, Session]]:
+        """Each repository's index, or that of one, up to date."""
         for name, root in self.roots.items():
+            if only not in (None, name):
+                continue
             with opened(root, KEPT / "judged" / name) as session:
                 yield name, session
 
-    def cases(self) -> list[Case]:
-        """Every query with the signals of its candidates: no ranking has to search again."""
-        return [case(session, task) for name, session in self.sessions() for task in self.tasks(name)]
+    def cases(self, ranking: Ranking = LIVE, *, only: str | None = None) -> list[Case]:
+        """Every query, or those of one repository, with the signals of its candidates."""
+        return [case(session, task, ranking) for name, session in self.sessions(only) for task in self.tasks(name)]
 
     def score(self, task: Task, places: Sequence[Place]) -> Score:
         """Judge a list of results, best first."""
@@ -156,10 +160,13 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
-def case(session: Session, task: Task) -> Case:
+def case(session: Session, task: Task, ranking: Ranking = LIVE) -> Case:
     """Ask a query in multiview, and keep what its ranking is made from."""
     # The search itself makes the candidates, whatever steps lead to them: what it presents is what it ranked.
-    with mock.patch.object(present, "multiview_answer", wraps=present.multiview_answer) as presented:
+    with (
+        mock.patch.object(multiview, "make_plan", partial(make_plan, ranking=ranking)),
+        mock.patch.object(present, "multiview_answer", wraps=present.multiview_answer) as presented,
+    ):
         session.search(SearchRequest(task.query, "multiview", 1, snippet=0))
     given = presented.call_args.args if presented.call_args else ()
     plan = next((value for value in given if isinstance(value, Plan)), None)
@@ -177,15 +184,13 @@ def case(session: Session, task: Task) -> Case:
 
 
 def measure(benchmark: Benchmark, names: Iterable[str]) -> dict[str, list[Score]]:
-    """Score rankings and single modes, each query searched once for all rankings: name -> scores."""
+    """Score rankings and single modes: name -> scores."""
     found: dict[str, list[Score]] = {name: [] for name in names}
-    rankings = [name for name in found if name not in SINGLE]
     for repository, session in benchmark.sessions():
         for task in benchmark.tasks(repository):
-            asked = case(session, task) if rankings else None
             for name, scores in found.items():
-                if asked is not None and name in rankings:
-                    places = asked.ranked(RANKINGS[name])
+                if name in RANKINGS:
+                    places = case(session, task, RANKINGS[name]).ranked(RANKINGS[name])
                 else:
                     answer = session.search(SearchRequest(task.query, name, SEEN, snippet=0))
                     places = [Place(result.file, result.line, result.end_line) for result in answer.results]
@@ -256,7 +261,7 @@ def difference(names: tuple[str, str], left: Sequence[Score], right: Sequence[Sc
     """Both sides: every query that differs, worst first; then the means, and how sure the difference is."""
     pairs = [(a, b) for a, b in zip(left, right, strict=True) if a.ndcg != b.ndcg or a.ranks != b.ranks]
     pairs.sort(key=lambda pair: (pair[1].ndcg - pair[0].ndcg, pair[0].task[:3]))
-    shown = pairs if top is None or len(pairs) <= 2 * top else [*pairs[:top], *pairs[-top:]]
+    shown = pairs if top is None or len(pairs) <= 2 * top else [*pairs[:top], *pairs[len(pairs) - top :]]
     for a, b in shown:
         yield f"{b.ndcg - a.ndcg:+.3f}  {a.ndcg:.3f} → {b.ndcg:.3f}  {a.task.repository} {a.task.category}: {a.task.query}"
         for target, before, after in zip(a.task.targets, a.ranks, b.ranks, strict=True):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lci_py.search.fusion import BELOW, GRAPH
 from tests.quality.judged import Case
 
 _TOP = 10
@@ -38,6 +39,9 @@ class Block:
         shape = (len(cases), width)
         self._signals = np.zeros((len(signals), *shape))
         self._factors = np.zeros((len(factors), *shape), np.bool_)
+        self._near = np.zeros(shape)
+        self._graph = signals.index(GRAPH) if GRAPH in signals else None
+        self._only_lifted = np.zeros(shape, np.bool_)
         self._files = np.full(shape, -1, np.int64)
         self._targets = np.zeros(shape, np.int64)  # a bit for each target that the candidate is at
         self._ideal = np.ones(len(cases))
@@ -49,17 +53,22 @@ class Block:
             n, targets = len(case.places), case.task.targets
             for k, name in enumerate(signals):
                 if name in case.candidates.signals:
-                    self._signals[k, row, :n] = case.candidates.signals[name]
+                    (self._near if k == self._graph else self._signals[k])[row, :n] = case.candidates.signals[name]
             for k, name in enumerate(factors):
                 if name in case.candidates.factors:
                     self._factors[k, row, :n] = case.candidates.factors[name]
             self._files[row, :n] = case.candidates.files
+            if case.candidates.found is not None:
+                self._only_lifted[row, :n] = ~case.candidates.found
             for i, place in enumerate(case.places):
                 result = place._asdict()
                 self._targets[row, i] = sum(1 << bit for bit, target in enumerate(targets) if hit(result, target))
             self._ideal[row] = _GAINS[: max(1, len(targets))].sum()
         for names, arrays in ((signals, self._signals), (factors, self._factors)):
             self.told.update(name for name, values in zip(names, arrays, strict=True) if values.any())
+        if self._near.any():
+            self.told.add(GRAPH)
+        self._lifts = np.nonzero(self._near)
 
     def ndcg(self, weights: Sequence[float], factors: Sequence[float], saturation: float) -> NDArray[np.float64]:
         """NDCG@10 of each query: [queries].
@@ -72,8 +81,9 @@ class Block:
         if not self._files.size:
             return np.zeros(len(self._files))
         total = np.tensordot(np.array(weights), self._signals, 1)
-        total *= self._multiplied(tuple(factors))
-        total = np.round(total, 9)
+        product = self._multiplied(tuple(factors))
+        total *= product
+        total = np.round(self._lifted(total, product, 0.0 if self._graph is None else weights[self._graph]), 9)
         gained = np.zeros(len(total))
         rows, head = np.arange(len(total)), _HEAD
         while len(rows):
@@ -81,6 +91,15 @@ class Block:
             rows, head = rows[~sure], head * _MORE
         found: NDArray[np.float64] = gained / self._ideal
         return found
+
+    def _lifted(self, total: NDArray[np.float64], product: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
+        """The sums with what the graph adds, as `Ranked` has it."""
+        own = np.where(self._only_lifted, 0.0, total)
+        if weight and len(self._lifts[0]):
+            at, best = self._lifts, own.max(axis=1)[self._lifts[0]]
+            added = np.round(weight * self._near[at] * product[at], 9)
+            own[at] = np.maximum(own[at], np.minimum(total[at] + added, np.maximum(own[at], BELOW * best)))
+        return own
 
     def _multiplied(self, factors: tuple[float, ...]) -> NDArray[np.float64]:
         """What the factors that apply come to. One of many weights is changed before a factor is: the last is kept."""

@@ -109,25 +109,28 @@ def test_sign_test_is_the_binomial_one():
 # --- weights ------------------------------------------------------------------------------------------------------------
 
 
-def _case(repository: str, signals: dict[str, list[float]], files: list[int], target: int) -> Case:
+def _case(
+    repository: str, signals: dict[str, list[float]], files: list[int], target: int, found: list[bool] | None = None
+) -> Case:
     """A query whose candidates are one line each; `target` is the number of the file that is right."""
     n = len(files)
     candidates = Candidates(
         np.arange(n, dtype=np.int64), np.array(files, np.int32),
         {name: np.array(values, np.float32) for name, values in signals.items()},
-        {"test": np.arange(n) % 3 == 0},
+        {"test": np.arange(n) % 3 == 0}, None if found is None else np.array(found),
     )  # fmt: skip
     task = Task(repository, "semantic", "a question of words", ({"path": str(target)}, {"path": "7"}))
     places = tuple(Place(str(file), i + 1, i + 1) for i, file in enumerate(files))
     return Case(task, plan(read_text(task.query), Filters()), candidates, places)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     seed=st.integers(0, 10_000), n=st.integers(1, 250), n_files=st.integers(1, 40),
     factor=st.sampled_from([0.0, 0.6, 1.0]), saturation=st.sampled_from([0.0, 0.5, 0.9, 1.0]), leads=st.booleans(),
+    graph=st.sampled_from([0.0, 0.35, 2.0, None]),
 )  # fmt: skip
-def test_arrays_score_as_the_fusion_does(seed, n, n_files, factor, saturation, leads, benchmark):
+def test_arrays_score_as_the_fusion_does(seed, n, n_files, factor, saturation, leads, graph, benchmark):
     rng = np.random.default_rng(seed)
     files = np.minimum(rng.integers(0, n_files * (1 + 3 * leads), n), n_files - 1)
     # Few values, so that there are ties; one file may have all the best, so that the others come from far behind.
@@ -135,11 +138,18 @@ def test_arrays_score_as_the_fusion_does(seed, n, n_files, factor, saturation, l
         name: np.where(leads & (files == n_files - 1), 1, rng.integers(0, 5, n) / 5).tolist()
         for name in ("dense", "content")
     }
-    case = _case("one", signals, files.tolist(), int(rng.integers(0, n_files)))
-    ranking = Ranking("r", {i: {"dense": 0.7, "content": 0.35} for i in LIVE.weights}, {"test": factor}, saturation)
-    block = Block([case], benchmark.scorer.hit, ["content", "dense"], ["test"])
+    weights, found = {"content": 0.35, "dense": 0.7}, None
+    if graph is not None:
+        near = np.where(rng.random(n) < 0.3, rng.integers(1, 6, n) / 5, 0)
+        signals["graph"], weights["graph"] = near.tolist(), graph
+        found = (rng.random(n) < np.where(near > 0, 0.5, 1)).tolist()
+    case = _case("one", signals, files.tolist(), int(rng.integers(0, n_files)), found)
+    ranking = Ranking("r", dict.fromkeys(LIVE.weights, weights), {"test": factor}, saturation)
+    # Beside a query with more candidates, so that this one is padded.
+    other = _case("one", {name: [1.0] * 300 for name in signals}, [1] * 300, 0)
+    block = Block([other, case], benchmark.scorer.hit, list(weights), ["test"])
     expected = benchmark.score(case.task, case.ranked(ranking)).ndcg
-    assert block.ndcg([0.35, 0.7], [factor], saturation)[0] == pytest.approx(expected, abs=1e-12)
+    assert block.ndcg(list(weights.values()), [factor], saturation)[1] == pytest.approx(expected, abs=1e-12)
 
 
 def _problem(benchmark: Benchmark, repositories: int) -> tune.Problem:
@@ -197,6 +207,43 @@ def test_what_no_query_tells_stays_in_the_weights(benchmark):
     lines = list(tune.as_source(problem, tune.learn(problem, problem.flat), []))
     assert '"content": 0.7' in lines[1] and '"near": 0.25' in lines[1]
     assert '"text": 0.3' in lines[-1]
+
+
+def test_a_lift_that_helps_is_learned(benchmark):
+    lifted = {"dense": [0.9, 0.2, 0.0], "graph": [0.0, 0.0, 1.0]}
+    case = _case("r", lifted, [0, 1, 2], 2, found=[True, True, False])
+    weights = {intent: {"dense": 0.5, "graph": 0.0} for intent in LIVE.weights}
+    problem = tune.Problem([case], benchmark, Ranking("r", weights, {}, 1.0))
+    start = problem.values_of(Ranking("r", weights, {}, 1.0))
+    ranking = problem.ranking_of(tune.learn(problem, start))
+    assert ranking.weights["balanced_hybrid"]["graph"] > 0
+    assert case.ranked(ranking)[1].file == "2"  # no further up: it stays below the best without a lift
+
+
+def test_numbers_become_the_ranking_they_were_read_from(benchmark):
+    problem = tune.Problem(benchmark.cases(), benchmark, LIVE)
+    made = problem.ranking_of(problem.values_of(LIVE))
+    assert (made.weights, made.factors, made.saturation) == (LIVE.weights, LIVE.factors, LIVE.saturation)
+
+
+def test_a_case_is_what_a_search_with_its_ranking_finds(benchmark):
+    cut = replace(LIVE, weights={intent: {"dense": 1.0} for intent in LIVE.weights})
+    (case, *_), (under, *_) = benchmark.cases(only="two"), benchmark.cases(cut, only="two")
+    assert case.task == under.task and case.task.repository == "two"
+    assert case.plan is not None and "graph" in case.plan.weights and case.candidates is not None
+    assert under.plan is not None and under.plan.weights == {"dense": 1.0} and under.candidates is not None
+    assert "graph" in case.candidates.signals and "graph" not in under.candidates.signals
+
+
+@pytest.mark.parametrize(("gap", "status"), [(0.01, 0), (-0.5, 1)])
+def test_check_fails_when_the_live_weights_are_too_far_above(benchmark, monkeypatch, capsys, gap, status):
+    bench, repos = benchmark.roots["one"].parents[1] / "bench", benchmark.roots["one"].parent
+    monkeypatch.setattr("sys.argv", ["tune", str(bench), str(repos), "--check"])
+    monkeypatch.setattr(tune, "GAP", gap)
+    assert tune.main() == status
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].split()[:3] == ["live,", "in-sample", "1.0000"]
+    assert printed[-1] == f"the live weights are +0.0000 from leave-one-out, where {gap} is let pass"
 
 
 def test_learned_numbers_are_printed_as_weights_py_has_them(benchmark):
