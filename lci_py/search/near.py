@@ -56,20 +56,16 @@ class Place(NamedTuple):
 class Near:
     """What is close to a place."""
 
-    def __init__(self, session: Session, text: str) -> None:
+    def __init__(self, session: Session, place: Place) -> None:
         """
         Args:
             session: Whose graph is walked.
-            text: FILE or FILE:LINE; FILE is absolute, or relative to the root.
+            place: From `place_of`.
         Raises:
-            BadPathError: The index has no such file.
-            UsageError: The file has no such line.
+            IndexError_: The graph cannot be used.
         """
-        self.place = place_of(session, text)
+        self.place = place
         graph = session.graph
-        numbering = session.numbering
-        if (graph.n_symbols, graph.n_files) != (numbering.total("symbols"), numbering.total("files")):
-            raise DamagedIndexError("the graph is of other files than the rest")
         self._paths = session.symbols.paths()
         calls = distances(graph, _start(session, self.place), (CALLS, INHERITS))
         file_node = graph.n_symbols + self.place.file
@@ -108,7 +104,15 @@ class Near:
 
 
 def place_of(session: Session, text: str) -> Place:
-    """The place that a text names. Raises what `Near` raises."""
+    """The place that a text names.
+
+    Args:
+        session: Whose files are meant.
+        text: FILE or FILE:LINE; FILE is absolute, or relative to the root.
+    Raises:
+        BadPathError: The index has no such file.
+        UsageError: The file has no such line.
+    """
     paths = session.symbols.paths()
     path, line = _from_root(session.root, text), None
     if path not in paths and (found := _LINE.fullmatch(text)):
