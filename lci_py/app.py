@@ -362,9 +362,10 @@ def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
     from lci_py.index.search_stats import search_stats
 
     where = find_root(root)
-    settings, _ = config.load(where)
+    settings, warnings = config.load(where)
     index_dir = _index_dir(where, settings)
-    return {"root": str(where), "index_dir": str(index_dir), "log": settings.log, **search_stats(index_dir, since)}
+    head = {"root": str(where), "index_dir": str(index_dir), "log": settings.log}
+    return {**head, **search_stats(index_dir, since), "warnings": warnings}
 
 
 def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:
