@@ -235,6 +235,33 @@ class LexicalIndex:
             columns = self._columns[text] = tuple(segment.terms.find(text) for segment in self._segments)
         return columns if any(column >= 0 for column in columns) else None
 
+    def starting(self, prefix: str, most: int) -> set[str] | None:
+        """The terms that start with a text; None if a segment has more than so many.
+
+        Raises:
+            DamagedIndexError: The vocabulary is not what was written.
+        """
+        found: set[str] = set()
+        for segment in self._segments:
+            terms = segment.terms.starting(prefix, most)
+            if terms is None:
+                return None
+            found.update(terms)
+        return found
+
+    def frequency(self, field: str, term: Term) -> int:
+        """How many rows of a field but `files` hold a term.
+
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
+        total = 0
+        for column, segment, public in zip(term, self._segments, self._publics(ROWS[field]), strict=True):
+            if column >= 0:
+                rows, _, _ = segment.postings(field, [column])
+                total += len(rows) if public is None else int((public[rows] >= 0).sum())
+        return total
+
     def scores(self, field: str, terms: Iterable[tuple[Term, float]]) -> NDArray[np.float32]:
         """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32.
 

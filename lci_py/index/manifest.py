@@ -63,7 +63,7 @@ class Segment:
     """Some of the repository's files, with the shards of these. It is never changed; its dead rows are counted too."""
 
     counts: dict[str, int]  # of `numbering.COUNTED`
-    shards: dict[str, Shard]  # symbols, bm25, facts, and unless the embedding waits: dense, tokens
+    shards: dict[str, Shard]  # symbols, bm25, facts, related, and unless the embedding waits: dense, tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from lci_py.index import embedding, fields
 from lci_py.index.bags import csr
 from lci_py.index.bm25 import write_lexical
 from lci_py.index.late import write_tokens
+from lci_py.index.related import write_related
 from lci_py.index.symbolic import write_symbolic
 from lci_py.index.unit_table import write_facts
 from lci_py.index.vectors import write_dense
@@ -57,6 +58,8 @@ def write_segment(
     vocabulary = text.vocabulary
     terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
     write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)
+    shards["related"] = folder / "related.arrays"
+    write_related(shards["related"], rows.records)
     text.lexical.clear()  # as large as everything that the embedding needs
     if encoder is None:
         return shards

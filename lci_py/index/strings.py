@@ -63,6 +63,29 @@ class StringTable:
         low = bisect.bisect_left(range(len(self)), wanted, key=self._bytes)
         return low if low < len(self) and self._bytes(low) == wanted else -1
 
+    def starting(self, prefix: str, most: int) -> list[str] | None:
+        """The strings that start with a text, in order; None if there are more than so many.
+
+        Raises:
+            DamagedIndexError: A string that was looked at lies outside its array, or is no text.
+        """
+        wanted = prefix.encode("utf-8", "surrogatepass")
+        places = range(len(self))
+        low = bisect.bisect_left(places, wanted, key=self._bytes)
+        high = bisect.bisect_left(places, wanted + b"\xff", low, key=self._bytes)  # no UTF-8 has this byte
+        return None if high - low > most else [self.text(place) for place in range(low, high)]
+
+    def text(self, index: int) -> str:
+        """A string by its position.
+
+        Raises:
+            DamagedIndexError: It lies outside its array, or is no text.
+        """
+        try:
+            return self._bytes(index).decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise DamagedIndexError(f"{self._what} are no text") from None
+
     def _bytes(self, index: int) -> bytes:
         start, stop = self._offsets[index], self._offsets[index + 1]
         if not 0 <= start <= stop <= len(self._blob):

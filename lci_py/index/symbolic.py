@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.claims import claimed
 from lci_py.source.words import joined
+from lci_py.types import TYPE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lci_py.index.rows import Rows
+    from lci_py.types import Symbol
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -53,6 +55,13 @@ CREATE INDEX bases_last ON bases (last);
 """
 
 
+def last_name(symbol: Symbol) -> str:
+    """What a definition is looked up by: `Plug.Conn` is a Conn, as `module Plug; class Conn` is. A namespace or a
+    section with a dot in its name is not."""
+    nested = symbol.kind in TYPE_KINDS or symbol.kind == "module"
+    return (symbol.name.rpartition(".")[2] if nested else "") or symbol.name
+
+
 def write_symbolic(path: Path, rows: Rows) -> None:
     """Write the shard into a new file."""
     db = sqlite3.connect(path, isolation_level=None)
@@ -64,7 +73,7 @@ def write_symbolic(path: Path, rows: Rows) -> None:
         db.executemany(
             "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
-                (i, rows.symbol_id[i], rows.symbol_file[i], s.name, joined(s.name), s.qualified_name, s.kind,
+                (i, rows.symbol_id[i], rows.symbol_file[i], s.name, joined(last_name(s)), s.qualified_name, s.kind,
                  _none(rows.symbol_parent[i]), s.scope, s.signature, s.doc, s.exported, s.line, s.end_line,
                  s.first_line, s.build_tag, _none(rows.symbol_unit[i]), s.arity,
                  s.traits, s.digest)

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.errors import IndexError_, ShardMissingError, near_needs_words
+from lci_py.errors import IndexError_, near_needs_words
 from lci_py.search import ladder, present
+from lci_py.search.extras import Extras, detail, failure
 from lci_py.search.fusion import GRAPH, Candidates, Ranked, joined
-from lci_py.search.graph_guard import GraphGuard, detail
 from lci_py.search.hits import HitList
 from lci_py.search.neighbours import SEEDS, Neighbours, neighbours
 from lci_py.search.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query import read_fields, read_text
 from lci_py.search.race import side_by_side
+from lci_py.search.rewrites import look_up, rewritten
 from lci_py.search.signals import Measure, factors
 from lci_py.types import VIEWS, Degradation
 
@@ -90,25 +91,25 @@ def answer(session: Session, request: SearchRequest) -> Answer:
         if request.near is not None:
             raise near_needs_words()
         return session.structural(request)
-    guard, near = GraphGuard(), None
+    extras, near = Extras(), None
     if request.near is not None:
         from lci_py.search.near import Near, place_of
 
         place = place_of(session, request.near)
-        near = guard.ask(lambda: Near(session, place))
+        near = extras.ask("graph", lambda: Near(session, place))
     with session.trace.stage("plan"):
         query = read_text(text)
     attempt = ladder.first(session, query, filters)
-    chosen, outcome = _attempted(session, request, filters, attempt, began, near, guard)
+    attempt, chosen, outcome = _attempted(session, request, filters, attempt, began, near, extras)
     again = None if request.strict else ladder.relaxed(session, query, filters, attempt, outcome)
     if again is not None:
-        other = _attempted(session, request, filters, again, began, near, guard)
-        if not outcome.total or ladder.by_words(other[1]):
-            attempt, (chosen, outcome) = again, other
+        other = _attempted(session, request, filters, again, began, near, extras)
+        if not outcome.total or ladder.by_words(other[2]):
+            attempt, chosen, outcome = other
     chosen = ladder.settled(chosen, attempt, outcome, filtered=bool(filters))
     for name, stage in outcome.trace.items():
         session.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
-    made = present.multiview_answer(session, request, chosen, outcome, attempt.places, guard)
+    made = present.multiview_answer(session, request, chosen, outcome, attempt.places, extras)
     if request.shadow is not None:
         from lci_py.search.shadow import shadow
 
@@ -117,13 +118,13 @@ def answer(session: Session, request: SearchRequest) -> Answer:
         from lci_py.search.expand import NOTHING_AROUND, expanded
 
         with session.trace.stage("expand", len(made.results)) as stage:
-            whole = guard.ask(lambda: expanded(session, request, filters, made, outcome))
+            whole = extras.ask("graph", lambda: expanded(session, request, filters, made, outcome))
             made = replace(made, expansion=NOTHING_AROUND) if whole is None else whole
             stage.left = len(made.results)
     failed = {item.view for item in outcome.degraded}
     answering = [view for view in VIEWS if view not in failed]
     wanted = request.near is not None or bool(request.expand)
-    made = replace(made, degraded=(*made.degraded, *guard.degraded(answering, wanted=wanted)))
+    made = replace(made, degraded=(*made.degraded, *extras.degraded(answering, wanted=wanted)))
     if request.explain_file is None:
         return made
     from lci_py.search.explain_file import explained
@@ -134,20 +135,25 @@ def answer(session: Session, request: SearchRequest) -> Answer:
 
 def _attempted(
     session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float, near: Near | None,
-    guard: GraphGuard,
-) -> tuple[Plan, Outcome]:  # fmt: skip
+    extras: Extras,
+) -> tuple[Attempt, Plan, Outcome]:  # fmt: skip
+    """The attempt with what its query became, how it was planned, and what it found."""
     with session.trace.stage("plan"):
+        wording = look_up(session, attempt.query, extras, wait=request.budget_ms is None)
         chosen = make_plan(
             attempt.query,
             filters,
+            wording=wording,
             expand=request.expand,
             near=None if near is None else str(near.place),
             budget_ms=request.budget_ms,
             strict=request.strict,
         )
     if attempt.hopeless:
-        return chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
-    return chosen, search(attempt.query, chosen, session.views, session.unit_table, attempt.allowed, began, near, guard)
+        return attempt, chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
+    query = rewritten(attempt.query, wording.rewrites)
+    found = search(query, chosen, session.views, session.unit_table, attempt.allowed, began, near, extras)
+    return attempt._replace(query=query), chosen, found
 
 
 def search(
@@ -158,7 +164,7 @@ def search(
     allowed: NDArray[np.bool_] | None,
     began: float,
     near: Near | None,
-    guard: GraphGuard,
+    extras: Extras,
 ) -> Outcome:
     """Answer a multiview query.
 
@@ -170,7 +176,7 @@ def search(
         allowed: [units] mask of the filters.
         began: The moment of `time.perf_counter` from which the budgets count.
         near: A place that candidates are measured by as well.
-        guard: Of the graph: if that fails, what it knows is no part of the ranking.
+        extras: Notes what fails of the graph, which is then no part of the ranking.
     Raises:
         IndexError_: Every view failed; the first one's error.
     """
@@ -205,8 +211,8 @@ def search(
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
-        graph = guard.ask(lambda: _checked(views.graph()))
-        _rank(outcome, Measure(query, views, table, answered, graph), query, plan, table, allowed, near, graph, guard)
+        graph = extras.ask("graph", lambda: _checked(views.graph()))
+        _rank(outcome, Measure(query, views, table, answered, graph), query, plan, table, allowed, near, graph, extras)
         ms = (time.perf_counter() - started) * 1e3
         came = 0 if outcome.candidates is None else len(outcome.candidates.units)
         outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
@@ -221,7 +227,7 @@ def _checked(graph: GraphIndex) -> GraphIndex:
 
 def _rank(
     outcome: Outcome, measure: Measure, query: TextQuery, plan: Plan, table: UnitTable,
-    allowed: NDArray[np.bool_] | None, near: Near | None, graph: GraphIndex | None, guard: GraphGuard,
+    allowed: NDArray[np.bool_] | None, near: Near | None, graph: GraphIndex | None, extras: Extras,
 ) -> None:  # fmt: skip
     """Rank what the views found, then again with what is around the best of it in the graph."""
 
@@ -237,7 +243,7 @@ def _rank(
     outcome.ranked = best = Ranked(outcome.candidates, plan)
     if graph is None or not plan.weights.get(GRAPH):
         return
-    around = guard.ask(lambda: neighbours(graph, table, best.units[:SEEDS], best.scores[:SEEDS]))
+    around = extras.ask("graph", lambda: neighbours(graph, table, best.units[:SEEDS], best.scores[:SEEDS]))
     if around is None:
         return
     if allowed is not None:
@@ -253,9 +259,7 @@ def _rank(
 
 
 def _failed(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:
-    missing = isinstance(error, ShardMissingError)  # also one that is still to be made
-    mode = "shard_missing" if missing else error.code if error.code == "model_mismatch" else "error"
-    return Degradation(view, mode, _fallback(answering), _impact(view, plan, answering), detail(error))
+    return Degradation(view, failure(error), _fallback(answering), _impact(view, plan, answering), detail(error))
 
 
 def _late(view: View, plan: Plan, waited: float, answering: list[View]) -> Degradation:

@@ -6,13 +6,16 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.fusion import SIGNAL_VIEW
+from lci_py.search.rewrites import NO_WORDING
 from lci_py.search.weights import LIVE
+from lci_py.source.words import STOPWORDS
 from lci_py.types import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from lci_py.search.query import TextQuery
+    from lci_py.search.rewrites import Wording
     from lci_py.search.weights import Ranking
     from lci_py.types import Filters, View
 
@@ -73,6 +76,7 @@ def plan(
     ranking: Ranking = LIVE,
     budget_ms: int | None = None,
     strict: bool = False,
+    wording: Wording = NO_WORDING,
 ) -> Plan:
     """Choose how a query is answered, by its form and its filters.
 
@@ -84,9 +88,10 @@ def plan(
         ranking: Whose weights count.
         budget_ms: Milliseconds for the whole retrieval, None for as long as it takes.
         strict: Whether the text must be taken as it is.
+        wording: What the index's vocabulary says of the query.
     """
-    chosen = intent(query, filters)
     given = {field: tuple(values) for field, values in asdict(filters).items() if values}
+    chosen = intent(query, len(given), wording.lacking)
     return Plan(
         intent=chosen,
         ranking=ranking.name,
@@ -94,7 +99,7 @@ def plan(
         factors=ranking.factors,
         saturation=ranking.saturation,
         budgets=budgets(budget_ms, ranking.weights[chosen]),
-        rewrites=(),
+        rewrites=tuple(rewrite.text for rewrite in wording.rewrites),
         filters=given,
         expand=expand,
         near=near,
@@ -126,7 +131,20 @@ def budgets(budget_ms: int | None, weights: Mapping[str, float]) -> dict[View, f
     return {view: round(whole if part >= MINOR else whole / 2, 3) for view, part in parts(weights).items()}
 
 
-def intent(query: TextQuery, filters: Filters) -> str:
-    """One of INTENTS: a lone name, a question in words, a few words that could mean much, or mostly filters."""
-    names_only = 0 < len(query.words) <= 3 and (len(query.identifiers) == len(query.words) or len(query.words) == 1)
-    return "fast_exact" if names_only or query.phrases else "balanced_hybrid"
+def intent(query: TextQuery, fields: int = 0, lacking: Sequence[str] = ()) -> str:
+    """One of INTENTS: mostly filters, a lone name, a few words that could mean much, or a question in words.
+
+    Args:
+        query: The text, without `field:value` terms.
+        fields: Filter fields that are given, by flags or in the query.
+        lacking: Words of the query that the index does not have.
+    """
+    names = bool(query.identifiers)
+    said = sum(word.lower() not in STOPWORDS for word in query.words)
+    if fields > 1 or (fields == 1 and said <= 2 and not names and not query.phrases):
+        return "structured_filter_heavy"
+    names_only = names and len(query.words) == len(query.identifiers) <= 3
+    lone = len(query.words) == 1 and not lacking  # a lone word is a name, unless nothing has it
+    if query.phrases or names_only or lone:
+        return "fast_exact"
+    return "ambiguous_multiquery" if lacking or (said <= 3 and not names) else "balanced_hybrid"

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lci_py.index.symbols import Row
+    from lci_py.search.extras import Extras
     from lci_py.search.fusion import Fused
-    from lci_py.search.graph_guard import GraphGuard
     from lci_py.search.multiview import Outcome
     from lci_py.search.plan import Plan
     from lci_py.search.session import Session
@@ -186,13 +186,13 @@ def symbolic_answer(session: Session, request: SearchRequest, rows: Sequence[Row
 
 
 def multiview_answer(
-    session: Session, request: SearchRequest, plan: Plan, outcome: Outcome, places: dict[int, int], guard: GraphGuard
+    session: Session, request: SearchRequest, plan: Plan, outcome: Outcome, places: dict[int, int], extras: Extras
 ) -> Answer:
     """The envelope of a multiview query, with what each view said and the graph around each result."""
     head = outcome.head(session.shown(request))
     with session.trace.stage("graph", len(head)):
         rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
-        found = guard.ask(lambda: graph_context.contexts(session, list(rows.values())))
+        found = extras.ask("graph", lambda: graph_context.contexts(session, list(rows.values())))
         contexts = dict(zip(rows, found or (), strict=found is not None))
     with session.trace.stage("present", outcome.total) as stage:
         results = [

@@ -31,6 +31,8 @@ class TextQuery:
     words: tuple[str, ...]  # as written
     terms: tuple[tuple[str, float], ...]  # lexical terms and weights; stop words left out unless nothing else is left
     identifiers: tuple[str, ...]  # words that look like code, in the order of the text
+    forms: tuple[str, ...] = ()  # other stems of its words, which rewrites add
+    spelled: tuple[tuple[str, float], ...] = ()  # names that rewrites add for the symbolic view, joined, and weights
 
 
 def read_text(text: str) -> TextQuery:

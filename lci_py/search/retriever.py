@@ -222,6 +222,8 @@ class SymbolicRetriever:
         for size in (2, 3):
             for start in range(len(words) - size + 1):
                 found.setdefault(joined("".join(words[start : start + size])), 0.9)
+        for name, weight in query.spelled:
+            found.setdefault(name, weight)
         return found
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
@@ -234,7 +236,7 @@ class SymbolicRetriever:
         for row in rows:
             unit = int(row["unit"])
             if allowed is None or allowed[unit]:
-                exact = spelled[row["joined"]] * (1.0 if row["name"] in words else 0.5)
+                exact = spelled[row["joined"]] * (1.0 if row["name"].rpartition(".")[2] in words else 0.5)
                 best[unit] = max(best.get(unit, 0.0), exact)
         order = sorted(best, key=lambda unit: (-best[unit], unit))
         scores = np.array([best[unit] for unit in order[:limit]], np.float64)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lci_py.index.branches import BranchIndex
     from lci_py.index.files import FileTable
     from lci_py.index.graph import GraphIndex
+    from lci_py.index.related import RelatedTerms
     from lci_py.index.symbols import Row
     from lci_py.index.unit_table import UnitTable
     from lci_py.search.freshness import Freshness
@@ -144,6 +145,15 @@ class Session:
         from lci_py.index.bm25 import LexicalIndex
 
         return LexicalIndex(self.shards("bm25"), self.numbering)
+
+    @cached_property
+    def related(self) -> RelatedTerms | None:
+        """Which words the repository shortens; None if the index does not say."""
+        if any("related" not in segment.shards for segment in self.manifest.segments):
+            return None
+        from lci_py.index.related import RelatedTerms
+
+        return RelatedTerms(self.shards("related"), self.numbering)
 
     @cached_property
     def graph(self) -> GraphIndex:

@@ -43,7 +43,7 @@ def test_a_query_that_finds_something_is_not_relaxed(session: Session) -> None:
 def test_a_phrase_that_stands_nowhere_need_not_stand_together(session: Session) -> None:
     answer = ask(session, '"circle of an area"')
     rung, (said,) = climbed(answer)
-    assert (rung, answer.plan["intent"]) == ("relaxed_lexical", "balanced_hybrid")  # its words are a question now
+    assert (rung, answer.plan["intent"]) == ("relaxed_lexical", "ambiguous_multiquery")  # its words are a question now
     assert '"circle of an area" stands nowhere in the repository' in said
     assert answer.results == ask(session, "circle of an area").results
     out = io.StringIO()

@@ -75,7 +75,7 @@ def test_what_is_beyond_the_results_shown_has_no_rank(session):
 def test_all_numbers_of_the_other_ranking_count():
     numbers = {"weights": {"stem": 1.0}, "factors": {"test": 0.1}, "saturation": 0.3}
     other = weights.Ranking("other", {"balanced_hybrid": numbers["weights"]}, numbers["factors"], numbers["saturation"])
-    live = plan(read_text("who evicts what is idle"), Filters())
+    live = plan(read_text("who evicts what is idle in a pool of connections"), Filters())
     found = under(live, other)
     assert {name: getattr(found, name) for name in numbers} == numbers
     assert replace(found, **{name: getattr(live, name) for name in (*numbers, "ranking")}) == live

@@ -1,4 +1,4 @@
-"""Multiview with a graph that cannot be used: the views answer, and the answer says what is missing."""
+"""Multiview without what it reads besides the views: they answer, and the answer says what is missing."""
 
 from __future__ import annotations
 
@@ -97,6 +97,19 @@ def test_other_views_may_fail_with_it(root: Path) -> None:
         path.unlink()
     found = {item.view: item.fallback_mode for item in ask(root).degraded}
     assert found == {"dense": "bm25+symbolic", "graph": "bm25+symbolic"}
+
+
+def test_the_abbreviations_of_the_repository(root: Path) -> None:
+    whole = ask(root)
+    for path in (root / ".lci").glob("related-*"):
+        path.write_bytes(path.read_bytes()[:-9])
+    answer = ask(root)
+    (entry,) = answer.degraded
+    assert (entry.view, entry.failure_mode, entry.confidence_impact) == ("related", "error", "low")
+    assert [result.id for result in answer.results] == [result.id for result in whole.results]
+    for path in (root / ".lci").glob("bm25-*"):
+        path.unlink()
+    assert [item.view for item in ask(root).degraded] == ["bm25"]  # without it, nothing else is looked up
 
 
 def test_the_command_says_it_and_exits_4_if_strict(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
