@@ -31,7 +31,7 @@ DEFAULT_SNIPPET_LINES = 4
 _INDENT = "    "
 _LINKS_SHOWN = 3
 #: What --max-tokens can have dropped, as `truncated` counts it.
-_DROPPED = ("result", "snippet", "definition", "conflict")
+_DROPPED = ("result", "snippet", "explanation", "definition", "conflict")
 _TAB = 4
 # Wider columns than these are not padded to: one long path should not push every other row to the right.
 _MAX_PLACE, _MAX_WHAT = 48, 44
@@ -166,8 +166,9 @@ class _Listing:
         """What the answer says about itself, never to be missed: below the last result, where a terminal stops."""
         warn = self.signs.warn
         for d in self.answer.degraded:
-            text = f"{warn} degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}; "
-            yield self.style(visible_line(f"{text}impact {d.confidence_impact}: {d.detail}"), "warn")
+            others = "no view answered" if d.fallback_mode == "none" else f"answered by {d.fallback_mode}"
+            text = f"{warn} degraded: {d.view} ({d.failure_mode}), {others}; impact {d.confidence_impact}: {d.detail}"
+            yield self.style(visible_line(text), "warn")
         for given_up in (self.answer.plan or {}).get("relaxed", ()):
             yield self.style(visible_line(f"{warn} relaxed: {given_up}"), "warn")
         if self.answer.conflicts:
@@ -179,8 +180,8 @@ class _Listing:
             yield from self.shadow(self.answer.shadow)
         if self.answer.truncated is not None:
             cut = self.answer.truncated
-            parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if f"{noun}s_dropped" in cut]
-            dropped = f"{', '.join(parts[:-1])} and {parts[-1]}"
+            parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if cut.get(f"{noun}s_dropped")]
+            dropped = " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]]) or "nothing"
             yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
         yield from self._insight(explain)
 

@@ -141,12 +141,13 @@ def _from_root(root: Path, path: str) -> str:
 
 
 def _hint(paths: Sequence[str], path: str) -> str:
-    end = "/" + path.rpartition("/")[2]
-    alike = [known for known in paths if f"/{known}".endswith(end)]
-    if len(alike) == 1:
-        return f"did you mean {alike[0]}?"
+    from lci_py.search.explain_ways import listed
+    from lci_py.search.similar import similar_paths
+
     if path == "." or any(known.startswith(path.rstrip("/") + "/") for known in paths):
         return "it is a folder: name a file in it"
+    if alike := similar_paths(path, paths):
+        return f"did you mean {listed(alike, 'or')}?"
     return "`lci index --dry-run` lists the files that are indexed"
 
 

@@ -219,6 +219,14 @@ def test_a_place_that_is_none(session: Session, place: str, says: str) -> None:
     assert isinstance(raised.value, BadPathError) is ("line" not in says.replace("link", ""))
 
 
+def test_a_wrong_place_is_answered_with_one_that_is_like_it() -> None:
+    known = ["lib/pool/a.py", "bin/pool", "rq/job.py", "rq/version.py", "tests/test_job.py"]
+    assert "a folder" in near._hint(known, "lib/pool")  # and not bin/pool, which has its name
+    assert near._hint(known, "sr/job.py") == "did you mean rq/job.py?"
+    assert near._hint(known, "rq/jobb.py") == "did you mean rq/job.py?"
+    assert "--dry-run" in near._hint(known, "missing.py")  # nearly like version.py for difflib alone
+
+
 def test_a_place_needs_words(session: Session) -> None:
     with pytest.raises(UsageError, match="--near"):
         search(session, "chain/link1.py", "kind:class")
