@@ -19,6 +19,7 @@ from lci_py.render.text import (
     visible_line,
     visible_path,
     width_of,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -162,15 +163,20 @@ class _Listing:
             named = move["qualified_name"] or move["symbol"] or ""
             yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {named}".rstrip())
 
-    def notes(self, *, explain: bool = False) -> Iterator[str]:
+    def warning(self, text: str) -> Iterator[str]:
+        """A sentence on as many lines as it needs: the end says what to do."""
+        for line in wrapped(text.split(" "), "", self.layout, _INDENT):
+            yield self.style(line, "warn")
+
+    def notes(self) -> Iterator[str]:
         """What the answer says about itself, never to be missed: below the last result, where a terminal stops."""
         warn = self.signs.warn
         for d in self.answer.degraded:
             others = "no view answered" if d.fallback_mode == "none" else f"answered by {d.fallback_mode}"
             text = f"{warn} degraded: {d.view} ({d.failure_mode}), {others}; impact {d.confidence_impact}: {d.detail}"
-            yield self.style(visible_line(text), "warn")
+            yield from self.warning(text)
         for given_up in (self.answer.plan or {}).get("relaxed", ()):
-            yield self.style(visible_line(f"{warn} relaxed: {given_up}"), "warn")
+            yield from self.warning(f"{warn} relaxed: {given_up}")
         if self.answer.conflicts:
             from lci_py.render.conflicts import disagreement_lines
 
@@ -183,14 +189,16 @@ class _Listing:
             parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if cut.get(f"{noun}s_dropped")]
             dropped = " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]]) or "nothing"
             yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
-        yield from self._insight(explain)
 
-    def _insight(self, explain: bool) -> Iterator[str]:
-        """What `--explain-file`, `--explain` and `--trace` add below the results."""
+    def fate(self) -> Iterator[str]:
+        """What `--explain-file` adds below the results."""
         if self.answer.explain_file is not None:
             from lci_py.render.explain import file_lines
 
             yield from file_lines(self.answer.explain_file, self.layout)
+
+    def insight(self, *, explain: bool) -> Iterator[str]:
+        """What `--explain` and `--trace` add below that."""
         if explain and self.answer.plan is not None:
             from lci_py.render.explain import plan_lines
 
@@ -272,12 +280,16 @@ def render(
         if i and lines_of_code:
             file.write("\n")
         file.writelines(line + "\n" for line in listing.result(result))
-    notes = list(listing.notes(explain=explain))
-    if answer.results and lines_of_code and (notes or footer):
-        file.write("\n")
-    file.writelines(line + "\n" for line in notes)
+    notes, fate = list(listing.notes()), list(listing.fate())
+    rest = list(listing.insight(explain=explain))
     if footer:
-        file.write(listing.style(_footer(answer, listing.signs), "dim") + "\n")
+        rest.append(listing.style(_footer(answer, listing.signs), "dim"))
+    if answer.results and lines_of_code and (notes or fate or rest):
+        file.write("\n")
+    # What became of a file begins as a result does, and must not look like one.
+    before = [""] if fate and (notes or (answer.results and not lines_of_code)) else []
+    after = [""] if fate and rest else []
+    file.writelines(line + "\n" for line in (*notes, *before, *fate, *after, *rest))
 
 
 def render_definitions(
