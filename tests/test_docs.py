@@ -26,6 +26,7 @@ from lci_py.index.bm25 import FIELDS
 from lci_py.index.manifest import FORMAT, Manifest
 from lci_py.search.fusion import SIGNAL_VIEW
 from lci_py.search.multiview import POOL
+from lci_py.search.neighbours import SEEDS
 from lci_py.search.plan import INTENTS
 from lci_py.search.weights import LIVE
 from lci_py.types import MODES
@@ -217,6 +218,9 @@ def test_the_weights_of_the_ranking_page() -> None:
     for column, intent in enumerate(("balanced_hybrid", "fast_exact")):
         assert {name: float(cells[column]) for name, cells in table.items()} == LIVE.weights[intent]
     assert set(LIVE.weights) == set(INTENTS)
+    others = set(INTENTS) - {"balanced_hybrid", "fast_exact"}
+    assert all(LIVE.weights[intent] == LIVE.weights["balanced_hybrid"] for intent in others)
+    assert f"the first {SEEDS} (`SEEDS`)" in text(page)
     factors = {
         row[0].strip("`"): float(row[1]) for row in rows(page, "**Factors.**") if row[0].strip("`") in LIVE.factors
     }

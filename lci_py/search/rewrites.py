@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: Rewrites of a query, and words that each adds.
 MOST, MOST_FORMS = 3, 2
 #: What an added term counts beside the query's own: of the weight of the word that it stands for.
-FORM_WEIGHT, RELATED_WEIGHT = 0.5, 0.5
+FORM_WEIGHT, RELATED_WEIGHT = 0.4, 0.4
 #: A form counts if it stands in a name, or in this part of the chunks that hold the word.
 LEAST_FORM = 0.1
 #: Files that must agree on an abbreviation; in one file alone, declarations.

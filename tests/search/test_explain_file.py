@@ -170,7 +170,7 @@ def test_a_place_too_far_down_in_every_view(session: Session, monkeypatch: pytes
     assert found["status"] == "not_found" and "rank" not in found
     assert found["views"]["dense"]["beyond"] is True and found["views"]["dense"]["rank"] > 2
     assert f"dense has it at {found['views']['dense']['rank']}, behind the first 2" in found["verdict"]
-    assert "none of the words occur in it (load, cach, loadcache" in found["verdict"]
+    assert "none of the words occur in it (load, cach, loadcache, loader)" in found["verdict"]
 
 
 def test_a_view_that_failed_is_named(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
