@@ -23,9 +23,9 @@ _LEAST = 20
 def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Iterator[str]:
     """The lines below a result: what its score is made of, and which views have it."""
     yield from _waterfall(explain.get("waterfall", ()), score, layout)
+    # What a view has too far down is no candidate of its own, though its signals count if another view has it.
     standings = [
-        f"{view} at {standing['rank']:,} ({standing['score']:.2f})"
-        + (", too far down to count" if standing.get("beyond") else "")
+        f"{view} at {standing['rank']:,} ({standing['score']:.2f}{', too far down' if standing.get('beyond') else ''})"
         for view, standing in explain.get("views", {}).items()
     ]
     if standings:
