@@ -196,8 +196,8 @@ def open_session(
 def _refreshed(where: Path, settings: Settings, model: str | None) -> Session:
     try:
         session = _session(where, settings)
-    except NoIndexError:
-        if settings.refresh != "always":
+    except (NoIndexError, ShardVersionError) as error:
+        if settings.refresh != "always" or (isinstance(error, ShardVersionError) and error.newer):
             raise
         build_index(str(where), model=model)
         return _session(where, settings)
@@ -362,9 +362,9 @@ def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
     from lci_py.index.search_stats import search_stats
 
     where = find_root(root)
-    settings, _ = config.load(where)
-    index_dir = _index_dir(where, settings)
-    return {"root": str(where), "index_dir": str(index_dir), "log": settings.log, **search_stats(index_dir, since)}
+    settings, warnings = config.load(where)
+    found = {"root": str(where), "index_dir": str(folder := _index_dir(where, settings)), "log": settings.log}
+    return {**found, **search_stats(folder, since), "warnings": warnings}
 
 
 def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:

@@ -24,5 +24,5 @@ def run_stats(call: Invocation) -> int:
             from lci_py.render.stats import render_stats
 
             to = screen()
-            render_stats(found, file=to.file, color=to.color)
+            render_stats(found, file=to.file, color=to.color, width=to.width)
     return EXIT_OK if found["all"]["searches"] else EXIT_NO_RESULTS

@@ -89,7 +89,7 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
         root: The folder that may hold a .lci.toml.
         overrides: Field of `Settings` to value, from flags; None means that the flag was not given.
     Returns:
-        The settings, and warnings to show (unknown keys in .lci.toml).
+        The settings, and warnings to show (of what in .lci.toml does not count).
     Raises:
         ConfigError: If a value has the wrong type or range, or .lci.toml cannot be read or parsed.
     """
@@ -104,7 +104,15 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
             values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
     if "model" in values:
         values["model"] = root / values["model"]  # elsewhere a path starts at the current folder
-    values.update(_from_environment())
+    chosen = _from_environment()
+    if values.get("log") == "queries":
+        # Nor may such a file choose that what somebody asks is kept.
+        values["log"] = "on"
+        if "log" not in chosen:
+            warnings.append(
+                f'log = "queries" in {CONFIG_FILE} counts as "on": only LCI_LOG=queries keeps what was asked'
+            )
+    values.update(chosen)
     for key, value in (overrides or {}).items():
         if key not in _CHECKS:
             raise ConfigError(f"unknown setting {key!r}", hint=f"settings are: {', '.join(_CHECKS)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 from lci_py import app
 from lci_py.cli import main
 from lci_py.index.search_log import SEARCH_LOG
+from lci_py.render.stats import render_stats
 from lci_py.types import SearchRequest
 from tests.cli_fake import VALIDATOR
 from tests.conftest import copy_corpus
@@ -94,6 +96,32 @@ def test_the_log_from_a_search_to_the_table(run: Run, root: Path, monkeypatch: p
     assert "no search is logged since 2100-01-01" in run("stats", "--since", "2100-01-01")[1]
     assert run("clean", "-q")[0] == 0
     assert not (root / ".lci").exists()
+
+
+def test_a_file_of_the_repository_cannot_have_queries_logged(run: Run, root: Path) -> None:
+    (root / ".lci.toml").write_text('log = "queries"\n')
+    assert run("search", "zzzqqq", "-m", "bm25")[0] == 1
+    assert "zzzqqq" not in (root / ".lci" / SEARCH_LOG).read_text()
+    _, out, _ = run("stats", "--json")
+    VALIDATOR.validate(json.loads(out))
+    assert (json.loads(out)["log"], json.loads(out)["queries_without_results"]) == ("on", {})
+    assert "LCI_LOG=queries" in json.loads(out)["warnings"][0]
+    assert "only LCI_LOG=queries" in run("stats")[1]
+    assert "only LCI_LOG=queries" in json.loads(run("index", "--json")[1])["warnings"][0]
+
+
+def test_the_table_fits_on_a_terminal(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LCI_LOG", "queries")
+    with app.open_session(str(root), refresh="never") as session:
+        for mode in ("dense", "bm25", "symbolic", "multiview"):
+            session.search(SearchRequest("zzzqqq " * 30, mode, trace=True))
+    found = app.stats(str(root))
+    for width in (60, 80):
+        text = io.StringIO()
+        render_stats({**found, "log": "off"}, file=text, width=width)
+        lines = text.getvalue().splitlines()
+        assert max(map(len, lines)) <= width
+        assert any(line.startswith("stages, p50") for line in lines) and lines[-1].startswith(" ")
 
 
 def test_the_answer_does_not_depend_on_the_log(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

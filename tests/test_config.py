@@ -80,13 +80,22 @@ def test_refresh_and_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_environment_turns_the_log_on_and_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load(tmp_path)[0].log == "off"
-    write(tmp_path, 'log = "queries"\n')
-    assert load(tmp_path)[0].log == "queries"
+    write(tmp_path, 'log = "on"\n')
+    assert load(tmp_path) == (Settings(log="on"), [])
     monkeypatch.setenv("LCI_LOG", "off")
     assert load(tmp_path)[0].log == "off"
     write(tmp_path, "log = true\n")
     with pytest.raises(ConfigError, match="log in .lci.toml cannot be True"):
         load(tmp_path)
+
+
+def test_a_repository_cannot_have_the_text_of_queries_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, (warning,) = load(write(tmp_path, 'log = "queries"\n'))
+    assert settings.log == "on" and "LCI_LOG=queries" in warning
+    monkeypatch.setenv("LCI_LOG", "queries")
+    assert load(tmp_path) == (Settings(log="queries"), [])
+    monkeypatch.setenv("LCI_LOG", "off")
+    assert load(tmp_path) == (Settings(), [])
 
 
 def test_a_repository_cannot_say_that_it_is_trusted(tmp_path: Path) -> None:

@@ -35,10 +35,10 @@ def _envelope(answer: Answer) -> int:
 def cut(answer: Answer, max_tokens: int) -> Answer:
     """`answer` so that its JSON is within `max_tokens`, by the estimate of `tokens`.
 
-    Snippets go first, from the tail: where a thing is costs little and says most. Then all but `KEPT_DEFINITIONS` of
-    a result's definitions, from the tail; then results. Disagreements between sources go last: an answer that picks
-    one of them in silence is worse than a short one. What is left is a head of the ranking, and `truncated` counts
-    what it lacks. An answer that fits is unchanged.
+    Snippets go first, from the tail: where a thing is costs little and says most. Then what explains a score, then all
+    but `KEPT_DEFINITIONS` of a result's definitions, each from the tail; then results. Disagreements between sources go
+    last: an answer that picks one of them in silence is worse than a short one. What is left is a head of the ranking,
+    and `truncated` counts what it lacks. An answer that fits is unchanged.
 
     Args:
         answer: What was found.
@@ -50,7 +50,12 @@ def cut(answer: Answer, max_tokens: int) -> Answer:
         return answer
     note = {"results_dropped": len(results), "snippets_dropped": len(results), "max_tokens": max_tokens}
     definitions = sum(len(result.definitions) for result in results)
-    for key, count in (("definitions_dropped", definitions), ("conflicts_dropped", len(answer.conflicts))):
+    explained = sum(result.explain is not None for result in results)
+    for key, count in (
+        ("explanations_dropped", explained),
+        ("definitions_dropped", definitions),
+        ("conflicts_dropped", len(answer.conflicts)),
+    ):
         note |= {key: count} if count else {}
     # The note itself takes room: reserve it at its longest.
     conflicts = answer.conflicts
@@ -58,6 +63,7 @@ def cut(answer: Answer, max_tokens: int) -> Answer:
         conflicts = conflicts[:-1]
     room = max_tokens - _envelope(replace(answer, conflicts=conflicts, truncated=note))
     emptied = _lighten(results, costs, room, lambda result: replace(result, snippet=""))
+    silenced = _lighten(results, costs, room, lambda result: replace(result, explain=None))
     _lighten(results, costs, room, _fewer_definitions)
     while results and sum(costs) > room:
         results.pop()
@@ -70,6 +76,7 @@ def cut(answer: Answer, max_tokens: int) -> Answer:
     }
     kept = zip(results, answer.results, strict=False)
     for key, count in (
+        ("explanations_dropped", sum(i < len(results) for i in silenced)),
         ("definitions_dropped", sum(len(old.definitions) - len(new.definitions) for new, old in kept)),
         ("conflicts_dropped", len(answer.conflicts) - len(conflicts)),
     ):

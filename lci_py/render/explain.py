@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.text import shorten, visible_line, width_of
+from lci_py.render.text import shorten, visible_line, width_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,13 +23,13 @@ _LEAST = 20
 def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Iterator[str]:
     """The lines below a result: what its score is made of, and which views have it."""
     yield from _waterfall(explain.get("waterfall", ()), score, layout)
+    # What a view has too far down is no candidate of its own, though its signals count if another view has it.
     standings = [
-        f"{view} at {standing['rank']:,} ({standing['score']:.2f})"
-        + (", too far down to count" if standing.get("beyond") else "")
+        f"{view} at {standing['rank']:,} ({standing['score']:.2f}{', too far down' if standing.get('beyond') else ''})"
         for view, standing in explain.get("views", {}).items()
     ]
     if standings:
-        yield from _wrapped(f"found by {', '.join(standings)}".split(" "), _INDENT, layout)
+        yield from wrapped(f"found by {', '.join(standings)}".split(" "), _INDENT, layout)
 
 
 def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout) -> Iterator[str]:
@@ -70,7 +70,7 @@ def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     label = max((len(key) for key, _ in said), default=0)
     for i, (key, parts) in enumerate(said):
         start = f"{'plan' if not i else '    '}  {visible_line(key):<{label}}  "
-        yield from _wrapped(parts, start, layout, " " * width_of(start))
+        yield from wrapped(parts, start, layout, " " * width_of(start))
 
 
 def _parts(value: object, dot: str) -> list[str]:
@@ -115,36 +115,11 @@ def file_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     words, shown, used = found["verdict"].split(" "), layout.style(name, "path"), width_of(name) + 2
     if layout.width is not None and used + _LEAST > layout.width:
         yield shown
-        yield from _wrapped(words, _INDENT, layout, _INDENT)
+        yield from wrapped(words, _INDENT, layout, _INDENT)
     else:
-        yield from _wrapped(words, f"{shown}  ", layout, _INDENT, used)
+        yield from wrapped(words, f"{shown}  ", layout, _INDENT, used)
     if best := found.get("best"):
         what = f"{best['kind']} {best['qualified_name'] or best['symbol'] or ''}".rstrip()
         text = visible_line(f"best place: {what}, line {best['line']}")
         yield _INDENT + shorten(text, layout.width and layout.width - len(_INDENT), layout.signs.ellipsis)
     yield from explanation(found, found.get("score", 0.0), layout)
-
-
-def _wrapped(
-    words: Sequence[str], start: str, layout: Layout, hanging: str = _INDENT * 2, used: int | None = None
-) -> Iterator[str]:
-    """The words on as many lines as the terminal needs.
-
-    Args:
-        words: What is not broken.
-        start: Of the first line.
-        layout: Says how wide the terminal is; without a width there is one line.
-        hanging: Start of the further lines.
-        used: Columns of `start`, if it holds colours.
-    """
-    line, room, empty = start, width_of(start) if used is None else used, True
-    for word in map(visible_line, words):
-        size = width_of(word)
-        if layout.width is not None and not empty and room + 1 + size > layout.width:
-            yield line
-            line, room, empty = hanging, len(hanging), True
-        if layout.width is not None:
-            word = shorten(word, max(1, layout.width - room), layout.signs.ellipsis)
-            size = width_of(word)
-        line, room, empty = (line + word, room + size, False) if empty else (f"{line} {word}", room + 1 + size, False)
-    yield line

@@ -4,69 +4,85 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.render.text import Style, counts, plural, signs_for, visible_line
+from lci_py.render.text import Layout, Style, plural, shorten, signs_for, visible_line, width_of, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-_TURN_ON = 'set log = "on" in .lci.toml, or LCI_LOG=on (with "queries" instead, what was asked is kept as well)'
+_TURN_ON = 'set log = "on" in .lci.toml, or LCI_LOG=on (LCI_LOG=queries keeps what was asked, too)'
 _COLUMNS = ("searches", "no results", "degraded", "relaxed", "p50", "p90")
 #: Days shown, the latest.
 _DAYS = 14
+#: Columns that the sentence needs beside the path before it.
+_LEAST = 40
 
 
-def render_stats(found: Mapping[str, Any], *, file: IO[str], color: bool = False) -> None:
+def render_stats(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
     """What the log of searches says, or how to turn it on.
 
     Args:
         found: The object of `lci stats --json`.
         file: Where to write.
         color: Whether `file` shows colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
     """
-    style, signs = Style(color), signs_for(getattr(file, "encoding", None))
-    every = found["all"]
-    root = style(visible_line(str(found["root"])), "path")
-    if not every["searches"]:
-        file.write(f"{root}: {_nothing(found)}\n")
+    layout = Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
+    file.writelines(line + "\n" for line in _lines(found, layout))
+
+
+def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    style, signs, width = layout
+    root = shorten(visible_line(str(found["root"])), width and width - 1, signs.ellipsis)
+    start, used = f"{style(root, 'path')}: ", width_of(root) + 2
+    if width is not None and used + _LEAST > width:
+        yield start.rstrip()
+        start, used = "    ", 4
+    if not found["all"]["searches"]:
+        yield from wrapped(_nothing(found).split(" "), start, layout, used=used)
     else:
-        many = f"{every['searches']:,} search{'es' * (every['searches'] != 1)}"
-        file.write(f"{root}: {many}, {found['first']} to {found['last']}\n")
+        many = f"{found['all']['searches']:,} search{'es' * (found['all']['searches'] != 1)}"
+        yield from wrapped([f"{many},", f"{found['first']} to {found['last']}"], start, layout, used=used)
         for line in _table(found):
-            file.write(line.rstrip() + "\n")
-        times = " · ".join(f"{name} {_ms(stage['p50_ms'])}" for name, stage in found["stages"].items())
-        for label, text in (
-            ("stages, p50", times.replace("·", signs.dot)),
-            ("flags", counts(found["flags"].items(), signs)),
-        ):
-            if text:
-                file.write(f"  {style(label, 'dim')}  {visible_line(text)}\n")
+            yield shorten(line.rstrip(), width, signs.ellipsis)
+        # The slowest first: that is what somebody looks for.
+        slowest = sorted(found["stages"].items(), key=lambda item: (-item[1]["p50_ms"], item[0]))
+        times = [f"{name} {_ms(stage['p50_ms'])}" for name, stage in slowest]
+        given = [f"{name} {count:,}" for name, count in found["flags"].items()]
+        for label, parts in (("stages, p50", times), ("flags", given)):
+            if parts:
+                words = [f"{part} {signs.dot}" for part in parts[:-1]] + parts[-1:]
+                yield from wrapped(words, f"{style(label, 'dim')}  ", layout, used=len(label) + 2)
         asked = found["queries_without_results"]
         if asked:
-            file.write(f"  {style('no results for', 'dim')}\n")
-            file.writelines(f"    {count:,} × {visible_line(query)}\n" for query, count in asked.items())
+            yield style("no results for", "dim")
+            for query, count in asked.items():
+                yield shorten(visible_line(f"  {count:,} {signs.times} {query}"), width, signs.ellipsis)
         if found["log"] == "off":
-            file.write(f"searches are no longer logged: {_TURN_ON}\n")
+            yield from wrapped(f"searches are no longer logged: {_TURN_ON}".split(" "), "", layout)
+    warnings = list(found.get("warnings", ()))
     if found["unreadable_lines"]:
-        lines = plural(found["unreadable_lines"], "line")
-        file.write(style(f"{signs.warn} {lines} of the log cannot be read", "warn") + "\n")
+        warnings.append(f"{plural(found['unreadable_lines'], 'line')} of the log cannot be read")
+    for warning in warnings:
+        yield style(f"{signs.warn} {visible_line(warning)}", "warn")
 
 
 def _nothing(found: Mapping[str, Any]) -> str:
-    if found["log"] == "off":
-        return f"searches are not logged: {_TURN_ON}"
     since = f" since {found['since']}" if found["since"] else " yet"
+    if found["log"] == "off":
+        before = f"no search is logged{since}; " if found["since"] else ""
+        return f"{before}searches are not logged: {_TURN_ON}"
     return f"no search is logged{since}"
 
 
 def _table(found: Mapping[str, Any]) -> list[str]:
     days = dict(list(found["by_day"].items())[-_DAYS:])
     rows: list[tuple[str, ...]] = [("", *_COLUMNS), ("all", *_cells(found["all"]))]
-    for group in (found["by_mode"], found["by_intent"], days):
+    for label, group in (("mode", found["by_mode"]), ("intent", found["by_intent"]), ("day", days)):
+        rows += [(label, *("" for _ in _COLUMNS))] if group else []
         rows += [(f"  {visible_line(name)}", *_cells(row)) for name, row in group.items()]
     wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
-        "  " + row[0].ljust(wide[0]) + "".join(f"  {cell.rjust(wide[i])}" for i, cell in enumerate(row[1:], 1))
-        for row in rows
+        row[0].ljust(wide[0]) + "".join(f"  {cell.rjust(wide[i])}" for i, cell in enumerate(row[1:], 1)) for row in rows
     ]
 
 

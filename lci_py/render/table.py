@@ -19,6 +19,7 @@ from lci_py.render.text import (
     visible_line,
     visible_path,
     width_of,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ DEFAULT_SNIPPET_LINES = 4
 _INDENT = "    "
 _LINKS_SHOWN = 3
 #: What --max-tokens can have dropped, as `truncated` counts it.
-_DROPPED = ("result", "snippet", "definition", "conflict")
+_DROPPED = ("result", "snippet", "explanation", "definition", "conflict")
 _TAB = 4
 # Wider columns than these are not padded to: one long path should not push every other row to the right.
 _MAX_PLACE, _MAX_WHAT = 48, 44
@@ -106,6 +107,11 @@ class _Listing:
             if not links:
                 continue
             shown = [link.qualified_name or link.symbol or link.file for link in links[:_LINKS_SHOWN]]
+            if len(set(shown)) < len(shown):  # `main, main, main` says nothing
+                shown = [
+                    f"{named} ({link.file})" if shown.count(named) > 1 and named != link.file else named
+                    for named, link in zip(shown, links, strict=False)
+                ]
             more = max(graph.counts.get(label, 0), len(links)) - len(shown)
             text = f"{label.replace('_', ' ')}: {', '.join(shown)}" + (f" (+{more})" if more else "")
             yield self.aside(text)
@@ -162,14 +168,20 @@ class _Listing:
             named = move["qualified_name"] or move["symbol"] or ""
             yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {named}".rstrip())
 
-    def notes(self, *, explain: bool = False) -> Iterator[str]:
+    def warning(self, text: str) -> Iterator[str]:
+        """A sentence on as many lines as it needs: the end says what to do."""
+        for line in wrapped(text.split(" "), "", self.layout, _INDENT):
+            yield self.style(line, "warn")
+
+    def notes(self) -> Iterator[str]:
         """What the answer says about itself, never to be missed: below the last result, where a terminal stops."""
         warn = self.signs.warn
         for d in self.answer.degraded:
-            text = f"{warn} degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}; "
-            yield self.style(visible_line(f"{text}impact {d.confidence_impact}: {d.detail}"), "warn")
+            others = "no view answered" if d.fallback_mode == "none" else f"answered by {d.fallback_mode}"
+            text = f"{warn} degraded: {d.view} ({d.failure_mode}), {others}; impact {d.confidence_impact}: {d.detail}"
+            yield from self.warning(text)
         for given_up in (self.answer.plan or {}).get("relaxed", ()):
-            yield self.style(visible_line(f"{warn} relaxed: {given_up}"), "warn")
+            yield from self.warning(f"{warn} relaxed: {given_up}")
         if self.answer.conflicts:
             from lci_py.render.conflicts import disagreement_lines
 
@@ -179,17 +191,19 @@ class _Listing:
             yield from self.shadow(self.answer.shadow)
         if self.answer.truncated is not None:
             cut = self.answer.truncated
-            parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if f"{noun}s_dropped" in cut]
-            dropped = f"{', '.join(parts[:-1])} and {parts[-1]}"
+            parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if cut.get(f"{noun}s_dropped")]
+            dropped = " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]]) or "nothing"
             yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
-        yield from self._insight(explain)
 
-    def _insight(self, explain: bool) -> Iterator[str]:
-        """What `--explain-file`, `--explain` and `--trace` add below the results."""
+    def fate(self) -> Iterator[str]:
+        """What `--explain-file` adds below the results."""
         if self.answer.explain_file is not None:
             from lci_py.render.explain import file_lines
 
             yield from file_lines(self.answer.explain_file, self.layout)
+
+    def insight(self, *, explain: bool) -> Iterator[str]:
+        """What `--explain` and `--trace` add below that."""
         if explain and self.answer.plan is not None:
             from lci_py.render.explain import plan_lines
 
@@ -271,12 +285,16 @@ def render(
         if i and lines_of_code:
             file.write("\n")
         file.writelines(line + "\n" for line in listing.result(result))
-    notes = list(listing.notes(explain=explain))
-    if answer.results and lines_of_code and (notes or footer):
-        file.write("\n")
-    file.writelines(line + "\n" for line in notes)
+    notes, fate = list(listing.notes()), list(listing.fate())
+    rest = list(listing.insight(explain=explain))
     if footer:
-        file.write(listing.style(_footer(answer, listing.signs), "dim") + "\n")
+        rest.append(listing.style(_footer(answer, listing.signs), "dim"))
+    if answer.results and lines_of_code and (notes or fate or rest):
+        file.write("\n")
+    # What became of a file begins as a result does, and must not look like one.
+    before = [""] if fate and (notes or (answer.results and not lines_of_code)) else []
+    after = [""] if fate and rest else []
+    file.writelines(line + "\n" for line in (*notes, *before, *fate, *after, *rest))
 
 
 def render_definitions(

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
 # A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make
 # code read differently from what it is (CVE-2021-42574). U+2028/9 end a line for some viewers. A lone surrogate is
@@ -126,6 +126,31 @@ def counts(numbers: Iterable[tuple[str, int]], signs: Signs, limit: int = 8) -> 
     if len(ordered) > limit:
         parts.append(f"+{len(ordered) - limit} more")
     return f" {signs.dot} ".join(parts)
+
+
+def wrapped(
+    words: Sequence[str], start: str, layout: Layout, hanging: str = "        ", used: int | None = None
+) -> Iterator[str]:
+    """The words on as many lines as the terminal needs.
+
+    Args:
+        words: What is not broken.
+        start: Of the first line.
+        layout: Says how wide the terminal is; without a width there is one line.
+        hanging: Start of the further lines.
+        used: Columns of `start`, if it holds colours.
+    """
+    line, room, empty = start, width_of(start) if used is None else used, True
+    for word in map(visible_line, words):
+        size = width_of(word)
+        if layout.width is not None and not empty and room + 1 + size > layout.width:
+            yield line
+            line, room, empty = hanging, len(hanging), True
+        if layout.width is not None:
+            word = shorten(word, max(1, layout.width - room), layout.signs.ellipsis)
+            size = width_of(word)
+        line, room, empty = (line + word, room + size, False) if empty else (f"{line} {word}", room + 1 + size, False)
+    yield line
 
 
 def plural(number: int, noun: str) -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 SEEDS = 5
 #: Results of one hop, results in all.
 PER_HOP, MOST = 20, 40
+#: `expansion` of an answer without neighbours.
+NOTHING_AROUND: dict[str, Any] = {"hops": [], "shown": 0, "left_out": 0}
 #: What a neighbour is to the place that led to it: the kind of edge, whether the neighbour is its target, and how many
 #: neighbours of one place are shown. A call says more than an import of a whole file.
 _RELATIONS: dict[str, tuple[int, bool, int]] = {

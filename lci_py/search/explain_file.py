@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.search.explain import explanation
 from lci_py.search.explain_ways import listed
+from lci_py.search.similar import similar_paths
 from lci_py.search.trace import Trace
 from lci_py.source.names import ALWAYS_SKIPPED
 from lci_py.types import Filters
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 #: What can have become of a file.
 STATUSES = ("shown", "ranked", "not_found", "filtered", "empty", "not_indexed")
-_NEAR = 3
 #: What a factor takes at least to be worth a word: less would read as 0.00.
 _SEEN = -0.005
 #: What a sentence calls a factor, if not by its name.
@@ -115,7 +115,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
             raise BadPathError(f"{name} is a folder", hint="name a file in it")
         if path in known or os.path.lexists(full):
             return path
-    near = _alike(name, known)
+    near = similar_paths(name, known)
     hint = f"did you mean {listed(near, 'or')}?" if near else "paths start at the current folder, or at the root"
     raise BadPathError(f"there is no file {name}, in the index or beside it", hint=hint, near=near)
 
@@ -129,24 +129,6 @@ def _spellings(root: Path, name: str) -> list[str]:
     except (OSError, ValueError):  # the current folder is gone
         full = [os.path.normpath(os.path.join(root, name))]
     return list(dict.fromkeys(os.path.relpath(path, root).replace(os.sep, "/") for path in full))
-
-
-def _alike(name: str, known: Sequence[str]) -> list[str]:
-    """Paths like one that nobody knows: of the same file name first, then of a similar one."""
-    from difflib import SequenceMatcher, get_close_matches
-
-    names: dict[str, list[str]] = {}
-    for path in known:
-        names.setdefault(path.rpartition("/")[2], []).append(path)
-    last = name.rstrip("/").rpartition("/")[2]
-    close = [last] if last in names else get_close_matches(last, names, _NEAR)
-    paths = [path for found in close for path in names[found]]
-    matcher = SequenceMatcher(None, "", name, autojunk=False)
-    scored = []
-    for path in paths[:1000]:
-        matcher.set_seq1(path)
-        scored.append((-matcher.ratio(), path))
-    return [path for _, path in sorted(scored)[:_NEAR]]
 
 
 def not_indexed(session: Session, path: str) -> tuple[str, str] | None:

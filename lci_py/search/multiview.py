@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.errors import IndexError_, ShardMissingError, near_needs_words
+from lci_py.errors import IndexError_, near_needs_words
 from lci_py.search import ladder, present
+from lci_py.search.extras import Extras, detail, failure
 from lci_py.search.fusion import GRAPH, Candidates, Ranked, joined
 from lci_py.search.hits import HitList
 from lci_py.search.neighbours import SEEDS, Neighbours, neighbours
@@ -95,34 +96,40 @@ def answer(session: Session, request: SearchRequest) -> Answer:
         if request.near is not None:
             raise near_needs_words()
         return session.structural(request)
-    near = None
+    extras, near = Extras(), None
     if request.near is not None:
-        from lci_py.search.near import Near
+        from lci_py.search.near import Near, place_of
 
-        near = Near(session, request.near)
+        place = place_of(session, request.near)
+        near = extras.ask("graph", lambda: Near(session, place))
     with session.trace.stage("plan"):
         query = read_text(text)
     attempt = ladder.first(session, query, filters)
-    attempt, chosen, outcome = _attempted(session, request, filters, attempt, began, near)
+    attempt, chosen, outcome = _attempted(session, request, filters, attempt, began, near, extras)
     again = None if request.strict else ladder.relaxed(session, query, filters, attempt, outcome)
     if again is not None:
-        other = _attempted(session, request, filters, again, began, near)
+        other = _attempted(session, request, filters, again, began, near, extras)
         if not outcome.total or ladder.by_words(other[2]):
             attempt, chosen, outcome = other
     chosen = ladder.settled(chosen, attempt, outcome, filtered=bool(filters))
     for name, stage in outcome.trace.items():
         session.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
-    made = present.multiview_answer(session, request, chosen, outcome, attempt.places)
+    made = present.multiview_answer(session, request, chosen, outcome, attempt.places, extras)
     if request.shadow is not None:
         from lci_py.search.shadow import shadow
 
         made = replace(made, shadow=shadow(session, request, chosen, outcome))
     if request.expand:
-        from lci_py.search.expand import expanded
+        from lci_py.search.expand import NOTHING_AROUND, expanded
 
         with session.trace.stage("expand", len(made.results)) as stage:
-            made = expanded(session, request, filters, made, outcome)
+            whole = extras.ask("graph", lambda: expanded(session, request, filters, made, outcome))
+            made = replace(made, expansion=NOTHING_AROUND) if whole is None else whole
             stage.left = len(made.results)
+    failed = {item.view for item in outcome.degraded}
+    answering = [view for view in VIEWS if view not in failed]
+    wanted = request.near is not None or bool(request.expand)
+    made = replace(made, degraded=(*made.degraded, *extras.degraded(answering, wanted=wanted)))
     if request.explain_file is None:
         return made
     from lci_py.search.explain_file import explained
@@ -132,11 +139,12 @@ def answer(session: Session, request: SearchRequest) -> Answer:
 
 
 def _attempted(
-    session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float, near: Near | None
-) -> tuple[Attempt, Plan, Outcome]:
+    session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float, near: Near | None,
+    extras: Extras,
+) -> tuple[Attempt, Plan, Outcome]:  # fmt: skip
     """The attempt with what its query became, how it was planned, and what it found."""
     with session.trace.stage("plan"):
-        wording = look_up(session, attempt.query, wait=request.budget_ms is None)
+        wording = look_up(session, attempt.query, extras, wait=request.budget_ms is None)
         chosen = make_plan(
             attempt.query,
             filters,
@@ -149,7 +157,7 @@ def _attempted(
     if attempt.hopeless:
         return attempt, chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
     query = rewritten(attempt.query, wording.rewrites)
-    found = search(query, chosen, session.views, session.unit_table, attempt.allowed, began, near)
+    found = search(query, chosen, session.views, session.unit_table, attempt.allowed, began, near, extras)
     return attempt._replace(query=query), chosen, found
 
 
@@ -160,7 +168,8 @@ def search(
     table: UnitTable,
     allowed: NDArray[np.bool_] | None,
     began: float,
-    near: Near | None = None,
+    near: Near | None,
+    extras: Extras,
 ) -> Outcome:
     """Answer a multiview query.
 
@@ -172,6 +181,7 @@ def search(
         allowed: [units] mask of the filters.
         began: The moment of `time.perf_counter` from which the budgets count.
         near: A place that candidates are measured by as well.
+        extras: Notes what fails of the graph, which is then no part of the ranking.
     Raises:
         IndexError_: Every view failed; the first one's error.
     """
@@ -207,16 +217,23 @@ def search(
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
-        _rank(outcome, Measure(query, views, table, answered), query, plan, views, table, allowed, near)
+        graph = extras.ask("graph", lambda: _checked(views.graph()))
+        _rank(outcome, Measure(query, views, table, answered, graph), query, plan, table, allowed, near, graph, extras)
         ms = (time.perf_counter() - started) * 1e3
         came = 0 if outcome.candidates is None else len(outcome.candidates.units)
         outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
     return outcome
 
 
+def _checked(graph: GraphIndex) -> GraphIndex:
+    """The graph, if what every ranking asks of it can be told."""
+    _ = graph.importers
+    return graph
+
+
 def _rank(
-    outcome: Outcome, measure: Measure, query: TextQuery, plan: Plan, views: Views, table: UnitTable,
-    allowed: NDArray[np.bool_] | None, near: Near | None,
+    outcome: Outcome, measure: Measure, query: TextQuery, plan: Plan, table: UnitTable,
+    allowed: NDArray[np.bool_] | None, near: Near | None, graph: GraphIndex | None, extras: Extras,
 ) -> None:  # fmt: skip
     """Rank what the views found, then again with what is around the best of it in the graph."""
 
@@ -232,10 +249,12 @@ def _rank(
         there[hits.units] = True
     units = np.flatnonzero(there)
     outcome.candidates = candidates(units, None)
-    outcome.ranked = Ranked(outcome.candidates, plan)
-    if not plan.weights.get(GRAPH):
+    outcome.ranked = best = Ranked(outcome.candidates, plan)
+    if graph is None or not plan.weights.get(GRAPH):
         return
-    around = neighbours(views.graph(), table, outcome.ranked.units[:SEEDS], outcome.ranked.scores[:SEEDS])
+    around = extras.ask("graph", lambda: neighbours(graph, table, best.units[:SEEDS], best.scores[:SEEDS]))
+    if around is None:
+        return
     if allowed is not None:
         passing = allowed[around.units]
         around = Neighbours(around.units[passing], around.values[passing])
@@ -249,14 +268,12 @@ def _rank(
 
 
 def _failed(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:
-    missing = isinstance(error, ShardMissingError)  # also one that is still to be made
-    mode = "shard_missing" if missing else error.code if error.code == "model_mismatch" else "error"
-    return Degradation(view, mode, _fallback(answering), _impact(view, plan, answering), error.message)
+    return Degradation(view, failure(error), _fallback(answering), _impact(view, plan, answering), detail(error))
 
 
 def _late(view: View, plan: Plan, waited: float, answering: list[View]) -> Degradation:
-    detail = f"its share of the time budget is {plan.budgets[view]:g} ms; it had not answered after {waited:.0f} ms"
-    return Degradation(view, "timeout", _fallback(answering), _impact(view, plan, answering), detail)
+    said = f"its share of the time budget is {plan.budgets[view]:g} ms; it had not answered after {waited:.0f} ms"
+    return Degradation(view, "timeout", _fallback(answering), _impact(view, plan, answering), said)
 
 
 def _fallback(answering: list[View]) -> str:

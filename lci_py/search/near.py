@@ -56,20 +56,16 @@ class Place(NamedTuple):
 class Near:
     """What is close to a place."""
 
-    def __init__(self, session: Session, text: str) -> None:
+    def __init__(self, session: Session, place: Place) -> None:
         """
         Args:
             session: Whose graph is walked.
-            text: FILE or FILE:LINE; FILE is absolute, or relative to the root.
+            place: From `place_of`.
         Raises:
-            BadPathError: The index has no such file.
-            UsageError: The file has no such line.
+            IndexError_: The graph cannot be used.
         """
-        self.place = place_of(session, text)
+        self.place = place
         graph = session.graph
-        numbering = session.numbering
-        if (graph.n_symbols, graph.n_files) != (numbering.total("symbols"), numbering.total("files")):
-            raise DamagedIndexError("the graph is of other files than the rest")
         self._paths = session.symbols.paths()
         calls = distances(graph, _start(session, self.place), (CALLS, INHERITS))
         file_node = graph.n_symbols + self.place.file
@@ -108,7 +104,15 @@ class Near:
 
 
 def place_of(session: Session, text: str) -> Place:
-    """The place that a text names. Raises what `Near` raises."""
+    """The place that a text names.
+
+    Args:
+        session: Whose files are meant.
+        text: FILE or FILE:LINE; FILE is absolute, or relative to the root.
+    Raises:
+        BadPathError: The index has no such file.
+        UsageError: The file has no such line.
+    """
     paths = session.symbols.paths()
     path, line = _from_root(session.root, text), None
     if path not in paths and (found := _LINE.fullmatch(text)):
@@ -137,12 +141,13 @@ def _from_root(root: Path, path: str) -> str:
 
 
 def _hint(paths: Sequence[str], path: str) -> str:
-    end = "/" + path.rpartition("/")[2]
-    alike = [known for known in paths if f"/{known}".endswith(end)]
-    if len(alike) == 1:
-        return f"did you mean {alike[0]}?"
+    from lci_py.search.explain_ways import listed
+    from lci_py.search.similar import similar_paths
+
     if path == "." or any(known.startswith(path.rstrip("/") + "/") for known in paths):
         return "it is a folder: name a file in it"
+    if alike := similar_paths(path, paths):
+        return f"did you mean {listed(alike, 'or')}?"
     return "`lci index --dry-run` lists the files that are indexed"
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lci_py.index.symbols import Row
+    from lci_py.search.extras import Extras
     from lci_py.search.fusion import Fused
     from lci_py.search.multiview import Outcome
     from lci_py.search.plan import Plan
@@ -187,17 +188,18 @@ def symbolic_answer(session: Session, request: SearchRequest, rows: Sequence[Row
 
 
 def multiview_answer(
-    session: Session, request: SearchRequest, plan: Plan, outcome: Outcome, places: dict[int, int]
+    session: Session, request: SearchRequest, plan: Plan, outcome: Outcome, places: dict[int, int], extras: Extras
 ) -> Answer:
     """The envelope of a multiview query, with what each view said and the graph around each result."""
     head = outcome.head(session.shown(request))
     with session.trace.stage("graph", len(head)):
         rows = session.symbols.result_rows([item.unit for item in head]) if head else {}
-        contexts = dict(zip(rows, graph_context.contexts(session, list(rows.values())), strict=True))
+        found = extras.ask("graph", lambda: graph_context.contexts(session, list(rows.values())))
+        contexts = dict(zip(rows, found or (), strict=found is not None))
     with session.trace.stage("present", outcome.total) as stage:
-        found = _found(outcome, head)
+        scored = _found(outcome, head)
         results = [
-            _multiview_result(session, request, outcome, item, rows[item.unit], contexts[item.unit], places, found)
+            _multiview_result(session, request, outcome, item, rows[item.unit], contexts.get(item.unit), places, scored)
             for item in head
         ]
         stage.left = len(results)
@@ -205,13 +207,13 @@ def multiview_answer(
     if request.conflicts:
         from lci_py.search.view_disagreements import view_disagreements
 
-        differing = view_disagreements(session, request.query, request.filters, outcome)
-        made_answer = replace(made_answer, conflicts=differing)
+        sides = view_disagreements(session, request.query, request.filters, outcome)
+        made_answer = replace(made_answer, conflicts=sides)
     return replace(made_answer, plan=plan.as_json(), degraded=tuple(outcome.degraded))
 
 
 def _multiview_result(
-    session: Session, request: SearchRequest, outcome: Outcome, item: Fused, row: Row, graph: GraphContext,
+    session: Session, request: SearchRequest, outcome: Outcome, item: Fused, row: Row, graph: GraphContext | None,
     places: dict[int, int], found: dict[View, dict[int, float]],
 ) -> Result:  # fmt: skip
     others = tuple(

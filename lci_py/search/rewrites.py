@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.bm25 import LexicalIndex
     from lci_py.index.related import Related, RelatedTerms
+    from lci_py.search.extras import Extras
     from lci_py.search.query import TextQuery
     from lci_py.search.session import Session
 
@@ -78,21 +79,25 @@ class Wording:
 NO_WORDING = Wording()
 
 
-def look_up(session: Session, query: TextQuery, *, wait: bool = True) -> Wording:
+def look_up(session: Session, query: TextQuery, extras: Extras, *, wait: bool = True) -> Wording:
     """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it.
 
     Args:
         session: Whose index.
         query: The query.
+        extras: Notes if the repository's abbreviations cannot be read.
         wait: For the shard's turn, which a view that is late still has; False where time is short.
     """
     turn = session.turns["bm25"]
     if not turn.acquire(blocking=wait):
         return NO_WORDING  # the view says that it is late
     try:
-        return wording(query, session.lexical, session.related)
+        index = session.lexical
+        found = extras.ask("related", lambda: wording(query, index, session.related))
+        return wording(query, index, None) if found is None else found
     except IndexError_:
-        return NO_WORDING  # it says that it failed as well
+        extras.errors.pop("related", None)  # it was the lexical shard, and its view says so
+        return NO_WORDING
     finally:
         turn.release()
 

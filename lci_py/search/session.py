@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DensePendingError, NoIndexError, UsageError, unknown_value
+from lci_py.errors import DamagedIndexError, DensePendingError, NoIndexError, UsageError, unknown_value
 from lci_py.index.manifest import Manifest, OpenIndex, check_root
 from lci_py.index.numbering import Numbering
 from lci_py.index.symbols import SymbolicIndex
@@ -159,7 +159,10 @@ class Session:
     def graph(self) -> GraphIndex:
         from lci_py.index.graph import GraphIndex
 
-        return GraphIndex(self.shard("graph"))
+        found = GraphIndex(self.shard("graph"))
+        if (found.n_symbols, found.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
+            raise DamagedIndexError("the graph is of other files than the rest")
+        return found
 
     @cached_property
     def model_folder(self) -> ModelFolder:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.index.graph import GraphIndex
     from lci_py.index.unit_table import UnitTable
     from lci_py.search.hits import HitList
     from lci_py.search.multiview import Views
@@ -39,15 +40,18 @@ class Measure:
     """Measures the signals of a query's candidates. What is scaled, is scaled by the largest value of the first ones:
     those that come later, from the graph, do not change what the others are worth."""
 
-    def __init__(self, query: TextQuery, views: Views, table: UnitTable, hits: Mapping[View, HitList]) -> None:
+    def __init__(
+        self, query: TextQuery, views: Views, table: UnitTable, hits: Mapping[View, HitList], graph: GraphIndex | None
+    ) -> None:
         """
         Args:
             query: The text.
             views: The loaders; the ones that did not answer are not asked.
             table: Facts about the units.
             hits: Of the views that answered.
+            graph: None if it cannot be used.
         """
-        self._query, self._views, self._table, self._hits = query, views, table, hits
+        self._query, self._views, self._table, self._hits, self._graph = query, views, table, hits, graph
         self._peaks: dict[str, float] = {}
         self._file_means: NDArray[np.float32] | None = None
         self._whole_files: NDArray[np.float32] | None = None
@@ -70,7 +74,8 @@ class Measure:
             for name, values in self._views.bm25().field_scores(query).items():
                 signals[name] = self._scaled(name, values[units])
             signals["stem"] = stem_match(query, table.paths, files, self._views.pieces)
-        signals["hub"] = self._scaled("hub", np.log1p(self._views.graph().importers[files].astype(np.float32)))
+        if self._graph is not None:
+            signals["hub"] = self._scaled("hub", np.log1p(self._graph.importers[files].astype(np.float32)))
         if "symbolic" in self._hits:
             found = self._hits["symbolic"]
             signals["symbol"] = np.zeros(len(units), np.float32)

@@ -49,6 +49,10 @@ def test_an_older_one_is_refused_and_rebuilt(tmp_path: Path, lci: Callable[..., 
             error = ran.json()["error"]
             assert (ran.code, error["code"], ran.err) == (3, "index_version", "")
             assert f"an older format ({version[1:]};" in error["message"] and "lci index" in error["hint"]
+    again = copy(tmp_path / "again", version)
+    assert (
+        lci("search", "expired", "--refresh", "always", "--json", cwd=again).json()["results"][0]["file"] == "cookie.py"
+    )
     ran = lci("index", "--json", cwd=root)
     (warning,) = ran.json()["warnings"]
     assert ran.code == 0 and f"an older format ({version[1:]};" in warning and "rebuilt" in warning

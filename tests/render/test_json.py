@@ -314,6 +314,9 @@ def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
     else:
         note = {"results_dropped": dropped, "snippets_dropped": emptied, "max_tokens": limit}
         shown = list(zip(found.results, cut.results, strict=False))
+        if silenced := sum(a.explain != b.explain for a, b in shown):
+            note["explanations_dropped"] = silenced
+            assert all(not b.snippet for a, b in shown if a.explain != b.explain)
         if fewer := sum(len(a.definitions) - len(b.definitions) for a, b in shown):
             note["definitions_dropped"] = fewer
             assert all(len(b.definitions) >= min(len(a.definitions), budget.KEPT_DEFINITIONS) for a, b in shown)
@@ -337,6 +340,20 @@ def test_snippets_go_before_results_and_from_the_tail() -> None:
     assert [r.snippet for r in less.results] == ["", ""]
     assert less.has_more
     assert less.truncated == {"results_dropped": 1, "snippets_dropped": 2, "max_tokens": bare}
+
+
+def test_explanations_go_before_results() -> None:
+    why = {
+        "waterfall": [{"name": "content", "view": "bm25", "value": 1.0, "weight": 1.0, "adds": 1.0}] * 20,
+        "views": {},
+    }
+    whole = answer(*(make(id=str(i), snippet="x" * 40, explain=why) for i in range(3)))
+    size = budget.tokens(render.dumps(render.envelope(whole)))
+    cut = budget.cut(whole, size // 2)
+    assert [result.id for result in cut.results] == ["0", "1", "2"]
+    assert [result.explain is None for result in cut.results] == [False, True, True]
+    assert cut.truncated is not None and cut.truncated["explanations_dropped"] == 2
+    definition("searchEnvelope").validate(render.envelope(cut))
 
 
 def test_definitions_go_before_results_and_those_that_matter_stay() -> None:

@@ -161,6 +161,25 @@ def test_degraded_disagreeing_and_cut_answers_say_so() -> None:
     assert text.endswith("2 files changed since: run `lci index`\n")
 
 
+def test_what_was_not_dropped_and_who_did_not_answer_is_not_counted() -> None:
+    text = shown(
+        answer(
+            degraded=(Degradation("dense", "timeout", "none", "high", "late"),),
+            truncated={"results_dropped": 10, "snippets_dropped": 0, "max_tokens": 900},
+        )
+    )
+    assert "cut to 900 tokens: 10 results dropped\n" in text
+    assert "degraded: dense (timeout), no view answered; impact high: late\n" in text
+
+
+def test_neighbours_of_one_name_are_told_apart_by_their_files() -> None:
+    callers = tuple(
+        GraphLink(name + file, name, file, 1) for name, file in (("main", "a.py"), ("f", "b.py"), ("main", "c.py"))
+    )
+    lines = shown(answer(make(also_matched=(), graph=GraphContext(callers=callers)))).splitlines()
+    assert "    callers: main (a.py), f, main (c.py)" in lines
+
+
 def test_the_plan_is_named_and_not_spelled_out_unless_asked() -> None:
     text = shown(answer(make(), mode="multiview", plan={"intent": "fast_exact", "weights": {}}))
     assert "plan " not in text

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError, UsageError
 from lci_py.search import near
-from lci_py.search.near import Near, tree_closeness
+from lci_py.search.near import Near, place_of, tree_closeness
 from lci_py.search.session import Session
 from lci_py.types import Answer, SearchRequest
 from tests.search.graph_repo import build
@@ -59,7 +59,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 def closeness(session: Session, place: str) -> dict[str, float]:
     """Of every definition that is ranked by itself, by name."""
     units = np.arange(session.n_units)
-    values = Near(session, place).closeness(units, session.unit_table.file[units])
+    values = Near(session, place_of(session, place)).closeness(units, session.unit_table.file[units])
     rows = session.symbols.result_rows(units.tolist())
     named = {unit: rows[unit]["qualified_name"] for unit in units.tolist() if rows[unit]["symbol"]}
     return {f"{rows[unit]['file']}:{name}": float(values[unit]) for unit, name in named.items()}
@@ -97,8 +97,8 @@ def test_a_line_means_the_definition_around_it_and_a_file_all_of_it(session: Ses
     units = np.flatnonzero(session.unit_table.file == session.symbols.paths().index("chain/notes.txt"))
     files = session.unit_table.file[units]
     assert len(units)
-    assert (Near(session, "chain/notes.txt").closeness(units, files) == 1).all()
-    assert (Near(session, "chain/loner.py").closeness(units, files) < near.FOLDER + 0.01).all()
+    assert (Near(session, place_of(session, "chain/notes.txt")).closeness(units, files) == 1).all()
+    assert (Near(session, place_of(session, "chain/loner.py")).closeness(units, files) < near.FOLDER + 0.01).all()
 
 
 def test_types_functions_without_a_name_and_bases_lead_on(session: Session) -> None:
@@ -219,6 +219,14 @@ def test_a_place_that_is_none(session: Session, place: str, says: str) -> None:
     assert isinstance(raised.value, BadPathError) is ("line" not in says.replace("link", ""))
 
 
+def test_a_wrong_place_is_answered_with_one_that_is_like_it() -> None:
+    known = ["lib/pool/a.py", "bin/pool", "rq/job.py", "rq/version.py", "tests/test_job.py"]
+    assert "a folder" in near._hint(known, "lib/pool")  # and not bin/pool, which has its name
+    assert near._hint(known, "sr/job.py") == "did you mean rq/job.py?"
+    assert near._hint(known, "rq/jobb.py") == "did you mean rq/job.py?"
+    assert "--dry-run" in near._hint(known, "missing.py")  # nearly like version.py for difflib alone
+
+
 def test_a_place_needs_words(session: Session) -> None:
     with pytest.raises(UsageError, match="--near"):
         search(session, "chain/link1.py", "kind:class")
@@ -229,11 +237,7 @@ def test_a_graph_that_does_not_fit_is_damage(session: Session, monkeypatch: pyte
     wrong[:] = 10**6
     monkeypatch.setattr(session.graph, "lambda_symbol", wrong)
     with pytest.raises(DamagedIndexError):
-        Near(session, "other/table.py")
-    monkeypatch.undo()
-    monkeypatch.setattr(session.graph, "n_symbols", session.graph.n_symbols - 1)
-    with pytest.raises(DamagedIndexError):
-        Near(session, "other/table.py")
+        Near(session, place_of(session, "other/table.py"))
 
 
 # --- the command --------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 
 from lci_py import app
 from lci_py.search import rewrites
+from lci_py.search.extras import Extras
 from lci_py.search.plan import intent, plan
 from lci_py.search.query import read_text
 from lci_py.search.rewrites import MOST, NO_WORDING, look_up, rewritten
@@ -37,7 +38,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 def texts(session: Session, query: str) -> list[str]:
-    return [rewrite.text for rewrite in look_up(session, read_text(query)).rewrites]
+    return [rewrite.text for rewrite in look_up(session, read_text(query), Extras()).rewrites]
 
 
 def ask(session: Session, query: str, **changes):
@@ -85,7 +86,7 @@ def test_there_are_at_most_three_of_the_rarest_words(session):
 
 def test_the_querys_own_terms_stay_and_count_more(session):
     query = read_text("resolver config encoding")
-    found = look_up(session, query).rewrites
+    found = look_up(session, query, Extras()).rewrites
     changed = rewritten(query, found)
     own = dict(query.terms)
     assert dict(changed.terms).items() >= own.items()
@@ -116,13 +117,13 @@ def test_without_the_shard_there_are_none(session, monkeypatch):
         raise rewrites.IndexError_("gone")
 
     monkeypatch.setattr(rewrites, "wording", missing)
-    assert look_up(session, read_text("negotiation")) == NO_WORDING
+    assert look_up(session, read_text("negotiation"), Extras()) == NO_WORDING
 
 
 def test_a_late_shard_is_only_waited_for_if_there_is_time(session, monkeypatch):
     with session.turns["bm25"]:
-        assert look_up(session, read_text("negotiation"), wait=False) == NO_WORDING
-    assert look_up(session, read_text("negotiation"), wait=False) != NO_WORDING  # it is free
+        assert look_up(session, read_text("negotiation"), Extras(), wait=False) == NO_WORDING
+    assert look_up(session, read_text("negotiation"), Extras(), wait=False) != NO_WORDING  # it is free
 
     class Turn:
         asked: ClassVar[list[bool]] = []
@@ -135,7 +136,7 @@ def test_a_late_shard_is_only_waited_for_if_there_is_time(session, monkeypatch):
             self.asked.append(False)
 
     monkeypatch.setitem(session.turns, "bm25", Turn())
-    look_up(session, read_text("negotiation"))
+    look_up(session, read_text("negotiation"), Extras())
     assert Turn.asked == [True, False]
 
 
@@ -186,4 +187,4 @@ def test_rewrites_do_not_depend_on_the_segments(tmp_path: Path) -> None:
     with app.open_session(str(build(grown, SOURCES))) as one, app.open_session(str(whole)) as other:
         assert len(one.manifest.segments) > 1 == len(other.manifest.segments)
         for query in ("negotiation of config", "parse config", "name resolution"):
-            assert look_up(one, read_text(query)) == look_up(other, read_text(query))
+            assert look_up(one, read_text(query), Extras()) == look_up(other, read_text(query), Extras())
