@@ -226,7 +226,9 @@ def test_the_weights_of_the_ranking_page() -> None:
     }
     assert factors == LIVE.factors
     lexical = {
-        row[0].strip("`"): (float(row[3]), float(row[4])) for row in rows(page) if len(row) == 5 and row[3] != "k1"
+        row[0].strip("`"): (float(row[3]), float(row[4]))
+        for row in rows(page, "## bm25", "## symbolic")
+        if len(row) == 5 and row[3] != "k1"
     }
     assert lexical == FIELDS
     assert f"The first {POOL} (`POOL`)" in text(page)

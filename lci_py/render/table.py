@@ -109,7 +109,7 @@ class _Listing:
             shown = [link.qualified_name or link.symbol or link.file for link in links[:_LINKS_SHOWN]]
             if len(set(shown)) < len(shown):  # `main, main, main` says nothing
                 shown = [
-                    f"{named} ({link.file})" if shown.count(named) > 1 and named != link.file else named
+                    f"{named} ({link.file}:{link.line})" if shown.count(named) > 1 and named != link.file else named
                     for named, link in zip(shown, links, strict=False)
                 ]
             more = max(graph.counts.get(label, 0), len(links)) - len(shown)

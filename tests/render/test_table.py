@@ -172,12 +172,12 @@ def test_what_was_not_dropped_and_who_did_not_answer_is_not_counted() -> None:
     assert "degraded: dense (timeout), no view answered; impact high: late\n" in text
 
 
-def test_neighbours_of_one_name_are_told_apart_by_their_files() -> None:
+def test_neighbours_of_one_name_are_told_apart_by_their_places() -> None:
     callers = tuple(
         GraphLink(name + file, name, file, 1) for name, file in (("main", "a.py"), ("f", "b.py"), ("main", "c.py"))
     )
     lines = shown(answer(make(also_matched=(), graph=GraphContext(callers=callers)))).splitlines()
-    assert "    callers: main (a.py), f, main (c.py)" in lines
+    assert "    callers: main (a.py:1), f, main (c.py:1)" in lines
 
 
 def test_the_plan_is_named_and_not_spelled_out_unless_asked() -> None:
