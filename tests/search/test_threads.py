@@ -1,0 +1,37 @@
+"""Whether the views of a multiview query have threads of their own is no part of the answer."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lci_py import app
+from lci_py.search import multiview
+from lci_py.search.retriever import LexicalRetriever
+from lci_py.types import Answer, SearchRequest
+
+
+def test_a_large_index_is_searched_in_threads_and_answers_as_without(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[threading.Thread] = []
+    real = LexicalRetriever.search
+
+    def search(self: LexicalRetriever, *args: Any) -> Any:
+        used.append(threading.current_thread())
+        return real(self, *args)
+
+    monkeypatch.setattr(LexicalRetriever, "search", search)
+
+    def ask() -> Answer:
+        with app.open_session(str(repo)) as session:
+            return session.search(SearchRequest("how is the price of an Inventory computed", "multiview", 50))
+
+    alone = ask()
+    monkeypatch.setattr(multiview, "LARGE", 0)
+    assert ask().results == alone.results
+    assert alone.results
+    assert [thread is threading.main_thread() for thread in used] == [True, False]
