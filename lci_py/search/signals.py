@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,14 +92,20 @@ def stem_match(query: TextQuery, paths: list[str], files: NDArray[np.int32]) -> 
     words = {stem(part) for word in query.words if word.lower() not in STOPWORDS for part in parts(word)}
     cache: dict[int, float] = {}
     for number in set(files.tolist()):
-        segments = paths[number].split("/")
-        name = segments[-1].partition(".")[0]
-        if name.lower() in ("index", "__init__", "mod", "lib", "main", "init") and len(segments) > 1:
-            name = segments[-2]
-        pieces = [stem(part) for word in WORD.findall(name) for part in parts(word)]
+        pieces = _own_name(paths[number])
         known = sum(len(piece) for piece in pieces if _spelled(piece, words))
         cache[number] = known / max(1, sum(map(len, pieces)))
     return np.array([cache[number] for number in files.tolist()], np.float32)
+
+
+@lru_cache(1 << 14)
+def _own_name(path: str) -> tuple[str, ...]:
+    """The stems of a file's own name, or of its folder's."""
+    segments = path.split("/")
+    name = segments[-1].partition(".")[0]
+    if name.lower() in ("index", "__init__", "mod", "lib", "main", "init") and len(segments) > 1:
+        name = segments[-2]
+    return tuple(stem(part) for word in WORD.findall(name) for part in parts(word))
 
 
 def _spelled(piece: str, words: set[str]) -> bool:
