@@ -273,7 +273,7 @@ class LexicalIndex:
             norm = self._norms[field] = length_norm(self._lengths(field), *FIELDS[field])
         out = np.zeros(len(norm), np.float32)
         asked, weights = zip(*terms, strict=True) if (terms := list(terms)) else ((), ())
-        rows, counts, numbers = self._postings(field, asked)
+        rows, counts, numbers = self.postings(field, asked)
         if len(rows):
             having = np.bincount(numbers, minlength=len(asked)).tolist()
             idfs = np.array([idf(len(out), df) for df in having])
@@ -288,11 +288,16 @@ class LexicalIndex:
         Raises:
             DamagedIndexError: The field's arrays do not fit together.
         """
-        return np.sort(self._postings(field, (term,)).rows)
+        return np.sort(self.postings(field, (term,)).rows)
 
-    def _postings(self, field: str, terms: tuple[Term, ...]) -> Postings:
+    def postings(self, field: str, terms: tuple[Term, ...]) -> Postings:
+        """The living rows that hold each of some terms.
+
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
         if field == "files":
-            return self._by_file(self._postings("content", terms))
+            return self._by_file(self.postings("content", terms))
         if (last := self._last.get(field)) is not None and last[0] == terms:
             return last[1]
         parts = []

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.types import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from lci_py.search.fusion import Fused
+    from lci_py.search.hits import HitList
+    from lci_py.search.lexical import Evidence
     from lci_py.search.multiview import Outcome
     from lci_py.search.session import Session
     from lci_py.search.single import Found
@@ -61,39 +65,42 @@ def of_single(session: Session, found: Found, units: Sequence[int]) -> list[dict
 
 def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
     """The waterfall of each of some units of `found.ranked`."""
-    from lci_py.search.spread import POOL, SAME_FILE, depths
-    from lci_py.search.support import FILE
+    from lci_py.search.spread import POOL, depths
 
-    dense, file_weight = found.ranked.view == "dense", FILE / (1 + FILE)
-    files, supported = session.files_of(found.raw.units[:POOL]), found.raw
-    if dense:
-        from lci_py.search.support import supported as support
-
-        supported, files = support(found.raw, files)
-    depth = dict(zip(supported.units[:POOL].tolist(), depths(files).tolist(), strict=True))
-    with session.turns[found.ranked.view]:
-        unplaced = (_dense_steps if dense else _bm25_steps)(session, found, units)
+    view = found.ranked.view
+    with session.turns[view]:
+        made = (_dense_steps if view == "dense" else _bm25_steps)(session, found, units)
+    depth = dict(zip(made.head.units[:POOL].tolist(), depths(made.files).tolist(), strict=True))
     waterfalls = []
-    for unit, steps in zip(units, unplaced, strict=True):
+    for unit, steps in zip(units, made.waterfalls, strict=True):
         score = found.ranked.score(unit)
-        if dense and unit in depth:
-            others = supported.score(unit) - math.fsum(step.adds for step in steps)
-            steps = (*steps, Step("file", "dense", others / file_weight, file_weight, others))
         before = math.fsum(step.adds for step in steps)  # `sum` adds in another way from Python 3.12 on
         # The difference, not the product: views add up in single precision, and the sum must be the score.
         if unit in found.raw and unit not in depth:  # its score is only brought below those of the head
             steps = (*steps, Step("behind", None, None, score / before if before else 1.0, score - before))
         elif depth.get(unit):
-            steps = (*steps, Step("same_file", None, None, SAME_FILE ** depth[unit], score - before))
+            steps = (*steps, Step("same_file", None, None, made.same_file ** depth[unit], score - before))
         waterfalls.append(steps)
     return waterfalls
 
 
-def _dense_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
-    """The cosine of the best chunk and what its tokens add, beside what the file's other results will."""
-    from lci_py.search.support import FILE
+class _Made(NamedTuple):
+    """How some units came to their scores before a file's further results were damped."""
 
-    retriever = session.dense
+    head: HitList  # in the order of these scores
+    files: NDArray[Any]  # of the head
+    same_file: float  # what a further result of a file counts
+    waterfalls: list[tuple[Step, ...]]
+
+
+def _dense_steps(session: Session, found: Found, units: Sequence[int]) -> _Made:
+    """The cosine of the best chunk, what its tokens add, and what the file's results do."""
+    from lci_py.search.spread import POOL, SAME_FILE
+    from lci_py.search.support import FILE, supported
+
+    retriever, file_weight = session.dense, FILE / (1 + FILE)
+    head, files = supported(found.raw, session.files_of(found.raw.units[:POOL]))
+    placed = set(head.units[:POOL].tolist())
     waterfalls = []
     for unit in units:
         cosine, coverage, late = retriever.parts(found.query, unit)
@@ -101,26 +108,49 @@ def _dense_steps(session: Session, found: Found, units: Sequence[int]) -> list[t
         steps = [Step("cosine", "dense", cosine, weight, cosine * weight)]
         if late:
             steps.append(Step("coverage", "dense", coverage, late * weight, coverage * late * weight))
+        if unit in placed:
+            others = head.score(unit) - math.fsum(step.adds for step in steps)
+            steps.append(Step("file", "dense", others / file_weight, file_weight, others))
         waterfalls.append(tuple(steps))
-    return waterfalls
+    return _Made(head, files, SAME_FILE, waterfalls)
 
 
-def _bm25_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
-    """The fields that hold a term, and what each term is worth there; a place may hold nothing but the phrase."""
+def _bm25_steps(session: Session, found: Found, units: Sequence[int]) -> _Made:
+    """The fields that hold a term, and what each term is worth there; what the file adds, and the factors."""
+    from lci_py.search import lexical
     from lci_py.search.retriever import BM25_FIELDS
 
-    fields = session.bm25.parts(found.query, units)
+    retriever = session.bm25
+    known = lexical.evidence(retriever, session.unit_table, found.query, found.raw)
+    place = {unit: i for i, unit in enumerate(found.raw.units[: len(known.files)].tolist())}
+    fields = retriever.parts(found.query, units)
     waterfalls = []
-    for place, unit in enumerate(units):
+    for i, unit in enumerate(units):
         steps = []
         for name, weight in BM25_FIELDS.items():
-            terms = {term: worth for term, worth in fields[name][place].items() if worth}
+            terms = {term: worth for term, worth in fields[name][i].items() if worth}
             value = math.fsum(terms.values())
             steps.append(Step(name, "bm25", value, weight, value * weight, terms))
-        alone = unit not in found.raw
+        if unit in place:
+            steps += _of_evidence(known, place[unit], math.fsum(step.adds for step in steps))
+        alone = unit not in found.raw  # a place may hold nothing but the phrase
         none = (Step("phrase", "bm25", 1.0, 0.0, 0.0),) if alone else ()
         waterfalls.append(none or tuple(step for step in steps if step.adds))
-    return waterfalls
+    return _Made(*lexical.adjusted(found.raw, known), lexical.SAME_FILE, waterfalls)
+
+
+def _of_evidence(known: Evidence, place: int, total: float) -> list[Step]:
+    """What follows on the fields' `total`."""
+    from lci_py.search.lexical import FILE, STEM
+
+    signals = (("stem", STEM, float(known.stem[place])), ("file", FILE, float(known.file[place])))
+    steps = [Step(name, "bm25", value, weight, weight * value) for name, weight, value in signals]
+    total += math.fsum(step.adds for step in steps)
+    for name, values in known.factors.items():
+        factor = float(values[place])
+        steps.append(Step(name, None, None, factor, total * (factor - 1)))
+        total *= factor
+    return steps
 
 
 # --- plans of the single modes, which plan nothing ----------------------------------------------------------------
@@ -128,6 +158,7 @@ def _bm25_steps(session: Session, found: Found, units: Sequence[int]) -> list[tu
 
 def single_plan(session: Session, found: Found, request: SearchRequest) -> dict[str, Any]:
     """What the modes dense and bm25 rank by: weights, the query's terms, the filters."""
+    from lci_py.search import lexical
     from lci_py.search.retriever import BM25_FIELDS
     from lci_py.search.spread import SAME_FILE
     from lci_py.search.support import FILE
@@ -139,10 +170,12 @@ def single_plan(session: Session, found: Found, request: SearchRequest) -> dict[
         plan["weights"] = {"cosine": own / (1 + late), **({"coverage": own * late / (1 + late)} if late else {})}
         plan["weights"]["file"] = FILE * own
     else:
-        plan["weights"] = dict(BM25_FIELDS)
+        plan["weights"] = {**BM25_FIELDS, "stem": lexical.STEM, "file": lexical.FILE}
+        plan["factors"] = {"coverage": 1 - lexical.COVER, **lexical.FACTORS}
         plan["terms"] = dict(found.query.terms)
         plan["phrases"] = list(found.query.phrases)
-    return {**plan, "same_file": SAME_FILE, "filters": given(request.filters)}
+    same_file = SAME_FILE if request.mode == "dense" else lexical.SAME_FILE
+    return {**plan, "same_file": same_file, "filters": given(request.filters)}
 
 
 def symbolic_plan(request: SearchRequest) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lci_py.index.symbols import SymbolicIndex
     from lci_py.search.query import TextQuery
 
-#: Weights of the fields in the bm25 mode's score, a plain sum of BM25 scores.
+#: Weights of the fields in the view's score, a plain sum of BM25 scores. The bm25 mode adds to it (`lexical`).
 BM25_FIELDS = {"content": 1.0, "names": 1.0, "paths": 1.0, "files": 0.5}
 
 
@@ -171,6 +171,24 @@ class LexicalRetriever:
         self._last = (query.terms, found)
         return found
 
+    def coverage(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How many of the query's terms each of some units holds in its text or name, by weight and in [0, 1]:
+        [len(units)]. Terms that no unit holds do not count.
+        """
+        index, known = self.index, self.known(query)
+        terms, weights = tuple(term for term, _ in known), np.array([weight for _, weight in known])
+        place = np.full(len(index.unit_file), -1, np.int64)
+        place[units] = np.arange(len(units))
+        holds, somewhere = np.zeros((len(terms), len(units)), np.bool_), np.zeros(len(terms), np.bool_)
+        for field in ("content", "names"):
+            rows, _, numbers = index.postings(field, terms)
+            somewhere[numbers] = True
+            at = place[index.chunk_unit[rows] if field == "content" else rows]
+            holds[numbers[at >= 0], at[at >= 0]] = True
+        weights = np.where(somewhere, weights, 0.0)
+        # Rounded, as the terms' order of addition is the machine's.
+        return np.asarray(np.round(weights @ holds / max(weights.sum(), 1e-9), 9))
+
     def parts(self, query: TextQuery, units: Sequence[int]) -> dict[str, list[dict[str, float]]]:
         """What each term adds to the fields' scores of each of some units: field -> per unit, term -> score."""
         index = self.index
@@ -190,7 +208,7 @@ class LexicalRetriever:
         return found
 
     def scores(self, query: TextQuery) -> NDArray[np.float32]:
-        """The mode's score of every unit: [units]."""
+        """The view's score of every unit: [units]."""
         fields = self.field_scores(query)
         total = np.zeros(len(self.index.unit_file), np.float32)
         for name, weight in BM25_FIELDS.items():

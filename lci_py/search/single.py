@@ -30,7 +30,7 @@ class Found(NamedTuple):
         allowed: [units] mask of the filters and the quoted phrases, None if there are none.
         places: The first line of a phrase in each unit that holds it.
         raw: The view's own ranking.
-        ranked: The mode's ranking: a file's further results count for less.
+        ranked: The mode's ranking: files support their results, and their further results count for less.
     """
 
     query: TextQuery
@@ -75,18 +75,24 @@ def find(session: Session, request: SearchRequest, limit: int) -> Found:
         raw = within(search_view, view, session.turns[view], request.budget_ms, began)
         stage.left = raw.total
     with session.trace.stage("same_file", len(raw)) as stage:
-        files = session.files_of(raw.units[:POOL])
-        if view == "dense":
-            from lci_py.search.support import supported  # the other views have scores of files themselves
-
-            ranked, files = supported(raw, files)
-        else:
-            ranked = raw
-        ranked = spread(ranked, files).head(limit)
+        ranked = _by_file(session, query, raw).head(limit)
         stage.left = len(ranked)
     if phrases:
         ranked = _with_literal_hits(ranked, allowed, limit)
     return Found(query, allowed, places, raw, ranked)
+
+
+def _by_file(session: Session, query: TextQuery, raw: HitList) -> HitList:
+    """A view's hits with what their files say for and against them."""
+    if raw.view == "dense":
+        from lci_py.search.support import supported
+
+        return spread(*supported(raw, session.files_of(raw.units[:POOL])))
+    from lci_py.search import lexical
+
+    with session.turns["bm25"]:
+        known = lexical.evidence(session.bm25, session.unit_table, query, raw)
+    return spread(*lexical.adjusted(raw, known), lexical.SAME_FILE)
 
 
 def _with_literal_hits(hits: HitList, allowed: NDArray[np.bool_] | None, limit: int) -> HitList:

@@ -11,7 +11,7 @@ from lci_py.search.hits import HitList
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: A file's k-th result (from 0) in a single mode counts this to the power k.
+#: A file's k-th result (from 0) in the dense mode counts this to the power k; bm25 has its own.
 SAME_FILE = 0.8
 _BELOW = 1 - 1e-6
 #: Hits that are ranked so; the ones behind them keep their order.
@@ -29,15 +29,15 @@ def depths(files: NDArray[Any]) -> NDArray[np.int64]:
     return found
 
 
-def spread(hits: HitList, files: NDArray[Any]) -> HitList:
-    """The hits in their new order, with their new scores; best first, ties by unit.
+def reordered(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArray[np.int64]]:
+    """The hits by new scores of the head, best first, ties by unit; and where each of the head stood before.
 
     Args:
         hits: A longer list only adds hits behind the first `POOL`.
-        files: File of each of the first `POOL` hits' units.
+        scores: Of the first `POOL`, in the order they have.
     """
     # Rounded, so that another machine's float multiplication cannot swap two results.
-    scores: NDArray[np.float64] = np.round(hits.scores[:POOL] * np.power(SAME_FILE, depths(files)), 9)
+    scores = np.round(scores, 9)
     order = np.lexsort((hits.units[:POOL], -scores))
     units, scores = hits.units[:POOL][order], scores[order]
     if len(hits) > POOL:
@@ -45,4 +45,16 @@ def spread(hits: HitList, files: NDArray[Any]) -> HitList:
         scale = scores[-1] * _BELOW / hits.scores[POOL - 1] if hits.scores[POOL - 1] > 0 else 0.0
         units = np.concatenate((units, hits.units[POOL:]))
         scores = np.concatenate((scores, hits.scores[POOL:] * scale))
-    return HitList(hits.view, units, scores, hits.total)
+    return HitList(hits.view, units, scores, hits.total), order
+
+
+def spread(hits: HitList, files: NDArray[Any], same_file: float | None = None) -> HitList:
+    """The hits in their new order, with their new scores; best first, ties by unit.
+
+    Args:
+        hits: A longer list only adds hits behind the first `POOL`.
+        files: File of each of the first `POOL` hits' units.
+        same_file: What a file's k-th result (from 0) counts to the power k; `SAME_FILE` if None.
+    """
+    factor = SAME_FILE if same_file is None else same_file
+    return reordered(hits, hits.scores[:POOL] * np.power(factor, depths(files)))[0]

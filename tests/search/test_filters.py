@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import UsageError
-from lci_py.search import spread, support
+from lci_py.search import lexical, spread, support
 from lci_py.search.session import Session
 from lci_py.types import Filters, Result, SearchRequest
 
@@ -59,7 +59,12 @@ def test_a_single_mode_ranks_the_filtered_corpus(
     session: Session, mode: str, query: str, filters: Filters, limit: int
 ) -> None:
     # What a file's other results do to a score depends on the filter.
-    with patch.object(spread, "SAME_FILE", 1.0), patch.object(support, "FILE", 0.0):
+    with (
+        patch.object(spread, "SAME_FILE", 1.0),
+        patch.object(lexical, "SAME_FILE", 1.0),
+        patch.object(support, "FILE", 0.0),
+        patch.object(lexical, "FILE", 0.0),
+    ):
         whole = session.search(SearchRequest(query, mode, EVERYTHING, snippet=0)).results
         wanted = [(r.id, r.mode_score) for r in whole if passes(r, filters)][:limit]
         got = session.search(SearchRequest(query, mode, limit, filters, snippet=0)).results
