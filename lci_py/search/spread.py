@@ -30,21 +30,22 @@ def depths(files: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def reordered(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArray[np.int64]]:
-    """The hits by new scores of the head, best first, ties by unit; and where each of the head stood before.
+    """The hits by new scores of the first of them, best first, ties by unit; and where each of those stood before.
 
     Args:
-        hits: A longer list only adds hits behind the first `POOL`.
-        scores: Of the first `POOL`, in the order they have.
+        hits: In the order they have; those behind the ones with new scores stay behind them.
+        scores: [n] of the first n.
     """
+    n = len(scores)
     # Rounded, so that another machine's float multiplication cannot swap two results.
     scores = np.round(scores, 9)
-    order = np.lexsort((hits.units[:POOL], -scores))
-    units, scores = hits.units[:POOL][order], scores[order]
-    if len(hits) > POOL:
-        # Below the head and in the order they have, by a factor: cutting their scores would make ties out of order.
-        scale = scores[-1] * _BELOW / hits.scores[POOL - 1] if hits.scores[POOL - 1] > 0 else 0.0
-        units = np.concatenate((units, hits.units[POOL:]))
-        scores = np.concatenate((scores, hits.scores[POOL:] * scale))
+    order = np.lexsort((hits.units[:n], -scores))
+    units, scores = hits.units[:n][order], scores[order]
+    if len(hits) > n > 0:
+        # By a factor: cutting their scores would make ties out of order.
+        scale = scores[-1] * _BELOW / hits.scores[n - 1] if hits.scores[n - 1] > 0 else 0.0
+        units = np.concatenate((units, hits.units[n:]))
+        scores = np.concatenate((scores, hits.scores[n:] * scale))
     return HitList(hits.view, units, scores, hits.total), order
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import UsageError
-from lci_py.search import lexical, spread, support
+from lci_py.search import lexical, single, spread, support
 from lci_py.search.session import Session
 from lci_py.types import Filters, Result, SearchRequest
 
@@ -58,8 +58,12 @@ def passes(result: Result, filters: Filters) -> bool:
 def test_a_single_mode_ranks_the_filtered_corpus(
     session: Session, mode: str, query: str, filters: Filters, limit: int
 ) -> None:
-    # What a file's other results do to a score depends on the filter.
+    # What a file's other results do to a score depends on the filter, and so does how far down results are looked at.
     with (
+        patch.object(single, "POOL", EVERYTHING),
+        patch.object(spread, "POOL", EVERYTHING),
+        patch.object(support, "POOL", EVERYTHING),
+        patch.object(lexical, "POOL", EVERYTHING),
         patch.object(spread, "SAME_FILE", 1.0),
         patch.object(lexical, "SAME_FILE", 1.0),
         patch.object(support, "FILE", 0.0),
