@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import LexicalRetriever
 
-#: Points for a file whose whole name the query spells: about what a word is worth that half a percent of the rows have.
+#: Points, in those of BM25, for a file whose whole name the query spells.
 STEM = 3.0
 #: How much the file counts beside the hit itself.
 FILE = 0.5
