@@ -62,6 +62,8 @@ def test_a_file_that_answers_in_several_places_comes_first(tmp_path: Path) -> No
     files = {"m.py": one, "n.py": one + "\n\n" + one.replace("def a", "def b")}
     results = ranked(tmp_path, files, "refresh")
     assert [result.file for result in results] == ["n.py", "m.py", "n.py"]
+    several, single = step(results[0], "file"), step(results[1], "file")
+    assert several and single and several["adds"] > 1.5 * single["adds"] > 0
     damped = step(results[2], "same_file")
     assert damped is not None and damped["weight"] == 0.5
 
