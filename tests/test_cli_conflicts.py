@@ -298,7 +298,7 @@ def test_a_budget_cuts_definitions_and_says_so(run: Run, app: FakeApp) -> None:
     assert len(ran.json["results"][0]["definitions"]) == 3
     assert ran.json["truncated"]["definitions_dropped"] == 97
     text = run("search", "q", "--conflicts", "--max-tokens", "300").out
-    assert "cut to 300 tokens: 0 results, 1 snippet and 97 definitions dropped\n" in text
+    assert "cut to 300 tokens: 1 snippet and 97 definitions dropped\n" in text
 
 
 def test_help(run: Run) -> None:
