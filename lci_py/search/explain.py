@@ -121,7 +121,7 @@ def _bm25_steps(session: Session, found: Found, units: Sequence[int]) -> _Made:
     from lci_py.search.retriever import BM25_FIELDS
 
     retriever = session.bm25
-    known = lexical.evidence(retriever, session.unit_table, found.query, found.raw)
+    known = lexical.evidence(retriever, session.unit_table, found.query, found.raw, session.views.pieces)
     place = {unit: i for i, unit in enumerate(found.raw.units[: len(known.files)].tolist())}
     fields = retriever.parts(found.query, units)
     waterfalls = []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lci_py.search.hits import HitList
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import LexicalRetriever
+    from lci_py.search.signals import Pieces
 
 #: Points, in those of BM25, for a file whose whole name the query spells.
 STEM = 3.0
@@ -58,15 +59,17 @@ class Evidence(NamedTuple):
         return found
 
 
-def evidence(retriever: LexicalRetriever, table: UnitTable, query: TextQuery, hits: HitList) -> Evidence:
-    """What is known of the first `POOL` hits.
+def evidence(
+    retriever: LexicalRetriever, table: UnitTable, query: TextQuery, hits: HitList, known: dict[int, Pieces]
+) -> Evidence:
+    """What is known of the first `POOL` hits; `known` as for `stem_match`.
 
     Raises:
         DamagedIndexError: A shard is not what was written.
     """
     units, own = hits.units[:POOL], hits.scores[:POOL]
     files = table.file[units]
-    stem = stem_match(query, table.paths, files).astype(np.float64)
+    stem = stem_match(query, table.paths, files, known).astype(np.float64)
     first = own + STEM * stem
     order = np.lexsort((units, -np.round(first, 9)))
     mean = np.empty(len(units))

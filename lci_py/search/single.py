@@ -91,7 +91,7 @@ def _by_file(session: Session, query: TextQuery, raw: HitList) -> HitList:
     from lci_py.search import lexical
 
     with session.turns["bm25"]:
-        known = lexical.evidence(session.bm25, session.unit_table, query, raw)
+        known = lexical.evidence(session.bm25, session.unit_table, query, raw, session.views.pieces)
     return spread(*lexical.adjusted(raw, known), lexical.SAME_FILE)
 
 
