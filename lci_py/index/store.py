@@ -78,15 +78,11 @@ def _write_ignore(path: Path) -> None:
 
 @contextlib.contextmanager
 def _as_os_error() -> Iterator[None]:
-    """SQLite and faiss have words of their own for a disk that takes no more."""
+    """SQLite has words of its own for a disk that takes no more."""
     try:
         yield
     except sqlite3.OperationalError as error:
         raise OSError(str(error)) from error
-    except RuntimeError as error:
-        if "faiss" not in str(error):
-            raise
-        raise OSError(f"faiss cannot write its file ({' '.join(str(error).split())[-80:]})") from error
 
 
 @dataclass(frozen=True, slots=True)

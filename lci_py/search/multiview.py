@@ -237,18 +237,18 @@ def _rank(
 ) -> None:  # fmt: skip
     """Rank what the views found, then again with what is around the best of it in the graph."""
 
-    def candidates(units: NDArray[np.int64], found: NDArray[np.bool_] | None) -> Candidates:
+    def candidates(units: NDArray[np.int64]) -> Candidates:
         files = table.file[units]
         signals = measure.signals(units)
         if near is not None:
             signals["near"] = near.closeness(units, files)
-        return Candidates(units, files, signals, factors(query, units, table), found)
+        return Candidates(units, files, signals, factors(query, units, table))
 
     there = np.zeros(len(table), np.bool_)  # not `unique`, which sorts
     for hits in outcome.hits.values():
         there[hits.units] = True
     units = np.flatnonzero(there)
-    outcome.candidates = candidates(units, None)
+    outcome.candidates = candidates(units)
     outcome.ranked = best = Ranked(outcome.candidates, plan)
     if graph is None or not plan.weights.get(GRAPH):
         return
@@ -259,7 +259,7 @@ def _rank(
         passing = allowed[around.units]
         around = Neighbours(around.units[passing], around.values[passing])
     more = around.units[~there[around.units]]
-    whole = outcome.candidates if not len(more) else joined(outcome.candidates, candidates(more, None))
+    whole = outcome.candidates if not len(more) else joined(outcome.candidates, candidates(more))
     lifts = np.zeros(len(whole.units), np.float32)
     lifts[np.searchsorted(whole.units, around.units)] = around.values
     whole.signals[GRAPH] = lifts
