@@ -1,7 +1,7 @@
 """The file of vectors, byte for byte what faiss writes for an `IndexIDMap` over an `IndexFlatIP`, and read without it.
 
-faiss takes longer to import than a query or a small refresh takes, and it allocates what a file's header tells it to. So
-the bytes are written and read here, and every header is compared with the one that fits the file's size.
+faiss takes longer to import than a query or a small refresh takes, and it allocates what a file's header tells it to.
+So the bytes are written and read here, and every header is compared with the one that fits the file's size.
 Numbers are little-endian: the outer header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20,
 u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, u8 number of ids, the ids (i8).
 """
