@@ -23,9 +23,9 @@ from lci_py.errors import (
 
 if TYPE_CHECKING:
     from lci_py.config import Settings
-    from lci_py.index.build import BuildOptions
+    from lci_py.index.build.run import BuildOptions
     from lci_py.search.session import Session as Session
-    from lci_py.source.walk import WalkResult
+    from lci_py.source.repository.walk import WalkResult
     from lci_py.types import BuildSummary, FileEntry, Skip
 
 #: Seconds that a search with --refresh always waits for another writer.
@@ -93,10 +93,10 @@ def build_index(
     """
     from dataclasses import replace
 
-    from lci_py.index.build import build
-    from lci_py.index.exposure import exposures
-    from lci_py.index.trust import ensure_key
-    from lci_py.source.names import relative_to_root
+    from lci_py.index.build.run import build
+    from lci_py.index.store.exposure import exposures
+    from lci_py.index.store.seal import ensure_key
+    from lci_py.source.repository.paths import relative_to_root
 
     root = find_root(path)
     settings, warnings = config.load(root, {"jobs": jobs, "model": model, "trust": trust, "branches": branches})
@@ -117,7 +117,7 @@ def build_index(
 
 
 def _build_options(settings: Settings) -> BuildOptions:
-    from lci_py.index.build import BuildOptions, default_jobs
+    from lci_py.index.build.run import BuildOptions, default_jobs
 
     return BuildOptions(
         walk=settings.walk_options(),
@@ -133,7 +133,7 @@ def _build_options(settings: Settings) -> BuildOptions:
 
 def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
     """What there is to say of an index that somebody else made; with `adopt` it is this user's from here on."""
-    from lci_py.index.manifest import read_manifest
+    from lci_py.index.store.manifest import read_manifest
 
     try:
         read_manifest(index_dir)
@@ -142,9 +142,9 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
     except UntrustedIndexError as error:
         if not adopt:
             return [f"{error.message}; rebuilt from nothing"]
-        from lci_py.index import store
+        from lci_py.index.store import commit
 
-        if not store.adopt(index_dir, wait):
+        if not commit.adopt(index_dir, wait):
             return [f"{error.message}, and it is damaged; rebuilt from nothing"]
         return ["took over an index that was not made by you on this machine"]
     except IndexError_:
@@ -154,8 +154,8 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
 
 def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     """The files that would be indexed, and what is left out and why, content included."""
-    from lci_py.source.read import read_file
-    from lci_py.source.walk import content_reason, walk
+    from lci_py.source.repository.read import read_file
+    from lci_py.source.repository.walk import content_reason, walk
     from lci_py.types import Skip
 
     root = find_root(path)
@@ -221,13 +221,13 @@ def _session(root: Path, settings: Settings) -> Session:
     index_dir = _index_dir(root, settings)
 
     def listed() -> WalkResult:
-        from lci_py.index.build import walk_around
+        from lci_py.index.build.run import walk_around
 
         return walk_around(index_dir, root, settings.walk_options())
 
     make: Callable[..., Session] = Session
     if settings.log != "off":
-        from lci_py.index.search_log import SearchLog
+        from lci_py.index.store.search_log import SearchLog
         from lci_py.search.logged import LoggedSession
 
         # A link that nobody named may have come with a clone, and leads anywhere: nothing is written there.
@@ -255,7 +255,7 @@ def _wants_refresh(session: Session, settings: Settings) -> bool:
 def _refresh(root: Path, settings: Settings) -> None:
     from dataclasses import replace
 
-    from lci_py.index.build import build
+    from lci_py.index.build.run import build
 
     always = settings.refresh == "always"
     options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0, only_refresh=not always)
@@ -275,10 +275,10 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         check: Read every shard whole, and list under `problems` what is wrong.
         trust: As in `open_session`.
     """
-    from lci_py.index.cache import size_of
-    from lci_py.index.exposure import exposures
-    from lci_py.index.manifest import BUILT_AT
-    from lci_py.index.report import EXAMPLES, sizes, skipped_paths, total_bytes
+    from lci_py.index.store.cache import size_of
+    from lci_py.index.store.exposure import exposures
+    from lci_py.index.store.manifest import BUILT_AT
+    from lci_py.index.store.status_report import EXAMPLES, sizes, skipped_paths, total_bytes
 
     with open_session(root, refresh="never", trust=trust) as session:
         manifest = session.manifest
@@ -339,7 +339,7 @@ def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> 
     Raises:
         IndexWriteError: The folder is not lci's, cannot be written, or another process is writing.
     """
-    from lci_py.index.clean import clean as clean_folder
+    from lci_py.index.store.clean import clean as clean_folder
 
     where = find_root(root)
     settings, _ = config.load(where)
@@ -359,7 +359,7 @@ def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
     Raises:
         UsageError: `since` is neither a time span nor a date.
     """
-    from lci_py.index.search_stats import search_stats
+    from lci_py.index.store.search_stats import search_stats
 
     where = find_root(root)
     settings, warnings = config.load(where)
@@ -373,8 +373,8 @@ def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, An
     Raises:
         HookError: There is no git or no work tree, the hooks are shared, or a file cannot be written.
     """
-    from lci_py.index.hook_run import last_failure
-    from lci_py.source.hooks import hooks as change
+    from lci_py.index.store.background_run import last_failure
+    from lci_py.source.repository.hooks import hooks as change
 
     where = find_root(root)
     settings, _ = config.load(where)
@@ -391,7 +391,7 @@ def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, An
 
 def run_hook(root: str | None) -> None:
     """Refresh the index if there is one, unless a run of another hook that is yet to start will do it."""
-    from lci_py.index.hook_run import hook_run
+    from lci_py.index.store.background_run import hook_run
 
     where = find_root(root)
     settings, _ = config.load(where)

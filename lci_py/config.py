@@ -15,8 +15,8 @@ from lci_py.errors import BadPathError, ConfigError, unknown_refresh
 from lci_py.types import REFRESH
 
 if TYPE_CHECKING:
-    from lci_py.source.limits import Limits
-    from lci_py.source.walk import WalkOptions
+    from lci_py.source.repository.walk import WalkOptions
+    from lci_py.source.syntax.limits import Limits
 
 CONFIG_FILE = ".lci.toml"
 INDEX_FOLDER = ".lci"
@@ -59,7 +59,7 @@ class Settings:
 
     def walk_options(self) -> WalkOptions:
         """The part of the settings that the walk reads."""
-        from lci_py.source.walk import WalkOptions
+        from lci_py.source.repository.walk import WalkOptions
 
         return WalkOptions(
             max_file_bytes=self.max_file_bytes, include=self.include, exclude=self.exclude, hidden=self.hidden
@@ -67,7 +67,7 @@ class Settings:
 
     def limits(self) -> Limits:
         """The part of the settings that bounds what one file may cost."""
-        from lci_py.source.limits import Limits
+        from lci_py.source.syntax.limits import Limits
 
         return Limits(
             max_line_bytes=self.max_line_bytes,
@@ -129,7 +129,7 @@ def find_root(start: Path | None = None) -> Path:
     Raises:
         BadPathError: If `start` does not exist.
     """
-    from lci_py.source.git import git_root
+    from lci_py.source.repository.git import git_root
 
     try:
         folder = (start or Path()).resolve(strict=True)

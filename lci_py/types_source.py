@@ -21,7 +21,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file or folder left out, and why (one of `source.walk.REASONS`, or of `LIMIT_REASONS` if a part is kept)."""
+    """A file or folder left out, and why (one of `source.repository.walk.REASONS`, or of `LIMIT_REASONS` if a part is kept)."""
 
     path: str
     reason: str
@@ -113,7 +113,7 @@ class Claim(NamedTuple):
         name: As written, `timeout` or `Config.timeout`; a flag with its dashes.
         value: A literal in one form per value: `60`, `"text"`, `true`.
         line: 1-based.
-        how: What kind of place it is, a word of `source.claims.HOW`.
+        how: What kind of place it is, a word of `source.stated_values.HOW`.
     """
 
     symbol: int
@@ -162,5 +162,5 @@ class Extract:
     flow: bytes = b""  # constraints of the propagation of functions as values (source.flow), "" if there are none
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
-    limit: str = ""  # which of `source.walk.LIMIT_REASONS` keeps it from being complete
+    limit: str = ""  # which of `source.repository.walk.LIMIT_REASONS` keeps it from being complete
     handed: Handed = Handed()

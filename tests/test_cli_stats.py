@@ -12,7 +12,7 @@ import pytest
 
 from lci_py import app
 from lci_py.cli import main
-from lci_py.index.search_log import SEARCH_LOG
+from lci_py.index.store.search_log import SEARCH_LOG
 from lci_py.render.stats import render_stats
 from lci_py.types import SearchRequest
 from tests.cli_fake import VALIDATOR

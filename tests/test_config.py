@@ -9,8 +9,8 @@ import pytest
 
 from lci_py.config import FILE_KEYS, Settings, find_root, load
 from lci_py.errors import BadPathError, ConfigError
-from lci_py.source.limits import Limits
-from lci_py.source.walk import WalkOptions
+from lci_py.source.repository.walk import WalkOptions
+from lci_py.source.syntax.limits import Limits
 
 
 @pytest.fixture(autouse=True)

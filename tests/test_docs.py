@@ -18,12 +18,15 @@ from pathlib import Path
 import pytest
 
 from lci_py import app, config
+from lci_py.callgraph import edges, lookups
+from lci_py.callgraph.pointsto import constraints
+from lci_py.callgraph.resolve import callees, values
 from lci_py.cli import main
 from lci_py.cli_options import COMMANDS, Command
-from lci_py.index import branches, callees, constraints, links, lookups, symbolic, values
-from lci_py.index.arrays import Arrays
-from lci_py.index.bm25 import FIELDS
-from lci_py.index.manifest import FORMAT, Manifest
+from lci_py.index.shards import branches, symbols_writer
+from lci_py.index.shards.arrays import Arrays
+from lci_py.index.shards.bm25 import FIELDS
+from lci_py.index.store.manifest import FORMAT, Manifest
 from lci_py.search.fusion import SIGNAL_VIEW
 from lci_py.search.multiview import POOL
 from lci_py.search.neighbours import SEEDS
@@ -238,12 +241,12 @@ def test_the_weights_of_the_ranking_page() -> None:
 def test_the_steps_of_the_call_graph_page() -> None:
     """All of them, in their order, with their confidences."""
     table = {row[0].strip("`"): row[3:] for row in rows(CALL_GRAPH_PAGE, "## Steps", "What each step") if "`" in row[0]}
-    assert tuple(table) == links.STEPS
+    assert tuple(table) == edges.STEPS
     for place, cells in enumerate(table.values()):
-        expected = [links.confidence(place), links.confidence(place | links.AMBIGUOUS)]
-        assert [float(cell) for cell in cells] == pytest.approx(expected), links.STEPS[place]
+        expected = [edges.confidence(place), edges.confidence(place | edges.AMBIGUOUS)]
+        assert [float(cell) for cell in cells] == pytest.approx(expected), edges.STEPS[place]
     described = text(DOCS / "json-output.md").partition("## callers")[2].partition("\n## ")[0]
-    assert all(f"`{step}`" in described for step in links.STEPS)
+    assert all(f"`{step}`" in described for step in edges.STEPS)
 
 
 def test_the_limits_of_the_call_graph_page() -> None:
@@ -280,7 +283,7 @@ def test_the_table_of_fixtures_is_golden() -> None:
 
 @pytest.mark.parametrize("page", ["architecture.md", "call-graph.md", "languages.md"])
 def test_no_document_names_a_module_that_does_not_exist(page: str) -> None:
-    """`index/link.py`, or its last part alone; `*` stands for anything."""
+    """`callgraph/link.py`, or its last part alone; `*` stands for anything."""
     paths = {path.relative_to(PROJECT).as_posix() for top in (PACKAGE, PROJECT / "tests") for path in top.rglob("*.py")}
     known = paths | {path.removeprefix("lci_py/") for path in paths} | {path.rpartition("/")[2] for path in paths}
     for name in re.findall(r"`([\w/]+\*?\.py)`", text(DOCS / page)):
@@ -295,7 +298,7 @@ def test_the_layers_of_the_architecture_page() -> None:
         assert written[part] - common == allowed - common - {part}, part
 
 
-@pytest.mark.parametrize(("role", "schema"), [("symbols", symbolic._SCHEMA), ("branches", branches._SCHEMA)])
+@pytest.mark.parametrize(("role", "schema"), [("symbols", symbols_writer._SCHEMA), ("branches", branches._SCHEMA)])
 def test_the_tables_of_a_shard(role: str, schema: str) -> None:
     db = sqlite3.connect(":memory:")
     db.executescript(schema)

@@ -13,7 +13,7 @@ import pytest
 from tree_sitter import Query
 
 from lci_py.source import conditions
-from lci_py.source.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
+from lci_py.source.syntax.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
 from lci_py.types import KINDS
 
 if sys.version_info >= (3, 11):

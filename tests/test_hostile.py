@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.index import build
-from lci_py.source.walk import WalkOptions, walk
+from lci_py.index.build import run
+from lci_py.source.repository.walk import WalkOptions, walk
 from lci_py.types import MODES
 from tests.conftest import PROJECT, Ran
 
@@ -259,7 +259,7 @@ def test_a_file_swapped_after_the_walk(tmp_path: Path, monkeypatch: pytest.Monke
         change(tmp_path / "a.py")
         return walked
 
-    monkeypatch.setattr(build, "walk", walk_then_swap)
+    monkeypatch.setattr(run, "walk", walk_then_swap)
     built = app.build_index(str(tmp_path), jobs=1)
     assert (built.files, built.skipped_by_reason) == (1, {reason: 1})
     monkeypatch.undo()

@@ -20,10 +20,10 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import LciError
-from lci_py.index import build
-from lci_py.source.limits import Limits
-from lci_py.source.walk import LIMIT_REASONS, REASONS, WalkOptions, walk
-from lci_py.source.worker import process_file, read_file
+from lci_py.index.build import run
+from lci_py.source.file_record import process_file, read_file
+from lci_py.source.repository.walk import LIMIT_REASONS, REASONS, WalkOptions, walk
+from lci_py.source.syntax.limits import Limits
 from lci_py.types import MODES, FileEntry
 from tests.conftest import CORPUS, PROJECT, Ran
 from tests.torture import check, hostile_trees as trees
@@ -81,7 +81,7 @@ def test_a_folder_that_becomes_a_link_after_the_walk(
         _replace_by_link(root / level, outside)
         return walked
 
-    monkeypatch.setattr(build, "walk", walk_then_swap)
+    monkeypatch.setattr(run, "walk", walk_then_swap)
     built = app.build_index(str(root), jobs=1)
     assert (built.files, built.skipped_by_reason) == (0, {"vanished": 1})
     assert not trees.holds_canary(root / ".lci")

@@ -12,9 +12,9 @@ import pytest
 from lci_py import app
 from lci_py.embed.folder import ModelFolder
 from lci_py.errors import BadModelError, ModelMismatchError
-from lci_py.index import embedding
-from lci_py.index.rows import number
-from lci_py.source.worker import process_file
+from lci_py.index.build import embedding
+from lci_py.index.shards.segment_rows import number
+from lci_py.source.file_record import process_file
 from lci_py.types import FileEntry, SearchRequest
 from tests import tiny_models as tiny
 from tests.conftest import Ran

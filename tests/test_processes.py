@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.index import parse
-from lci_py.source import worker
+from lci_py.index.build import worker_pool
+from lci_py.source import file_record
 from lci_py.types import FileEntry
 from tests.conftest import PROJECT
 
@@ -41,7 +41,7 @@ forks = pytest.mark.skipif(sys.platform != "linux", reason="what is patched here
 def test_a_grammar_that_crashes_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal_number: int
 ) -> None:
-    real = worker.extract
+    real = file_record.extract
 
     def extract(path: str, *rest: Any) -> Any:
         if path in ("f3.py", "f7.py"):
@@ -49,8 +49,8 @@ def test_a_grammar_that_crashes_costs_one_file(
             os.kill(os.getpid(), signal_number)
         return real(path, *rest)
 
-    monkeypatch.setattr(worker, "extract", extract)
-    monkeypatch.setattr(parse, "_BATCH_FILES", 2)
+    monkeypatch.setattr(file_record, "extract", extract)
+    monkeypatch.setattr(worker_pool, "_BATCH_FILES", 2)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
     assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_crash": 2})
     assert "f3.py, f7.py: searched as text only" in built.warnings[0]
@@ -58,7 +58,7 @@ def test_a_grammar_that_crashes_costs_one_file(
 
 @forks
 def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, marker = worker.extract, tmp_path / "killed"
+    real, marker = file_record.extract, tmp_path / "killed"
 
     def extract(path: str, *rest: Any) -> Any:
         if path == "f3.py" and not marker.exists():
@@ -66,22 +66,22 @@ def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch:
             os.kill(os.getpid(), signal.SIGKILL)
         return real(path, *rest)
 
-    monkeypatch.setattr(worker, "extract", extract)
+    monkeypatch.setattr(file_record, "extract", extract)
     built = app.build_index(str(_repository(tmp_path / "repo")), jobs=2)
     assert (built.files, built.skipped_by_reason, marker.exists()) == (12, {}, True)
 
 
 @forks
 def test_a_parse_that_never_ends_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = worker.extract
+    real = file_record.extract
 
     def extract(path: str, *rest: Any) -> Any:
         if path == "f3.py":
             time.sleep(1000)
         return real(path, *rest)
 
-    monkeypatch.setattr(worker, "extract", extract)
-    monkeypatch.setattr(parse, "STALL_SECONDS", 1.0)
+    monkeypatch.setattr(file_record, "extract", extract)
+    monkeypatch.setattr(worker_pool, "STALL_SECONDS", 1.0)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
     assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_timeout": 1})
 
@@ -94,8 +94,8 @@ def test_an_exception_in_a_parse_costs_one_file(
         raise error("a bug")
 
     (tmp_path / "a.py").write_text("def a(): pass\n")
-    monkeypatch.setattr(worker, "extract", extract)
-    record = worker.process_file(str(tmp_path), FileEntry("a.py", 14, 0))
+    monkeypatch.setattr(file_record, "extract", extract)
+    record = file_record.process_file(str(tmp_path), FileEntry("a.py", 14, 0))
     assert (record.skip, record.limit, record.extract.language, len(record.bags)) == ("", "parser_crash", "python", 1)
 
 

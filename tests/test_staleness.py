@@ -248,13 +248,13 @@ def test_never_touches_nothing(root: Path) -> None:
 
 def test_nothing_changed_nothing_done(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither is the tree listed: the folders' times say that nothing was added."""
-    from lci_py.index import build
+    from lci_py.index.build import run
 
     time.sleep(0.05)  # the folders were made just before they were listed, and their times not believed
     (root / "a.py").write_text(SOURCE + "#\n")
     app.build_index(str(root), jobs=1)
     before = folder_state(root)
-    monkeypatch.setattr(build, "walk", lambda *_: pytest.fail("the tree was listed"))
+    monkeypatch.setattr(run, "walk", lambda *_: pytest.fail("the tree was listed"))
     assert refreshed(root, "second")["index"]["stale_files"] == 0
     assert folder_state(root) == before
 
@@ -262,7 +262,7 @@ def test_nothing_changed_nothing_done(root: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("where", [".lci", "idx", "sub/idx", "sub/deep/idx"])
 def test_the_index_folder_is_no_news(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     """The first build makes a folder in the root, which changes the root's time, and each build changes the folder's."""
-    from lci_py.index import build
+    from lci_py.index.build import run
 
     monkeypatch.setenv("LCI_INDEX_DIR", str(tmp_path / where))
     (tmp_path / "sub").mkdir()
@@ -274,12 +274,12 @@ def test_the_index_folder_is_no_news(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (tmp_path / "sub" / "new").mkdir()  # a new time, and no new name the next time
         (tmp_path / "sub" / "new").rmdir()
         with monkeypatch.context() as patch:
-            patch.setattr(build, "walk", lambda *_: pytest.fail("the tree was listed"))
+            patch.setattr(run, "walk", lambda *_: pytest.fail("the tree was listed"))
             assert refreshed(tmp_path, "second")["index"]["stale_files"] == 0
 
 
 def test_a_file_that_came_and_went_is_noted_by_the_next_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lci_py.index import build
+    from lci_py.index.build import run
 
     time.sleep(0.05)
     (root / "sub" / "tmp.o").touch()
@@ -290,13 +290,13 @@ def test_a_file_that_came_and_went_is_noted_by_the_next_run(root: Path, monkeypa
     }  # fmt: skip
     app.build_index(str(root), jobs=1)
     assert not app.build_index(str(root), jobs=1).changed
-    monkeypatch.setattr(build, "walk", lambda *_: pytest.fail("the tree was listed"))
+    monkeypatch.setattr(run, "walk", lambda *_: pytest.fail("the tree was listed"))
     assert refreshed(root, "second")["index"]["stale_files"] == 0
 
 
 def test_a_file_that_comes_right_after_the_listing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within the same tick of the clock: the folder's time does not tell."""
-    from lci_py.source import walk as walking
+    from lci_py.source.repository import walk as walking
 
     real = walking._Walker._judge_all
 
@@ -361,9 +361,9 @@ def test_a_folder_that_is_gone_is_news(root: Path) -> None:
 
 
 def _lock(root: Path) -> Any:
-    from lci_py.index import store
+    from lci_py.index.store import commit
 
-    return store.staging(root / ".lci")
+    return commit.staging(root / ".lci")
 
 
 @contextmanager
@@ -374,7 +374,7 @@ def _no_file_can_be_made(root: Path) -> Iterator[None]:
         raise OSError(errno.EROFS, "Read-only file system")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lci_py.index.lock._try", refuse)
+        patch.setattr("lci_py.index.store.lock._try", refuse)
         yield
 
 
@@ -387,7 +387,7 @@ def _another_setting(root: Path) -> Iterator[None]:
 @contextmanager
 def _another_program(root: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lci_py.index.build.__version__", "99.0.0")
+        patch.setattr("lci_py.index.build.run.__version__", "99.0.0")
         yield
 
 

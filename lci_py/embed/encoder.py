@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.embed.folder import MODEL_DIR, ModelFolder, load_session, load_tokenizer, refusing
 from lci_py.errors import BadModelError, DamagedIndexError
-from lci_py.source.words import WORD, parts
+from lci_py.source.text.words import WORD, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
-    from lci_py.index.branches import BranchIndex
-    from lci_py.index.symbols import Row, SymbolicIndex
+    from lci_py.index.shards.branches import BranchIndex
+    from lci_py.index.shards.symbols import Row, SymbolicIndex
 
 #: What can replace what: a macro may become a function, a class a struct.
 _GROUPS = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from lci_py.index.filters import path_test
+from lci_py.index.shards.filters import path_test
 from lci_py.search import logic
 from lci_py.search.branch_diff import differing, differing_name
 from lci_py.search.conflict_sites import this_machine
@@ -18,7 +18,7 @@ from lci_py.types_conflicts import Conflict
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.branch_diff import BranchDifference
     from lci_py.search.session import Session
     from lci_py.types import Filters

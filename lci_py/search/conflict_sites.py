@@ -11,7 +11,7 @@ from lci_py.source.conditions.paths import path_condition
 from lci_py.types import VALUED_KINDS
 
 if TYPE_CHECKING:
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.logic import Machine
     from lci_py.search.session import Session
     from lci_py.types import Answer, DefinitionSite, Result

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.source.conditions import conjuncts
 from lci_py.source.conditions.paths import platform_stem, source_root
-from lci_py.source.patterns import lazily
+from lci_py.source.text.patterns import lazily
 from lci_py.types import FUNCTION_KINDS, RELATIONS, TYPE_KINDS, DefinitionSite
 
 if TYPE_CHECKING:

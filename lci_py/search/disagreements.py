@@ -10,12 +10,18 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.index.claims import PACKAGED, ClaimRow, claims_of, disputable_keys, is_computed, keys_in
-from lci_py.index.filters import name_glob, path_test
-from lci_py.source.claims.names import claimed, is_capital, is_flag, is_secret, is_specific, last_part
-from lci_py.source.claims.places import documented_folder, is_configuration, is_documentation, is_elsewhere, is_template
-from lci_py.source.claims.values import agree, read
-from lci_py.source.words import joined, parts
+from lci_py.index.shards.filters import name_glob, path_test
+from lci_py.index.shards.stated_values import PACKAGED, ClaimRow, claims_of, disputable_keys, is_computed, keys_in
+from lci_py.source.stated_values.file_roles import (
+    documented_folder,
+    is_configuration,
+    is_documentation,
+    is_elsewhere,
+    is_template,
+)
+from lci_py.source.stated_values.names import claimed, is_capital, is_flag, is_secret, is_specific, last_part
+from lci_py.source.stated_values.values import agree, read
+from lci_py.source.text.words import joined, parts
 
 if TYPE_CHECKING:
     from lci_py.search.session import Session
@@ -39,7 +45,7 @@ def disagreements(claims: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     """Where the claims on one name contradict each other, as entries of the envelope's `conflicts`.
 
     Args:
-        claims: All claims with one key (`source.claims.claimed`); several names may share it.
+        claims: All claims with one key (`source.stated_values.claimed`); several names may share it.
     """
     usable = [row for row in claims if not _passed_over(row)]
     code = [row for row in usable if row.how in ("code", "default", "parameter")]

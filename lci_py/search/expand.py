@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lci_py.index.around import passing
-from lci_py.index.graph import CALLS, IMPORTS
-from lci_py.index.links import confidence
+from lci_py.callgraph.edges import confidence
+from lci_py.index.shards.graph import CALLS, IMPORTS
+from lci_py.index.shards.symbol_queries import passing
 from lci_py.search import graph_context, present
 from lci_py.search.navigate_nodes import Nodes
 from lci_py.types import FILE_KIND, VIEWS
@@ -19,7 +19,7 @@ from lci_py.types import FILE_KIND, VIEWS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.multiview import Outcome
     from lci_py.search.session import Session
     from lci_py.types import Answer, Filters, Result, SearchRequest, View

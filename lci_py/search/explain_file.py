@@ -11,14 +11,14 @@ from lci_py.search.explain import explanation
 from lci_py.search.explain_ways import listed
 from lci_py.search.similar import similar_paths
 from lci_py.search.trace import Trace
-from lci_py.source.names import ALWAYS_SKIPPED
+from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.types import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from lci_py.index.files import FileTable
+    from lci_py.index.shards.files import FileTable
     from lci_py.search.explain_ways import Placed, Way
     from lci_py.search.session import Session
     from lci_py.types import Answer, SearchRequest, Step
@@ -145,7 +145,7 @@ def not_indexed(session: Session, path: str) -> tuple[str, str] | None:
             continue
         what = _IS.get(skip.reason, skip.reason)
         if skip.reason == "ignored":
-            from lci_py.source.layers import ignored_by
+            from lci_py.source.repository.ignore_layers import ignored_by
 
             source = ignored_by(session.root, skip.path)
             what = f"ignored by {source}" if source else "ignored, when the tree was last listed"

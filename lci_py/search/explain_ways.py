@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.ladder import Attempt
     from lci_py.search.multiview import Outcome
     from lci_py.search.query import TextQuery

@@ -10,15 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lci_py.index.files import OURS
-from lci_py.source.digest import digest
-from lci_py.source.names import ALWAYS_SKIPPED
+from lci_py.index.shards.files import OURS
+from lci_py.source.repository.paths import ALWAYS_SKIPPED
+from lci_py.source.text.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.index.files import FileTable
-    from lci_py.source.walk import WalkResult
+    from lci_py.index.shards.files import FileTable
+    from lci_py.source.repository.walk import WalkResult
 
 #: What a query may spend on looking at files that are not in its answer.
 SWEEP_SECONDS = 0.05
@@ -109,7 +109,7 @@ class Freshness:
             return False
         if known.slot >= 0:
             return True
-        from lci_py.source.walk import content_reason
+        from lci_py.source.repository.walk import content_reason
 
         return content_reason(known.path, data) is None
 

@@ -6,14 +6,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.around import constructors, names
+from lci_py.index.shards.symbol_queries import constructors, names
 from lci_py.types import TYPE_KINDS, GraphContext, GraphLink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lci_py.index.graph import GraphIndex
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.session import Session
 
 #: Neighbours listed per relation: a utility with 500 callers must not flood the answer.
@@ -60,7 +60,7 @@ def _around(
     many there are."""
     import numpy as np
 
-    from lci_py.index.graph import CALLS, IMPORTS
+    from lci_py.index.shards.graph import CALLS, IMPORTS
 
     asked = [node for group in groups for node in group]
     slots = np.array([*(i for i, group in enumerate(groups) for _ in group), *range(len(groups), 2 * len(groups))])

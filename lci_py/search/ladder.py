@@ -136,7 +136,7 @@ def _near_names(session: Session, attempt: Attempt) -> Attempt | None:
     from difflib import SequenceMatcher
 
     from lci_py.search.navigate_names import near_misses
-    from lci_py.source.words import STOPWORDS, joined, parts, stem
+    from lci_py.source.text.words import STOPWORDS, joined, parts, stem
 
     with session.turns["bm25"]:
         unknown = [

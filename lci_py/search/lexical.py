@@ -16,7 +16,7 @@ from lci_py.search.support import whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.unit_table import UnitTable
+    from lci_py.index.shards.unit_columns import UnitTable
     from lci_py.search.hits import HitList
     from lci_py.search.query import TextQuery
     from lci_py.search.retriever import LexicalRetriever

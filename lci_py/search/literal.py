@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.source.words import WORD, parts, stem
+from lci_py.source.text.words import WORD, parts, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

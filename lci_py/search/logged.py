@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.search.session import Session
 
 if TYPE_CHECKING:
-    from lci_py.index.search_log import SearchLog
+    from lci_py.index.store.search_log import SearchLog
     from lci_py.types import Answer, SearchRequest
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from lci_py.index.symbols import SymbolicIndex
+    from lci_py.index.shards.symbols import SymbolicIndex
 
 #: More declarations of one file than this say nothing that a person could read.
 _MAX_DECLARATIONS = 8

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.index.graph import GraphIndex
-    from lci_py.index.unit_table import UnitTable
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.index.shards.unit_columns import UnitTable
     from lci_py.search.fusion import Fused
     from lci_py.search.ladder import Attempt
     from lci_py.search.near import Near

@@ -13,7 +13,7 @@ from lci_py.types_graph import Direction, GraphAnswer, GraphRequest, Neighbour, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.navigate_nodes import Call
     from lci_py.search.session import Session
     from lci_py.types import Filters
@@ -68,7 +68,7 @@ def place_filter(filters: Filters) -> Callable[[Place], bool]:
     Raises:
         BadGlobError: A path filter is no glob.
     """
-    from lci_py.index.filters import path_test
+    from lci_py.index.shards.filters import path_test
 
     on_path = path_test(filters)
     languages = {language.lower() for language in filters.lang}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.index.around import calls_in, imports_in
-from lci_py.index.facts import bound_name
-from lci_py.index.graph import CALLS
+from lci_py.callgraph.file_facts import bound_name
+from lci_py.index.shards.graph import CALLS
+from lci_py.index.shards.symbol_queries import calls_in, imports_in
 from lci_py.types_graph import External
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lci_py.index.around import CallText
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbol_queries import CallText
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.navigate_nodes import Nodes
     from lci_py.types import Import
 

@@ -6,14 +6,14 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import AmbiguousNameError
-from lci_py.index.around import alike
-from lci_py.index.symbols import dotted
+from lci_py.index.shards.symbol_queries import alike
+from lci_py.index.shards.symbols import dotted
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lci_py.index.symbols import Row, SymbolicIndex
+    from lci_py.index.shards.symbols import Row, SymbolicIndex
 
 #: What declares the types of another file, and that file.
 _STUBS = {".pyi": ".py", ".d.ts": ".ts"}

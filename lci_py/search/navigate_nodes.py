@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.around import calls_in, constructors
-from lci_py.index.graph import CALLS, INHERITS
-from lci_py.index.links import AMBIGUOUS, SCOPE, STEPS, confidence
+from lci_py.callgraph.edges import AMBIGUOUS, SCOPE, STEPS, confidence
+from lci_py.index.shards.graph import CALLS, INHERITS
+from lci_py.index.shards.symbol_queries import calls_in, constructors
 from lci_py.types import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types_graph import Direction, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lci_py.index.graph import Edges
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.graph import Edges
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.session import Session
 
 #: Place of the node asked about, node at the other end, line, step.

@@ -6,24 +6,24 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.around import definitions_in, file_state
+from lci_py.index.shards.symbol_queries import definitions_in, file_state
 from lci_py.search import present
 from lci_py.search.navigate import nothing
 from lci_py.search.navigate_names import meanings
 from lci_py.search.navigate_nodes import place_of
-from lci_py.source.occurrences import finder, occurrences
-from lci_py.source.walk import UNPARSED
-from lci_py.source.words import WORD, joined, parts, stem
+from lci_py.source.extract.occurrences import finder, occurrences
+from lci_py.source.repository.walk import UNPARSED
+from lci_py.source.text.words import WORD, joined, parts, stem
 from lci_py.types import Filters
 from lci_py.types_graph import GraphAnswer, GraphRequest, Place, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lci_py.index.around import Span
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbol_queries import Span
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.session import Session
-    from lci_py.source.occurrences import Occurrence
+    from lci_py.source.extract.occurrences import Occurrence
 
 #: What has a grammar, but no identifiers.
 _PROSE = frozenset({"text", "markdown"})
@@ -108,7 +108,7 @@ class _Search:
 
     def run(self, filters: Filters) -> Iterator[Reference]:
         """The references, by path and place."""
-        from lci_py.index.filters import path_test
+        from lci_py.index.shards.filters import path_test
 
         passes = path_test(filters)
         languages = {language.lower() for language in filters.lang}
@@ -142,7 +142,7 @@ class _Search:
         return sorted([*found, *self._new(fresh)], key=lambda file: file.path)
 
     def _new(self, paths: Sequence[str]) -> Iterator[_File]:
-        from lci_py.source.languages import HEAD_BYTES, detect
+        from lci_py.source.syntax.languages import HEAD_BYTES, detect
 
         for path in paths:
             data = self._session.reader.read(path)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lci_py.errors import BadPathError, DamagedIndexError, UsageError
-from lci_py.index.graph import CALLS, IMPORTS, INHERITS
-from lci_py.index.owners import definitions_at, line_count, units_of
-from lci_py.source.names import relative_to_root
+from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
+from lci_py.index.shards.unit_owners import definitions_at, line_count, units_of
+from lci_py.source.repository.paths import relative_to_root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.index.graph import GraphIndex
+    from lci_py.index.shards.graph import GraphIndex
     from lci_py.search.session import Session
 
 #: Hops that are walked.

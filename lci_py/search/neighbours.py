@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lci_py.index.graph import CALLS, INHERITS
-from lci_py.index.links import confidence
-from lci_py.index.unit_table import UNIT_KINDS
+from lci_py.callgraph.edges import confidence
+from lci_py.index.shards.graph import CALLS, INHERITS
+from lci_py.index.shards.unit_columns import UNIT_KINDS
 from lci_py.types import TYPE_KINDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.graph import GraphIndex
-    from lci_py.index.unit_table import UnitTable
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.index.shards.unit_columns import UnitTable
 
 #: Results, the best before the graph is asked, whose neighbours are lifted.
 SEEDS = 10

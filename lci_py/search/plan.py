@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.search.fusion import SIGNAL_VIEW
 from lci_py.search.rewrites import NO_WORDING
 from lci_py.search.weights import LIVE
-from lci_py.source.words import STOPWORDS
+from lci_py.source.text.words import STOPWORDS
 from lci_py.types import VIEWS
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search import graph_context
-from lci_py.source.digest import digest, lines_digest
-from lci_py.source.read import read_file
+from lci_py.source.repository.read import read_file
+from lci_py.source.text.digest import digest, lines_digest
 from lci_py.types import VIEWS, Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.extras import Extras
     from lci_py.search.fusion import Fused
     from lci_py.search.multiview import Outcome

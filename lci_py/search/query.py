@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
-from lci_py.source.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ import numpy as np
 
 from lci_py.embed.encoder import Encoder
 from lci_py.search.hits import HitList
-from lci_py.source.words import joined
+from lci_py.source.text.words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.embed.protocol import TextEncoder
-    from lci_py.index.bm25 import LexicalIndex, Term
-    from lci_py.index.dense import DenseIndex
-    from lci_py.index.late import TokenBags, TokenTable
-    from lci_py.index.symbols import SymbolicIndex
+    from lci_py.index.shards.bm25 import LexicalIndex, Term
+    from lci_py.index.shards.dense import DenseIndex
+    from lci_py.index.shards.symbols import SymbolicIndex
+    from lci_py.index.shards.tokens import TokenBags, TokenTable
     from lci_py.search.query import TextQuery
 
 #: Weights of the fields in the view's score, a plain sum of BM25 scores. The bm25 mode adds to it (`lexical`).
@@ -54,7 +54,7 @@ class _Scores(NamedTuple):
 
 class DenseRetriever:
     """How close the query is to a unit's closest chunk: the cosine of their vectors and, with a model that has a table
-    of tokens, the closeness of the query's tokens to the chunk's own (`index.late`)."""
+    of tokens, the closeness of the query's tokens to the chunk's own (`index.shards.tokens`)."""
 
     def __init__(
         self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, bags: TokenBags | None, n_units: int

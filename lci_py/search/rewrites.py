@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lci_py.errors import IndexError_
-from lci_py.source.morphology import forms
-from lci_py.source.words import STOPWORDS, WORD, joined, stem
+from lci_py.source.text.morphology import forms
+from lci_py.source.text.words import STOPWORDS, WORD, joined, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lci_py.index.bm25 import LexicalIndex
-    from lci_py.index.related import Related, RelatedTerms
+    from lci_py.index.shards.abbreviations import Related, RelatedTerms
+    from lci_py.index.shards.bm25 import LexicalIndex
     from lci_py.search.extras import Extras
     from lci_py.search.query import TextQuery
     from lci_py.search.session import Session

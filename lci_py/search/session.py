@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError, DensePendingError, NoIndexError, UsageError, unknown_value
-from lci_py.index.manifest import Manifest, OpenIndex, check_root
-from lci_py.index.numbering import Numbering
-from lci_py.index.symbols import SymbolicIndex
+from lci_py.index.shards.numbering import Numbering
+from lci_py.index.shards.symbols import SymbolicIndex
+from lci_py.index.store.manifest import Manifest, OpenIndex, check_root
 from lci_py.search import present
 from lci_py.search.query import read_symbolic
 from lci_py.search.trace import Trace
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
     from lci_py.embed.folder import ModelFolder
     from lci_py.embed.protocol import TextEncoder
-    from lci_py.index.bm25 import LexicalIndex
-    from lci_py.index.branches import BranchIndex
-    from lci_py.index.files import FileTable
-    from lci_py.index.graph import GraphIndex
-    from lci_py.index.related import RelatedTerms
-    from lci_py.index.symbols import Row
-    from lci_py.index.unit_table import UnitTable
+    from lci_py.index.shards.abbreviations import RelatedTerms
+    from lci_py.index.shards.bm25 import LexicalIndex
+    from lci_py.index.shards.branches import BranchIndex
+    from lci_py.index.shards.files import FileTable
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.index.shards.symbols import Row
+    from lci_py.index.shards.unit_columns import UnitTable
     from lci_py.search.freshness import Freshness
     from lci_py.search.modules import Modules
     from lci_py.search.multiview import Views
-    from lci_py.source.walk import WalkResult
+    from lci_py.source.repository.walk import WalkResult
     from lci_py.types import View
     from lci_py.types_conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types_graph import GraphAnswer, GraphRequest
@@ -107,7 +107,7 @@ class Session:
 
     @cached_property
     def files(self) -> FileTable:
-        from lci_py.index.files import FileTable
+        from lci_py.index.shards.files import FileTable
 
         return FileTable(self.shard("files"))
 
@@ -136,13 +136,13 @@ class Session:
         """What other branches have otherwise; None if none is indexed."""
         if "branches" not in self.manifest.shards:
             return None
-        from lci_py.index.branches import BranchIndex
+        from lci_py.index.shards.branches import BranchIndex
 
         return BranchIndex(self.shard("branches"))
 
     @cached_property
     def lexical(self) -> LexicalIndex:
-        from lci_py.index.bm25 import LexicalIndex
+        from lci_py.index.shards.bm25 import LexicalIndex
 
         return LexicalIndex(self.shards("bm25"), self.numbering)
 
@@ -151,13 +151,13 @@ class Session:
         """Which words the repository shortens; None if the index does not say."""
         if any("related" not in segment.shards for segment in self.manifest.segments):
             return None
-        from lci_py.index.related import RelatedTerms
+        from lci_py.index.shards.abbreviations import RelatedTerms
 
         return RelatedTerms(self.shards("related"), self.numbering)
 
     @cached_property
     def graph(self) -> GraphIndex:
-        from lci_py.index.graph import GraphIndex
+        from lci_py.index.shards.graph import GraphIndex
 
         found = GraphIndex(self.shard("graph"))
         if (found.n_symbols, found.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
@@ -195,8 +195,8 @@ class Session:
     @cached_property
     def dense(self) -> Any:
         from lci_py.embed.encoder import Encoder
-        from lci_py.index.dense import DenseIndex
-        from lci_py.index.late import TokenBags, TokenTable
+        from lci_py.index.shards.dense import DenseIndex
+        from lci_py.index.shards.tokens import TokenBags, TokenTable
         from lci_py.search.retriever import DenseRetriever
 
         if pending := self.manifest.counts["pending_chunks"]:
@@ -232,7 +232,7 @@ class Session:
 
     @cached_property
     def unit_table(self) -> UnitTable:
-        from lci_py.index.unit_table import UnitTable
+        from lci_py.index.shards.unit_columns import UnitTable
 
         return UnitTable(self.shards("facts"), self.numbering, self.files.living_paths)
 
@@ -246,7 +246,7 @@ class Session:
             if kind.lower() not in kinds:
                 raise unknown_value("kind", kind, kinds)
         if filters.lang:
-            from lci_py.source.languages import language_names
+            from lci_py.source.syntax.languages import language_names
 
             known = {*language_names(), *self.manifest.counts["files_by_language"]}
             for language in filters.lang:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lci_py.search.spread import depths
-from lci_py.source.words import STOPWORDS, WORD, parts, stem
+from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from lci_py.index.graph import GraphIndex
-    from lci_py.index.unit_table import UnitTable
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.index.shards.unit_columns import UnitTable
     from lci_py.search.hits import HitList
     from lci_py.search.multiview import Views
     from lci_py.search.query import TextQuery

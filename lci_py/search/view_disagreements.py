@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.index.symbols import dotted
-from lci_py.source.patterns import lazily
-from lci_py.source.words import joined
+from lci_py.index.shards.symbols import dotted
+from lci_py.source.text.patterns import lazily
+from lci_py.source.text.words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lci_py.index.symbols import Row
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.multiview import Outcome
     from lci_py.search.session import Session
     from lci_py.types import Filters, View

@@ -23,14 +23,14 @@ def main(folder: Path) -> None:
 
     from lci_py.embed.encoder import Encoder
     from lci_py.embed.folder import import_onnxruntime
-    from lci_py.index import fields
-    from lci_py.index.bags import Vocabulary, chunk_bags
-    from lci_py.index.embedding import embed
-    from lci_py.index.rows import number
-    from lci_py.source.extract import extract
-    from lci_py.source.languages import HEAD_BYTES, detect
-    from lci_py.source.walk import walk
-    from lci_py.source.worker import count_words, process_file
+    from lci_py.index.build.embedding import embed
+    from lci_py.index.shards import text_fields
+    from lci_py.index.shards.segment_rows import number
+    from lci_py.index.shards.term_counts import Vocabulary, chunk_bags
+    from lci_py.source.extract.extract import extract
+    from lci_py.source.file_record import count_words, process_file
+    from lci_py.source.repository.walk import walk
+    from lci_py.source.syntax.languages import HEAD_BYTES, detect
 
     import_onnxruntime()
     times = []
@@ -56,8 +56,8 @@ def main(folder: Path) -> None:
         counted.append(replace(record, words=words, bags=bags))
     split = time.perf_counter()
     rows, vocabulary = number(counted), Vocabulary()
-    embedded = fields.embedded_words(rows, chunk_bags(counted, vocabulary), vocabulary)
-    text = fields.TextFields([], {}, {}, vocabulary, embedded, chunks)
+    embedded = text_fields.embedded_words(rows, chunk_bags(counted, vocabulary), vocabulary)
+    text = text_fields.TextFields([], {}, {}, vocabulary, embedded, chunks)
     spread = time.perf_counter()
     vectors = np.asarray(embed(text, Encoder()).vectors)
     stop = time.perf_counter()

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from lci_py.index.graph import GraphIndex, write_graph
-from lci_py.index.links import Linked, Sites, assemble
+from lci_py.callgraph.edges import Linked, Sites, assemble
+from lci_py.index.shards.graph import GraphIndex, write_graph
 from lci_py.search.navigate_nodes import Nodes
 from lci_py.search.navigate_tree import _Branch, _Grower
 from lci_py.types import Filters

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
 from lci_py.errors import BadModelError, DamagedIndexError
-from lci_py.source.words import WORD, parts
+from lci_py.source.text.words import WORD, parts
 from tests import tiny_models as tiny
 from tests.conftest import PROJECT
 

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from lci_py import app
-from lci_py.index.manifest import FORMAT, SHARD_NAME
-from lci_py.index.trust import CONFIG_VARIABLE
+from lci_py.index.store.manifest import FORMAT, SHARD_NAME
+from lci_py.index.store.seal import CONFIG_VARIABLE
 
 SHARDS = Path(__file__).resolve().parents[2] / "fixtures" / "shards"
 

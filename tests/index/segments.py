@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.graph import read_links, write_graph
-from lci_py.index.link import Linker
-from lci_py.index.links import STORED, Links
-from lci_py.index.numbering import COUNTED, Numbering, number_slots
-from lci_py.index.relink import relink
-from lci_py.index.rows import Rows, number
-from lci_py.index.sqltables import SqlTables
-from lci_py.index.symbolic import write_symbolic
-from lci_py.source.extract import extract
-from lci_py.source.languages import detect, is_test
-from lci_py.source.worker import FileRecord
+from lci_py.callgraph.edges import STORED, Links
+from lci_py.callgraph.link import Linker
+from lci_py.callgraph.relink import relink
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.callgraph_tables import SqlTables
+from lci_py.index.shards.graph import read_links, write_graph
+from lci_py.index.shards.numbering import COUNTED, Numbering, number_slots
+from lci_py.index.shards.segment_rows import Rows, number
+from lci_py.index.shards.symbols_writer import write_symbolic
+from lci_py.source.extract.extract import extract
+from lci_py.source.file_record import FileRecord
+from lci_py.source.syntax.languages import detect, is_test
 from lci_py.types import Extract
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index import bags
-from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.bags import Sparse, count
-from lci_py.index.bm25 import FIELDS, UNITS, LexicalIndex, bm25, idf, length_norm, write_lexical
-from lci_py.index.numbering import Numbering, number_slots
+from lci_py.index.shards import term_counts
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.bm25 import FIELDS, UNITS, LexicalIndex, bm25, idf, length_norm, write_lexical
+from lci_py.index.shards.numbering import Numbering, number_slots
+from lci_py.index.shards.term_counts import Sparse, count
 
 Bag = list[tuple[int, int]]  # (word, count), a word as often as it likes
 #: A word's terms are its parts and the whole of it: words share terms, and one has a term twice.
@@ -230,7 +230,7 @@ def test_counts_add_up(rows: list[Bag], size: int) -> None:
     """Whatever the slices are."""
     indptr = np.cumsum([0, *map(len, WORD_TERMS)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bags, "_SLICE", size)
+        patch.setattr(term_counts, "_SLICE", size)
         found = count(
             sparse(rows), indptr, np.array([t for word in WORD_TERMS for t in word], np.int32), len(rows), len(TERMS)
         )

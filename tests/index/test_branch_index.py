@@ -15,9 +15,9 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError, UsageError
-from lci_py.index import branch_build, work
-from lci_py.index.branches import BranchIndex
-from lci_py.index.manifest import Manifest, read_manifest
+from lci_py.index.build import branches as branch_build, worker
+from lci_py.index.shards.branches import BranchIndex
+from lci_py.index.store.manifest import Manifest, read_manifest
 from lci_py.search.branch_diff import differing, differing_name
 from lci_py.types import BuildSummary
 from tests.branch_repo import branch, commit, git, init
@@ -129,9 +129,9 @@ def test_what_differs(root: Path) -> None:
 
 def test_only_what_differs_is_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    real = work.define_data
-    monkeypatch.setattr(work, "define_data", lambda path, *a, **k: (parsed.append(path), real(path, *a, **k))[1])
-    monkeypatch.setattr("lci_py.index.parse._FORKS", False)
+    real = worker.define_data
+    monkeypatch.setattr(worker, "define_data", lambda path, *a, **k: (parsed.append(path), real(path, *a, **k))[1])
+    monkeypatch.setattr("lci_py.index.build.worker_pool._FORKS", False)
     branch(root, "again", CHANGED)
     settle(root)
     index(root, "other", "again")

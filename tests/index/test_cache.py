@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.index.cache import FILE, Cache
+from lci_py.index.store.cache import FILE, Cache
 from tests.conftest import PROJECT
 
 SECRET = b"s" * 32
@@ -267,7 +267,7 @@ def test_readers_do_not_keep_a_writer_from_writing(folder: Path) -> None:
 
 def test_a_full_disk_loses_nothing_that_was_kept(folder: Path) -> None:
     script = (
-        "import resource, os; from pathlib import Path; from lci_py.index.cache import Cache\n"
+        "import resource, os; from pathlib import Path; from lci_py.index.store.cache import Cache\n"
         f"folder = Path({str(folder)!r})\n"
         "size = (folder / 'cache.sqlite').stat().st_size\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))\n"

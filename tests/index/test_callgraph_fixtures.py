@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lci_py.index.links import AMBIGUOUS, CALLS, OVERRIDE
+from lci_py.callgraph.edges import AMBIGUOUS, CALLS, OVERRIDE
 from tests.index.segments import extracted, full
 
 FIXTURES = Path(__file__).resolve().parent.parent.parent / "fixtures" / "callgraph"

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index import vectors
-from lci_py.index.dense import DenseIndex
-from lci_py.index.numbering import Numbering
-from lci_py.index.vectors import write_dense
+from lci_py.index.shards import vectors
+from lci_py.index.shards.dense import DenseIndex
+from lci_py.index.shards.numbering import Numbering
+from lci_py.index.shards.vectors import write_dense
 from tests.index.layout import random_layouts
 
 

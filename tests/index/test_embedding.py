@@ -13,14 +13,14 @@ from lci_py.embed.contextual import ContextualEncoder
 from lci_py.embed.encoder import Encoder
 from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import DamagedIndexError
-from lci_py.index import embedding
-from lci_py.index.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts, pending
-from lci_py.index.fields import text_fields
-from lci_py.index.late import write_tokens
-from lci_py.index.rows import Rows, number
-from lci_py.index.vectors import write_dense
-from lci_py.source.walk import WalkOptions, walk
-from lci_py.source.worker import FileRecord, process_file
+from lci_py.index.build import embedding
+from lci_py.index.build.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts, pending
+from lci_py.index.shards.segment_rows import Rows, number
+from lci_py.index.shards.text_fields import text_fields
+from lci_py.index.shards.tokens import write_tokens
+from lci_py.index.shards.vectors import write_dense
+from lci_py.source.file_record import FileRecord, process_file
+from lci_py.source.repository.walk import WalkOptions, walk
 from tests import tiny_models as tiny
 from tests.conftest import CORPUS
 
@@ -138,7 +138,7 @@ def test_a_segment_of_moved_files_is_copied(
     known = dict(zip(found.parts, found.pieces, strict=True))
     assert all(known[part] == ids for part, ids in zip(some.embedded.parts, some.embedded.pieces, strict=True))
     # On disk as well, in slices.
-    monkeypatch.setattr("lci_py.index.vectors.BLOCK", size)
+    monkeypatch.setattr("lci_py.index.shards.vectors.BLOCK", size)
     some.stored(tmp_path / "copied", found)
     some.stored(tmp_path / "computed")
     assert (tmp_path / "copied" / "d.faiss").read_bytes() == (tmp_path / "computed" / "d.faiss").read_bytes()
@@ -198,7 +198,7 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
         (folder / "z" / f"{i:02}" / "19").mkdir(parents=True)
         (folder / "z" / f"{i:02}" / "19" / "a.txt").write_text((folder / "19" / "a.txt").read_text())
     # What is embedded of a path is its end.
-    monkeypatch.setattr("lci_py.index.fields.EMBEDDED_FOLDERS", 1)
+    monkeypatch.setattr("lci_py.index.shards.text_fields.EMBEDDED_FOLDERS", 1)
     found = number(extracted(folder, texts=True))
     assert len(found.chunk_unit) == 23
     return found

@@ -16,12 +16,12 @@ from hypothesis import given, strategies as st
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError, LciError
-from lci_py.index import manifest as manifests
-from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.compare import settled_mtime, settled_ns
-from lci_py.index.files import UNSETTLED, FileTable, Known, write_files
-from lci_py.index.manifest import MANIFEST, read_manifest, shard_digest
-from lci_py.index.trust import seal
+from lci_py.index.build.changes import settled_mtime, settled_ns
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.files import UNSETTLED, FileTable, Known, write_files
+from lci_py.index.store import manifest as manifests
+from lci_py.index.store.manifest import MANIFEST, read_manifest, shard_digest
+from lci_py.index.store.seal import seal
 from lci_py.types import MODES, FileEntry, SearchRequest, Skip
 
 PATHS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
@@ -111,7 +111,7 @@ HEADERS: dict[str, Any] = {
 
 
 def with_header(path: Path, text: bytes, length: int | None = None) -> None:
-    from lci_py.index.arrays import MAGIC
+    from lci_py.index.shards.arrays import MAGIC
 
     size = len(text) if length is None else length
     path.write_bytes(MAGIC + size.to_bytes(8, "little") + text + bytes(4096))

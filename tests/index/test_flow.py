@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
+from lci_py.callgraph.pointsto.constraints import MOST_VALUES
+from lci_py.callgraph.pointsto.program_constraints import FlowFile
+from lci_py.callgraph.pointsto.solve import Solver
 from lci_py.errors import DamagedIndexError
-from lci_py.index.constraints import MOST_VALUES
-from lci_py.index.gather import FlowFile
-from lci_py.index.solve import Solver
-from lci_py.source.extract import extract
-from lci_py.source.flow import Flow, decode
+from lci_py.source.dataflow.constraints import Flow, decode
+from lci_py.source.extract.extract import extract
 from tests.index.segments import extracted, full
 
 SOURCE = b"""

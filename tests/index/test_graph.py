@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from lci_py import app
+from lci_py.callgraph.edges import STORED
 from lci_py.errors import DamagedIndexError
-from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.graph import CALLS, IMPORTS, INHERITS, GraphIndex, read_links, write_graph
-from lci_py.index.links import STORED
-from lci_py.index.manifest import read_manifest
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, read_links, write_graph
+from lci_py.index.store.manifest import read_manifest
 from tests.index.segments import assert_same, full
 
 CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {

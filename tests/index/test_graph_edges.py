@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.graph import CALLS, IMPORTS, GraphIndex, read_links, write_graph
+from lci_py.index.shards.graph import CALLS, IMPORTS, GraphIndex, read_links, write_graph
 from tests.index.segments import full
 from tests.index.test_graph import filled, rewrite
 

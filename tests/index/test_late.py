@@ -12,10 +12,10 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.encoder import Encoder
 from lci_py.errors import DamagedIndexError
-from lci_py.index import late
-from lci_py.index.arrays import write_arrays
-from lci_py.index.late import Bags, TokenBags, TokenTable, write_tokens
-from lci_py.index.numbering import Numbering
+from lci_py.index.shards import tokens as late
+from lci_py.index.shards.arrays import write_arrays
+from lci_py.index.shards.numbering import Numbering
+from lci_py.index.shards.tokens import Bags, TokenBags, TokenTable, write_tokens
 from tests.index.layout import random_layouts
 
 ROWS = 50

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.index import beside, linking
-from lci_py.index.linking import Linking
+from lci_py.callgraph import forked
+from lci_py.index.build import graph_process
+from lci_py.index.build.graph_process import Linking
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 
@@ -72,7 +73,7 @@ def test_what_a_process_fails_to_link_is_linked_all_the_same(
 ) -> None:
     alone = _graph(root, 1)
     started = _started(monkeypatch)
-    monkeypatch.setattr(linking, "_link_beside", end)
+    monkeypatch.setattr(graph_process, "_link_beside", end)
     assert _graph(root, 2) == alone and len(started) == 1
 
 
@@ -83,7 +84,7 @@ def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
     """A process that ends early, or fails, has given nothing."""
     alone = _graph(root, 1)
 
-    def broken(self: beside.Beside) -> None:
+    def broken(self: forked.Beside) -> None:
         if data is None:
             raise OSError
         reader, writer = os.pipe()
@@ -93,7 +94,7 @@ def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
             os._exit(0 if data == b"" else 1)
         os.close(writer)
 
-    monkeypatch.setattr(beside.Beside, "_start", broken)
+    monkeypatch.setattr(forked.Beside, "_start", broken)
     assert _graph(root, 2) == alone
 
 

@@ -15,16 +15,16 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import IndexWriteError
-from lci_py.index import lock
-from lci_py.index.clean import clean
-from lci_py.index.lock import HOOK_LOCKS, WRITE_LOCK, turn, writer
+from lci_py.index.store import lock
+from lci_py.index.store.clean import clean
+from lci_py.index.store.lock import HOOK_LOCKS, WRITE_LOCK, turn, writer
 from tests.conftest import PROJECT, Ran
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
 
 HOLD = """
 import sys, pathlib
-from lci_py.index.lock import writer
+from lci_py.index.store.lock import writer
 with writer(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.numbering import COUNTED, Numbering, number_slots
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.numbering import COUNTED, Numbering, number_slots
 
 ROWS = COUNTED[1:]
 

@@ -19,10 +19,11 @@ import pytest
 from lci_py import app
 from lci_py.embed.contextual import ContextualEncoder
 from lci_py.errors import BadPathError, ShardVersionError
-from lci_py.index import build, compare, generation, parts, segment, store, work
-from lci_py.index.manifest import MANIFEST, Segment, read_manifest
+from lci_py.index.build import changes, generation, merge_policy, run as build, segment_writer, worker
+from lci_py.index.store import commit
+from lci_py.index.store.manifest import MANIFEST, Segment, read_manifest
 from lci_py.render.json import envelope
-from lci_py.source.digest import digest
+from lci_py.source.text.digest import digest
 from lci_py.types import BuildSummary, SearchRequest
 from tests import tiny_models
 from tests.conftest import Ran
@@ -106,7 +107,7 @@ def test_only_what_changed_is_read_and_parsed(root: Path, monkeypatch: pytest.Mo
     chunks = refresh(root).chunks
     (root / "f0.py").write_text(source(0, "other"))
     read: list[str] = []
-    for module in (work, compare):
+    for module in (worker, changes):
         real = module.read_file  # type: ignore[attr-defined]
         monkeypatch.setattr(module, "read_file", lambda root, path, real=real: (read.append(path), real(root, path))[1])
     built = refresh(root)
@@ -384,7 +385,7 @@ def test_a_setting_that_decides_which_files_there_are(root: Path) -> None:
 
 def test_another_version_of_the_program(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refresh(root)
-    for module in (build, work):
+    for module in (build, worker):
         monkeypatch.setattr(module, "__version__", "99.0.0")
     built = refresh(root)
     assert (done(built), built.generation) == ((FILES, 0, 0), 2)
@@ -521,7 +522,7 @@ def test_small_segments_are_merged(root: Path) -> None:
 
 def test_few_segments_and_little_rewritten(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With segments that are large enough to be left alone: their number and what is written grow with the logarithm."""
-    monkeypatch.setattr(parts, "_SMALL_CHUNKS", 1)
+    monkeypatch.setattr(merge_policy, "_SMALL_CHUNKS", 1)
     refresh(root)
     written = 0
     for number in range(30):
@@ -537,7 +538,7 @@ def test_few_segments_and_little_rewritten(root: Path, monkeypatch: pytest.Monke
 
 def test_there_is_a_limit_to_segments(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the settings say: a .lci.toml that came with a clone must not cost a query all its open files."""
-    for module in (parts, generation, segment):
+    for module in (merge_policy, generation, segment_writer):
         monkeypatch.setattr(module, "MOST_SEGMENTS", 8)
     for number in range(60):
         (root / f"n{number}.py").write_text(f"def n{number}(): pass\n")
@@ -552,7 +553,7 @@ def test_there_is_a_limit_to_segments(root: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_many_changes_at_random(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "_SMALL_CHUNKS", 3)
+    monkeypatch.setattr(merge_policy, "_SMALL_CHUNKS", 3)
     chance = random.Random(5)
     refresh(root)
     for _ in range(12):
@@ -572,18 +573,18 @@ def test_many_changes_at_random(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @contextmanager
 def between_the_walk_and_the_lock(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Any]) -> Any:
-    real = store.staging
+    real = commit.staging
 
     @contextmanager
     def late(index_dir: Path, wait: float = 0.0) -> Any:
-        monkeypatch.setattr(store, "staging", real)
+        monkeypatch.setattr(commit, "staging", real)
         act()
         with real(index_dir, wait) as folder:
             yield folder
 
-    monkeypatch.setattr(store, "staging", late)
+    monkeypatch.setattr(commit, "staging", late)
     yield
-    monkeypatch.setattr(store, "staging", real)
+    monkeypatch.setattr(commit, "staging", real)
 
 
 def test_a_file_that_another_writer_found_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -632,7 +633,7 @@ def test_a_writer_of_a_newer_format_meanwhile(root: Path, monkeypatch: pytest.Mo
 
 def test_a_file_that_changes_while_it_is_indexed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The walk saw one content, the parser another: the next look at it finds the truth."""
-    real = work.read_file
+    real = worker.read_file
     (root / "f0.py").write_text(source(0, "first"))
 
     def read(where: str, path: str) -> Any:
@@ -641,7 +642,7 @@ def test_a_file_that_changes_while_it_is_indexed(root: Path, monkeypatch: pytest
         return real(where, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "read_file", read)
+        patch.setattr(worker, "read_file", read)
         refresh(root)
     with app.open_session(str(root), refresh="never") as session:
         sha = next(item.sha for item in session.files.known() if item.path == "f0.py")

@@ -11,12 +11,12 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError
-from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.numbering import Numbering
-from lci_py.index.related import MOST_PAIRS, RelatedTerms, evidence, shortens, write_related
+from lci_py.index.shards.abbreviations import MOST_PAIRS, RelatedTerms, evidence, shortens, write_related
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.numbering import Numbering
 from lci_py.search.session import Session
-from lci_py.source.languages import detect
-from lci_py.source.worker import FileRecord, process_data
+from lci_py.source.file_record import FileRecord, process_data
+from lci_py.source.syntax.languages import detect
 from lci_py.types import FileEntry
 
 FILES = {

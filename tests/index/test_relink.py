@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from lci_py.callgraph import changed_lookups, lookups, relink as relinking
+from lci_py.callgraph.edges import Links
+from lci_py.callgraph.relink import relink
 from lci_py.errors import DamagedIndexError
-from lci_py.index import changes, lookups, relink as relinking
-from lci_py.index.links import Links
-from lci_py.index.relink import relink
 from tests.index.programs import histories
 from tests.index.segments import Segmented, assert_same, full
 
@@ -32,7 +32,7 @@ def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share:
 @given(histories())
 def test_look_ups_that_share_a_key_miss_nothing(history: list[dict[str, str]]) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        for module in (changes, lookups):
+        for module in (changed_lookups, lookups):
             patch.setattr(module, "key_of", lambda look_up: len("".join(look_up)) % 5)
         index = Segmented(Path(folder), history[0])
         for files in history[1:]:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.numbering import Numbering
-from lci_py.index.rows import number
-from lci_py.index.sqltables import SqlTables
-from lci_py.index.symbolic import write_symbolic
-from lci_py.source.worker import FileRecord
+from lci_py.index.shards.callgraph_tables import SqlTables
+from lci_py.index.shards.numbering import Numbering
+from lci_py.index.shards.segment_rows import number
+from lci_py.index.shards.symbols_writer import write_symbolic
+from lci_py.source.file_record import FileRecord
 from tests.index.segments import extracted
 
 SOURCE = "class A {\n void f(int x) { f(1); }\n void f() {}\n}\n"

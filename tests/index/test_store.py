@@ -25,9 +25,9 @@ from lci_py.errors import (
     ShardVersionError,
     WrongRootError,
 )
-from lci_py.index import manifest as manifests, store
-from lci_py.index.manifest import MANIFEST, OpenIndex, read_manifest
-from lci_py.index.trust import seal
+from lci_py.index.store import commit, manifest as manifests
+from lci_py.index.store.manifest import MANIFEST, OpenIndex, read_manifest
+from lci_py.index.store.seal import seal
 from lci_py.render.json import envelope
 from lci_py.types import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran
@@ -464,7 +464,7 @@ def test_a_disk_that_is_full_from_the_start(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
 def test_two_writers_at_once(copy: Path, lci: Callable[..., Ran], expected: dict[str, Any]) -> None:
-    with store.staging(copy / ".lci"):
+    with commit.staging(copy / ".lci"):
         ran = lci("index", "--full", "--json", "--wait", "0", cwd=copy)
         assert (ran.code, ran.json()["error"]["code"]) == (3, "index_write")
         assert f"(process {os.getpid()})" in ran.json()["error"]["message"]
@@ -475,16 +475,16 @@ def test_two_writers_at_once(copy: Path, lci: Callable[..., Ran], expected: dict
 def test_a_writer_that_waited_for_another_takes_the_next_generation(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = store.staging
+    real = commit.staging
 
     @contextmanager
     def late(index_dir: Path, wait: float) -> Iterator[Path]:
-        monkeypatch.setattr(store, "staging", real)
+        monkeypatch.setattr(commit, "staging", real)
         assert app.build_index(str(copy), jobs=1, full=True).generation == 2  # between the walk and the lock
         with real(index_dir) as folder:
             yield folder
 
-    monkeypatch.setattr(store, "staging", late)
+    monkeypatch.setattr(commit, "staging", late)
     assert app.build_index(str(copy), jobs=1, full=True).generation == 3
 
 

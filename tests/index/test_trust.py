@@ -17,8 +17,8 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError, TrustKeyError, UntrustedIndexError
-from lci_py.index import manifest as manifests, store, trust
-from lci_py.index.manifest import MANIFEST, read_manifest
+from lci_py.index.store import commit, manifest as manifests, seal as trust
+from lci_py.index.store.manifest import MANIFEST, read_manifest
 from lci_py.types import SearchRequest
 from tests.conftest import PROJECT, Ran
 
@@ -85,7 +85,7 @@ def test_two_processes_that_make_the_key_at_once_have_one(keys: Path, monkeypatc
 
 
 def test_many_processes_make_one_key(keys: Path) -> None:
-    code = "from lci_py.index.trust import ensure_key; print(ensure_key().hex())"
+    code = "from lci_py.index.store.seal import ensure_key; print(ensure_key().hex())"
     started = [
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=PROJECT, text=True) for _ in range(6)
     ]
@@ -274,7 +274,7 @@ def test_a_damaged_index_is_not_taken_over(clone: Path) -> None:
     data[-1] ^= 1
     shard.write_bytes(data)
     os.utime(shard, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert not store.adopt(clone / ".lci")
+    assert not commit.adopt(clone / ".lci")
     built = app.build_index(str(clone), jobs=1, trust=True)
     assert built.changed and "damaged" in built.warnings[0]
     assert names(clone) == ["genuine"]

@@ -12,9 +12,9 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError, ShardMissingError
-from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.numbering import Numbering
-from lci_py.index.unit_table import _COLUMNS, UNIT_KINDS, UnitTable
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.numbering import Numbering
+from lci_py.index.shards.unit_columns import _COLUMNS, UNIT_KINDS, UnitTable
 from lci_py.search.session import Session
 from lci_py.types import SearchRequest
 from tests.conftest import copy_corpus

@@ -20,7 +20,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 KINDS = ("function", "method", "class")
 Key = tuple[str, int, str]  # kind, line of the name, name

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lci_py.source.languages import is_test
+from lci_py.source.syntax.languages import is_test
 from lci_py.types_conflicts import Conflict
 from tests.quality.conflicts_read import Definition, read_conflicts
 

@@ -15,8 +15,8 @@ import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from lci_py.source.extract import extract
-from lci_py.source.languages import detect
+from lci_py.source.extract.extract import extract
+from lci_py.source.syntax.languages import detect
 
 NOT_DEFINITIONS = {
     "import", "parameter", "local", "label", "externvar", "prototype", "header", "package", "using", "unknown",

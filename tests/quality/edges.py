@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lci_py import app
-from lci_py.index import links
-from lci_py.index.links import CALLS, INHERITS
-from lci_py.index.sqltables import SqlTables
+from lci_py.callgraph import edges as links
+from lci_py.callgraph.edges import CALLS, INHERITS
+from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.search.session import Session
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
 

@@ -15,7 +15,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Symbol
 
 Key = tuple[str, int, str, str]  # path, line, name, owner

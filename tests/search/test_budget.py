@@ -17,8 +17,8 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import BudgetExceededError, DamagedIndexError
-from lci_py.index.dense import DenseIndex
-from lci_py.index.symbols import SymbolicIndex
+from lci_py.index.shards.dense import DenseIndex
+from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.search import plan as plans, race
 from lci_py.search.retriever import DenseRetriever, LexicalRetriever, SymbolicRetriever
 from lci_py.search.session import Session

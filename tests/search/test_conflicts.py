@@ -9,8 +9,8 @@ import pytest
 from lci_py.search.conflicts import Site, definitions, group_key
 from lci_py.search.logic import Machine
 from lci_py.source.conditions.paths import path_condition
-from lci_py.source.extract import extract
-from lci_py.source.languages import is_test
+from lci_py.source.extract.extract import extract
+from lci_py.source.syntax.languages import is_test
 from lci_py.types import DefinitionSite
 
 LANGUAGES = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lci_py import app
-from lci_py.index.dense import DenseIndex
+from lci_py.index.shards.dense import DenseIndex
 from lci_py.search.query import read_text
 from lci_py.search.retriever import DenseRetriever
 from lci_py.search.session import Session

@@ -15,7 +15,7 @@ from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.render import json as render
 from lci_py.search.session import Session
-from lci_py.source.layers import ignored_by
+from lci_py.source.repository.ignore_layers import ignored_by
 from lci_py.types import MODES, Filters, SearchRequest
 from tests.conftest import Ran
 from tests.render.test_json import definition

@@ -14,7 +14,7 @@ import pytest
 from lci_py import app
 from lci_py.cli import main
 from lci_py.errors import DamagedIndexError, UsageError
-from lci_py.index.graph import GraphIndex
+from lci_py.index.shards.graph import GraphIndex
 from lci_py.search.session import Session
 from lci_py.types import Answer, SearchRequest
 from tests.cli_fake import VALIDATOR

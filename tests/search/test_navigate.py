@@ -146,7 +146,7 @@ def test_a_call_by_another_name_is_not_external(tmp_path: Path) -> None:
 
 
 def test_every_call_of_a_definition_is_a_callee_or_external(session: Session) -> None:
-    from lci_py.index.around import calls_in
+    from lci_py.index.shards.symbol_queries import calls_in
 
     rows = session.symbols.symbol_rows(range(session.graph.n_symbols))
     for number, row in rows.items():

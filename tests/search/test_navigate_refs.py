@@ -9,7 +9,7 @@ import pytest
 
 from lci_py import app
 from lci_py.search.session import Session
-from lci_py.source.occurrences import finder, occurrences
+from lci_py.source.extract.occurrences import finder, occurrences
 from lci_py.types import Filters
 from lci_py.types_graph import GraphRequest
 from tests.search.graph_repo import build

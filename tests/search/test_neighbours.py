@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py import app
+from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, IMPORT, NAME, SCOPE, Links, confidence
 from lci_py.errors import DamagedIndexError
-from lci_py.index.arrays import Arrays, write_arrays
-from lci_py.index.graph import CALLS, IMPORTS, INHERITS, GraphIndex, write_graph
-from lci_py.index.links import AMBIGUOUS, CALLBACK, IMPORT, NAME, SCOPE, Links, confidence
-from lci_py.index.unit_table import UNIT_KINDS, UnitTable
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, write_graph
+from lci_py.index.shards.unit_columns import UNIT_KINDS, UnitTable
 from lci_py.search.fusion import GRAPH, Candidates, Ranked
 from lci_py.search.neighbours import MOST, neighbours
 from lci_py.search.plan import Plan

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.search.present import SourceReader
-from lci_py.source.digest import digest
+from lci_py.source.text.digest import digest
 
 
 @pytest.fixture(scope="module")

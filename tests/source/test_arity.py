@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.source.arity import LARGEST, NAMED, UNKNOWN, lacks_only_defaults, packed, takes
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
+from lci_py.source.syntax.arity import LARGEST, NAMED, UNKNOWN, lacks_only_defaults, packed, takes
 
 MANY = 255
 #: Language -> (source, name -> (least, most), None where nothing is known; per call of `g`, how many it has).

@@ -7,13 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.source import branches
-from lci_py.source.branches import UNKNOWN, GitTrouble, Repository, Tip, blob_id, near_misses, resolve, same_tips
-from lci_py.source.definitions import definitions
-from lci_py.source.extract import extract
-from lci_py.source.languages import HEAD_BYTES, detect
-from lci_py.source.tree_rules import TreeRules
-from lci_py.source.walk import WalkOptions, walk
+from lci_py.source.extract.definitions import definitions
+from lci_py.source.extract.extract import extract
+from lci_py.source.repository import branches
+from lci_py.source.repository.branches import (
+    UNKNOWN,
+    GitTrouble,
+    Repository,
+    Tip,
+    blob_id,
+    near_misses,
+    resolve,
+    same_tips,
+)
+from lci_py.source.repository.ignored import TreeRules
+from lci_py.source.repository.walk import WalkOptions, walk
+from lci_py.source.syntax.languages import HEAD_BYTES, detect
 from tests.branch_repo import branch, commit, git, init
 from tests.conftest import CORPUS
 

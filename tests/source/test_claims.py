@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.source.claims import COMPUTED, MAX_CLAIMS, claimed, code_value, is_specific, place_kind
-from lci_py.source.claims.values import agree, word
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
+from lci_py.source.stated_values import COMPUTED, MAX_CLAIMS, claimed, code_value, is_specific, place_kind
+from lci_py.source.stated_values.values import agree, word
 from lci_py.types import Claim
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.source.conditions import File, Tags, conjuncts, join, negate
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 
 def tags(path: str, language: str, source: str) -> list[tuple[str, str | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lci_py.source.conditions import File, Tags
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 GO = [
     ("linux.go", "package p", None),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.source.conditions.paths import path_condition, source_root
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 PATHS = [
     # language, path, condition, root

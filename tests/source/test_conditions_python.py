@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.config import FEATURE_FLAGS
 from lci_py.source.conditions.flags import gate, readable
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 
 def tags(source: str, flags: tuple[str, ...] = FEATURE_FLAGS) -> list[str | None]:

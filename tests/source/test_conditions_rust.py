@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from lci_py.source.conditions import File, Tags
 from lci_py.source.conditions.rust_cfg import predicate, quote, unquote
 from lci_py.source.conditions.rust_macros import scan, wrapped
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 
 def tags(path: str, language: str, source: str) -> list[tuple[str, str | None]]:

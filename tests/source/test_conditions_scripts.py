@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.config import FEATURE_FLAGS
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 
 def tags(language: str, source: str) -> list[str | None]:

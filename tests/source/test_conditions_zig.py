@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 ZIG = [
     ("const a = if (builtin.os.tag == .windows) struct {\nfn f() void {}\n} else struct {\nfn f() void {}\n};",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.source.arity import NAMED, UNKNOWN
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
+from lci_py.source.syntax.arity import NAMED, UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.source.extract import extract
-from lci_py.source.languages import detect, load_languages
+from lci_py.source.extract.extract import extract
+from lci_py.source.syntax.languages import detect, load_languages
 from lci_py.types import Extract
 
 FIXTURES = Path(__file__).resolve().parent.parent.parent / "fixtures"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.index.links import CALLS
-from lci_py.source.extract import extract
-from lci_py.source.flow import decode
+from lci_py.callgraph.edges import CALLS
+from lci_py.source.dataflow.constraints import decode
+from lci_py.source.extract.extract import extract
 from tests.index.segments import extracted, full
 
 

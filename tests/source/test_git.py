@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.source.git import common_dir, git_root, head
+from lci_py.source.repository.git import common_dir, git_root, head
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 

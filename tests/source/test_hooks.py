@@ -17,10 +17,10 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import HookError
-from lci_py.index import hook_run
-from lci_py.index.lock import writer
-from lci_py.source import hooks as module
-from lci_py.source.hooks import HOOKS, hooks
+from lci_py.index.store import background_run
+from lci_py.index.store.lock import writer
+from lci_py.source.repository import hooks as module
+from lci_py.source.repository.hooks import HOOKS, hooks
 from lci_py.types import SearchRequest
 from tests.cli_fake import VALIDATOR
 from tests.conftest import PROJECT, Ran
@@ -335,7 +335,7 @@ def test_a_run_that_fails_is_told_of_later(root: Path, lci: Callable[..., Ran]) 
     assert lci("hook", "run", cwd=root).code == 2
     (root / ".lci.toml").unlink()
     with pytest.raises(HookError):
-        hook_run.hook_run(root / ".lci", lambda: (_ for _ in ()).throw(HookError("it \x1b went wrong")))
+        background_run.hook_run(root / ".lci", lambda: (_ for _ in ()).throw(HookError("it \x1b went wrong")))
     found = app.hooks(str(root), "status")
     assert "went wrong" in found["warnings"][0]
     assert "\x1b" not in lci("hook", "status", cwd=root).out

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.source import worker
-from lci_py.source.extract import extract
-from lci_py.source.languages import is_deep, load_languages
-from lci_py.source.limits import DEFAULTS, Limits, OutOfTime, graver, time_limit
-from lci_py.source.walk import LIMIT_REASONS, REASONS
-from lci_py.source.worker import FileRecord, process_file
+from lci_py.source import file_record
+from lci_py.source.extract.extract import extract
+from lci_py.source.file_record import FileRecord, process_file
+from lci_py.source.repository.walk import LIMIT_REASONS, REASONS
+from lci_py.source.syntax.languages import is_deep, load_languages
+from lci_py.source.syntax.limits import DEFAULTS, Limits, OutOfTime, graver, time_limit
 from lci_py.types import Extract, FileEntry
 from tests.torture import shapes
 
@@ -145,7 +145,7 @@ def test_python_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pyte
         re.match(r"(a+)+$", "a" * 60 + "b")
         raise AssertionError
 
-    monkeypatch.setattr(worker, "extract", endless)
+    monkeypatch.setattr(file_record, "extract", endless)
     found = record(tmp_path, "a.py", MANY, max_file_seconds=0.05)
     assert (found.limit, found.extract.language, len(found.bags)) == ("parser_timeout", "python", 3)
 
@@ -209,13 +209,13 @@ def test_an_exception_that_is_swallowed_is_raised_again() -> None:
 
 
 def test_waiting_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = worker.extract
+    real = file_record.extract
 
     def slow(*given: Any) -> Extract:
         time.sleep(0.4)
         return real(*given)
 
-    monkeypatch.setattr(worker, "extract", slow)
+    monkeypatch.setattr(file_record, "extract", slow)
     assert record(tmp_path, "a.py", MANY, max_file_seconds=0.3).limit == ""
 
 
@@ -237,15 +237,15 @@ def test_a_parser_on_a_busy_machine_goes_on() -> None:
 def test_a_file_that_needs_too_much_memory_is_kept_as_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], name: str
 ) -> None:
-    real = worker.extract
+    real = file_record.extract
 
     def extract_quietly(*given: Any) -> Extract:
         faulthandler.disable()  # pytest's, which would report the end that is meant
         sys.unraisablehook = lambda _lost: None  # pytest's, which wants memory itself, and says so when it gets none
         return real(*given)
 
-    monkeypatch.setattr(worker, "extract", extract_quietly)
-    monkeypatch.setattr(worker, "WORKER_BYTES", 90_000_000)
+    monkeypatch.setattr(file_record, "extract", extract_quietly)
+    monkeypatch.setattr(file_record, "WORKER_BYTES", 90_000_000)
     (tmp_path / name).write_bytes((b"f(1);\n" if name == "a.py" else b"int a;\n") * 150_000)
     (tmp_path / "b.py").write_text("def other(): pass\n")
     built = app.build_index(str(tmp_path), jobs=2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.source.morphology import forms
-from lci_py.source.words import STOPWORDS, stem
+from lci_py.source.text.morphology import forms
+from lci_py.source.text.words import STOPWORDS, stem
 
 
 @pytest.mark.parametrize(

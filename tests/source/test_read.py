@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.source import read
-from lci_py.source.read import read_file
+from lci_py.source.repository import read
+from lci_py.source.repository.read import read_file
 
 
 @pytest.mark.parametrize("size", [0, 1, 4096, 100_000])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.source.record import Place, decode, encode
-from lci_py.source.worker import FileRecord, process_data
+from lci_py.source.file_record import FileRecord, process_data
+from lci_py.source.record_codec import Place, decode, encode
 from lci_py.types import KINDS, Base, Call, Chunk, Extract, FileEntry, Import, Symbol
 
 TEXT = st.text(st.characters(), max_size=8)

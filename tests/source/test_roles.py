@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.source.extract import extract
-from lci_py.source.languages import detect
-from lci_py.source.roles import has_mark, is_generated_name
+from lci_py.source.extract.extract import extract
+from lci_py.source.extract.roles import has_mark, is_generated_name
+from lci_py.source.syntax.languages import detect
 from lci_py.types import Handed
 
 HANDS_ON = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.source.extract import extract
-from lci_py.source.languages import TEXT, detect, load_languages
-from lci_py.source.occurrences import finder, occurrences
+from lci_py.source.extract.extract import extract
+from lci_py.source.extract.occurrences import finder, occurrences
+from lci_py.source.syntax.languages import TEXT, detect, load_languages
 
 
 def names(source: str) -> list[str]:

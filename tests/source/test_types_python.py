@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.source.extract import extract
+from lci_py.source.extract.extract import extract
 
 SOURCE = b"""
 top = make()

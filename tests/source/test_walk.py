@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lci_py.errors import BadGlobError, BadPathError
-from lci_py.source.read import read_file
-from lci_py.source.walk import REASONS, WalkOptions, content_reason, walk
+from lci_py.source.repository.read import read_file
+from lci_py.source.repository.walk import REASONS, WalkOptions, content_reason, walk
 
 
 @pytest.fixture(autouse=True)
@@ -271,7 +271,7 @@ def test_a_root_that_cannot_be_walked(tmp_path: Path) -> None:
 
 def test_pathspec_is_imported_for_globs_only(tmp_path: Path) -> None:
     make(tmp_path, {".gitignore": "build/\n", "a": ""})
-    code = "import sys; from pathlib import Path; from lci_py.source.walk import *; walk(Path(sys.argv[1]))"
+    code = "import sys; from pathlib import Path; from lci_py.source.repository.walk import *; walk(Path(sys.argv[1]))"
     code += "; sys.exit('pathspec' in sys.modules)"
     command = [sys.executable, "-c", code, str(tmp_path)]
     package_root = Path(__file__).parents[2]
@@ -414,7 +414,7 @@ def test_a_shortage_of_the_process_is_no_reason_to_leave_a_file_out(
         raise OSError(errno.EMFILE, "Too many open files")
 
     with monkeypatch.context() as patch:
-        patch.setattr("lci_py.source.read.os.open", no_more)
+        patch.setattr("lci_py.source.repository.read.os.open", no_more)
         with pytest.raises(OSError, match="Too many"):
             read_file(str(tmp_path), "a.py")
         with pytest.raises(BadPathError, match="too many open files"):

@@ -22,8 +22,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lci_py.source.languages import TEXT, detect
-from lci_py.source.walk import REASONS
+from lci_py.source.repository.walk import REASONS
+from lci_py.source.syntax.languages import TEXT, detect
 from lci_py.types import MODES
 from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated

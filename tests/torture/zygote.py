@@ -60,7 +60,7 @@ def _loaded_by_a_session() -> list[str]:
 
 def _compile_queries() -> None:
     """The languages of the harness's repositories: compiling their queries takes longer than indexing those."""
-    from lci_py.source.extract import extract
+    from lci_py.source.extract.extract import extract
 
     for language in ("python", "go", "javascript", "c", "java", "markdown"):
         with suppress(Exception):  # should its signature have changed, runs are only slower

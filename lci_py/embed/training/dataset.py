@@ -1,6 +1,6 @@
 """All mined packages as one set of pairs over one vocabulary of identifier parts, without repetitions.
 
-A bag is a row of a sparse matrix: identifier parts (as `source.words.parts` splits them) with their counts.
+A bag is a row of a sparse matrix: identifier parts (as `source.text.words.parts` splits them) with their counts.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from lci_py.embed.training.corpus import Package
 from lci_py.embed.training.mine import EVERYWHERE, FIELDS, ONCE
 from lci_py.embed.training.pairs import KINDS, LANGUAGES
 from lci_py.embed.training.texts import THIN
-from lci_py.index.fields import EMBEDDED_HEADER, EMBEDDED_PATH
-from lci_py.source.words import parts
+from lci_py.index.shards.text_fields import EMBEDDED_HEADER, EMBEDDED_PATH
+from lci_py.source.text.words import parts
 
 #: Pairs of one package and language; thin languages have few packages, so more of each.
 CAP, CAP_THIN = 12_000, 60_000

@@ -166,7 +166,7 @@ def ndcg(
 ) -> tuple[float, dict[str, float]]:  # fmt: skip
     """NDCG@10 over files: mean over packages; and by kind of question.
 
-    A chunk's score is the one of dense search: cosine + `late` x coverage (`index.late`).
+    A chunk's score is the one of dense search: cosine + `late` x coverage (`index.shards.tokens`).
     """
     embed = table_embedder(rows, ratios)
     means: list[float] = []
@@ -186,7 +186,7 @@ def ndcg(
 def coverage(
     query: sparse.csr_matrix, code: sparse.csr_matrix, rows: NDArray[np.float32], ratios: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """`index.late.TokenBags.coverage` of every chunk for every question: [questions, chunks]."""
+    """`index.shards.tokens.TokenBags.coverage` of every chunk for every question: [questions, chunks]."""
     sizes = np.linalg.norm(rows, axis=1)
     used = np.flatnonzero(np.diff(code.indptr) > 0)
     distinct, back = np.unique(code.indices, return_inverse=True)

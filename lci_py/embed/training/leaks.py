@@ -53,7 +53,7 @@ def is_copy(own: NDArray[np.uint64], known: NDArray[np.uint64]) -> bool:
 def known_prints(folders: Iterable[Path]) -> NDArray[np.uint64]:
     """Fingerprints of every file below the folders, unless more than four folders share one: that is boilerplate."""
     from lci_py.embed.training.texts import left_out
-    from lci_py.source.languages import HEAD_BYTES, TEXT, detect
+    from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
 
     found = []
     for folder in folders:

@@ -19,9 +19,9 @@ from lci_py.embed.training.corpus import Package, sources
 from lci_py.embed.training.leaks import fingerprints, hits, is_copy
 from lci_py.embed.training.pairs import KINDS, PackageText, Unit, pairs_of
 from lci_py.embed.training.texts import texts
-from lci_py.index.fields import header_text, path_text
-from lci_py.source.languages import is_test
-from lci_py.source.words import WORD
+from lci_py.index.shards.text_fields import header_text, path_text
+from lci_py.source.syntax.languages import is_test
+from lci_py.source.text.words import WORD
 
 FIELDS = ("path", "header", "code")
 #: How the question was taken from the answer: not at all, word by word, or (a name) everywhere.

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lci_py.embed.training.texts import Text
-from lci_py.source.languages import is_test, load_languages
-from lci_py.source.words import WORD, parts
+from lci_py.source.syntax.languages import is_test, load_languages
+from lci_py.source.text.words import WORD, parts
 from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Chunk, Symbol
 
 KINDS = ("doc", "comment", "name", "signature", "module", "path", "section", "mention", "test")

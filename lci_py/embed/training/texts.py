@@ -11,10 +11,10 @@ from pathlib import Path
 
 from lci_py.embed.training import licences
 from lci_py.embed.training.corpus import Package, debian_rules
-from lci_py.source.extract import extract
-from lci_py.source.git import IgnoreRules
-from lci_py.source.languages import HEAD_BYTES, TEXT, detect
-from lci_py.source.walk import WalkOptions, content_reason, walk
+from lci_py.source.extract.extract import extract
+from lci_py.source.repository.git import IgnoreRules
+from lci_py.source.repository.walk import WalkOptions, content_reason, walk
+from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
 from lci_py.types import Extract
 
 #: Copies of other people's packages, and files that nobody wrote by hand.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.search.logic.parse import All, Comparison, Grammar, Not, Operand, Some, Unknown, items
 from lci_py.search.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.logic.values import Number, Values, compared, number, numeric, version, words
-from lci_py.source.patterns import lazily
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

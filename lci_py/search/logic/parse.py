@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lci_py.source.patterns import lazily
+from lci_py.source.text.patterns import lazily
 
 #: Characters of a condition that is read at all; what the index stores is shorter (conditions/text.py).
 MAX_TEXT = 8_000

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from lci_py.source.patterns import lazily
+from lci_py.source.text.patterns import lazily
 
 #: One value of a name: `3`, `(3, 8)`, or a word.
 Number = tuple[float, ...]

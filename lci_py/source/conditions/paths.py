@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lci_py.source.patterns import lazily
+from lci_py.source.text.patterns import lazily
 
 _JVM = frozenset({"java", "kotlin", "scala"})  # whose module is imported when it is needed
 _JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})

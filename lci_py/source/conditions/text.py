@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.patterns import lazily
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

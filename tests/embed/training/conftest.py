@@ -15,8 +15,8 @@ from lci_py.embed.training.leaks import fingerprints
 from lci_py.embed.training.mine import mine
 from lci_py.embed.training.pairs import PackageText
 from lci_py.embed.training.texts import Text
-from lci_py.source.extract import extract
-from lci_py.source.languages import detect
+from lci_py.source.extract.extract import extract
+from lci_py.source.syntax.languages import detect
 
 FILES = {
     "shapes/plate.py": '''# Copyright 2020 Somebody. Licensed under the terms of the licence beside this file.

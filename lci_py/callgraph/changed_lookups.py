@@ -1,0 +1,145 @@
+"""Which look-ups may have other answers after some files changed.
+
+Each file contributes to the answers of some look-ups: a definition to those of its name, a path to those of its last
+segment. A look-up whose contributions from the changed files are the same before and after has the same answer. They
+are compared in stable terms (ids of symbols and paths, never numbers or lines), so editing a body changes none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
+from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, in_go_package, module_names
+from lci_py.callgraph.lookups import COMMON_CALLS, LookUp, LookUps, key_of
+
+if TYPE_CHECKING:
+    from lci_py.callgraph.edges import Sites
+    from lci_py.index.shards.callgraph_tables import SqlTables
+
+Contribution = tuple[LookUp, tuple[object, ...]]
+#: Look-ups with one answer made of many contributions ("the only one"): most changes of these leave it as it was.
+_SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"})
+
+
+def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
+    """What a file adds to the answers of look-ups: for every kind that `LookUps` has, save "common"."""
+    facts = tables.facts(file)
+    head = facts.head
+    path, language, family, folder = head.path, head.language, head.family, head.folder
+    yield ("path", path), (language,)
+    for segments in module_names(path):
+        yield ("ending", segments[-1]), (path, segments, language)
+    if in_go_package(head):
+        yield ("go", folder), (path,)
+    if family in QUALIFIED:
+        names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
+        for name in names | ({head.package} if head.package else set()):
+            yield ("declaring", family, name), (path,)
+    for name, item in facts.bindings.items():
+        yield ("binding", path, name), (item.module, item.name, language)
+    ids = tables.stable_ids(file)
+    for star in facts.stars:
+        yield ("stars", path), (star.module, language)
+    for typed in facts.types:
+        scope, within = (ids[place] if place >= 0 else "" for place in (typed.scope, typed.within))
+        owner = facts.names[typed.scope] if typed.scope >= 0 else ""
+        yield ("typed", path, owner, typed.name), (scope, typed.text, within, language)
+    for base in facts.bases:
+        yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
+        yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
+    if language in EXPANDING:
+        for name, texts in macro_texts(facts, tables.calls(file)).items():
+            yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
+    for place in facts.callables:
+        # What is found is also asked about its file: a language that is another one counts as another definition.
+        token = (ids[place], language)
+        yield ("takes", path, facts.names[place]), (ids[place], facts.arities[place])
+        name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
+        if around:
+            parent = facts.parents[place]
+            yield ("member", path, facts.names[parent], name), (ids[parent], *token)
+        if is_top(kind, around, language):
+            yield ("top", path, name), token
+            yield ("folder", family, folder, name), token
+        if is_shared(around):
+            yield ("only", family, name), token
+            yield ("all", family, name), token
+        if is_type(kind, family):
+            yield ("type", family, name), token
+            yield ("near", family, folder, name), token
+        if facts.owners[place]:
+            yield ("orphan", family, folder, facts.owners[place], name), token
+
+
+def changed_look_ups(
+    old: SqlTables, gone: Iterable[int], new: SqlTables, fresh: Iterable[int]
+) -> dict[int, list[LookUp]]:
+    """Key to the look-ups, among those with that key, to which the changed files contribute otherwise than before.
+
+    Args:
+        old: The tables before.
+        gone: Numbers in `old` of the files that changed or were removed, ascending.
+        new: The tables now.
+        fresh: Numbers in `new` of the files that changed or were added, ascending.
+    """
+    before: dict[LookUp, list[object]] = defaultdict(list)
+    after: dict[LookUp, list[object]] = defaultdict(list)
+    for found, tables, files in ((before, old, gone), (after, new, fresh)):
+        for file in files:
+            for look_up, token in contributions(tables, file):
+                found[look_up].append(token)
+    changed: dict[int, list[LookUp]] = {}
+    for look_up in before.keys() | after.keys():
+        if before.get(look_up) != after.get(look_up):
+            changed.setdefault(key_of(look_up), []).append(look_up)
+    return changed
+
+
+def site_changes(old: SqlTables, gone: Iterable[int], new: SqlTables, fresh: Iterable[int]) -> Counter[tuple[str, str]]:
+    """By how many the calls of each (family, name) on a receiver have changed; arguments as above."""
+    change: Counter[tuple[str, str]] = Counter()
+    for tables, files, sign in ((old, gone, -1), (new, fresh, 1)):
+        for file in files:
+            family = tables.files.families[file]
+            for call in tables.calls(file):
+                if call.receiver:
+                    change[family, call.name] += sign
+    return Counter({name: count for name, count in change.items() if count})
+
+
+def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Sites) -> dict[int, list[LookUp]]:
+    """The same as `changed_look_ups` for names that became common, or are no longer."""
+    found: dict[int, list[LookUp]] = {}
+    for family, name in change:
+        if (before.count(family, name) > COMMON_CALLS) != (after.count(family, name) > COMMON_CALLS):
+            look_up = ("common", family, name)
+            found.setdefault(key_of(look_up), []).append(look_up)
+    return found
+
+
+class Answers:
+    """Tells whether a look-up's answer is another now, where comparing contributions says only that it may be."""
+
+    def __init__(self, old: SqlTables, new: SqlTables, before: Sites, after: Sites) -> None:
+        self._sides = ((old, LookUps(old, before)), (new, LookUps(new, after)))
+
+    def differ(self, look_up: LookUp) -> bool:
+        """False only if the answer is the same."""
+        if look_up[0] not in _SUMMARIES:
+            return True
+        before, after = (_stable(tables, look_ups.value(look_up)) for tables, look_ups in self._sides)
+        return before != after
+
+
+def _stable(tables: SqlTables, answer: Definition | Iterable[int] | None) -> object:
+    """An answer without numbers."""
+    heads = tables.files.heads
+    if isinstance(answer, Definition):
+        head = heads[answer.file]
+        return head.path, head.language, tables.stable_id(answer.symbol)
+    if isinstance(answer, list) and answer and isinstance(answer[0], Definition):
+        return [_stable(tables, found) for found in answer]
+    return answer if answer is None else [(heads[file].path, heads[file].language) for file in answer]

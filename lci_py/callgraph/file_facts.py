@@ -1,0 +1,239 @@
+"""What linking has to know about one file. Lean: no signatures, no texts, and names of definitions only if code can
+refer to them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, Lambda, Typed
+
+#: One name space: a TypeScript file may call what a JavaScript file defines.
+_FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
+#: Languages whose macros are texts.
+EXPANDING = frozenset({"c", "cpp", "objc"})
+#: What a declaration that is imported by its qualified name can be.
+DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
+_SEPARATOR = re.compile(r"::|[./\\]")
+_SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
+
+
+def family(language: str) -> str:
+    """Languages that call each other directly share a family."""
+    return _FAMILY.get(language, language)
+
+
+class FileHead(NamedTuple):
+    """What is known about every file at once."""
+
+    path: str
+    language: str
+    test: bool
+    package: str
+
+    @property
+    def family(self) -> str:
+        return family(self.language)
+
+    @property
+    def folder(self) -> str:
+        return posixpath.dirname(self.path)
+
+
+#: A macro's place in its file; name, receiver and number of arguments of what is called in its text.
+MacroText = tuple[int, tuple[tuple[str, str, int], ...]]
+
+
+class CallSite(NamedTuple):
+    """A call in the text, as in `lci_py.types.Call`."""
+
+    name: str
+    receiver: str
+    line: int
+    caller: int
+    arguments: int
+
+
+class BaseName(NamedTuple):
+    """A type that a symbol (a place in its file) inherits from; `line` is the symbol's."""
+
+    symbol: int
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class FileFacts:
+    """Definitions, imports and bases of one file, the definitions by their place in it.
+
+    Attributes:
+        first: Number of the file's first symbol.
+        names: Per symbol; what is not `CALLABLE` may have "" here.
+        parents: Per symbol, the place of what is around it, smaller than its own, or -1.
+        types, lambdas, flow: As in `Extract`.
+        owners: Per symbol, the type that a method without a parent says it belongs to, or "".
+        arities: Per symbol, as in `source.syntax.arity`.
+    """
+
+    head: FileHead
+    first: int
+    names: Sequence[str]
+    kinds: Sequence[str]
+    parents: Sequence[int]
+    owners: Sequence[str]
+    arities: Sequence[int]
+    imports: Sequence[Import]
+    bases: Sequence[BaseName]
+    types: Sequence[Typed]
+    lambdas: Sequence[Lambda]
+    flow: bytes
+
+    def kind_around(self, place: int) -> str:
+        """The kind of a symbol's parent, "" at the top level."""
+        parent = self.parents[place]
+        return self.kinds[parent] if parent >= 0 else ""
+
+    @cached_property
+    def callables(self) -> list[int]:
+        return [place for place, kind in enumerate(self.kinds) if kind in CALLABLE]
+
+    @cached_property
+    def top(self) -> dict[str, int]:
+        """Names that the file as a whole has: the first definition of each."""
+        found: dict[str, int] = {}
+        for place in self.callables:
+            if is_top(self.kinds[place], self.kind_around(place), self.head.language):
+                found.setdefault(self.names[place], place)
+        return found
+
+    @cached_property
+    def members(self) -> dict[int, dict[str, list[int]]]:
+        """Per symbol, the definitions right inside it, by name."""
+        found: dict[int, dict[str, list[int]]] = {}
+        for place in self.callables:
+            if self.parents[place] >= 0:
+                found.setdefault(self.parents[place], {}).setdefault(self.names[place], []).append(place)
+        return found
+
+    @cached_property
+    def base_names(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for base in self.bases:
+            found.setdefault(base.symbol, []).append(base.name)
+        return found
+
+    @cached_property
+    def typed(self) -> dict[tuple[int, str], list[Typed]]:
+        """(Scope, name) to what is known of its type, in the order of the text."""
+        found: dict[tuple[int, str], list[Typed]] = {}
+        for item in self.types:
+            found.setdefault((item.scope, item.name), []).append(item)
+        return found
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Typed]]:
+        """Name to what is known of its type in any scope, in the order of the text."""
+        found: dict[str, list[Typed]] = {}
+        for item in self.types:
+            found.setdefault(item.name, []).append(item)
+        return found
+
+    @cached_property
+    def scopes(self) -> dict[str, set[int]]:
+        """Name to the symbols that have it inside them: as a definition, or as a name with a type."""
+        found: dict[str, set[int]] = {}
+        for item in self.types:
+            if item.scope >= 0:
+                found.setdefault(item.name, set()).add(item.scope)
+        for outer, inner in self.members.items():
+            for name in inner:
+                found.setdefault(name, set()).add(outer)
+        return found
+
+    @cached_property
+    def stars(self) -> list[Import]:
+        """Imports that bind everything a module has."""
+        whole = self.head.language in ("csharp", "haskell")  # `using a.b;`, `import A.B`
+        return [
+            item
+            for item in self.imports
+            if item.alias == "." or (not item.alias and (item.name == "*" or (whole and not item.name)))
+        ]
+
+    @cached_property
+    def bindings(self) -> dict[str, Import]:
+        """What each name that an import binds stands for; the first import of a name counts."""
+        found: dict[str, Import] = {}
+        for item in self.imports:
+            found.setdefault(bound_name(item), item)
+        return found
+
+
+def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[MacroText]]:
+    """Name to the macros of a file that are texts, in their order, with what is called in each."""
+    found: dict[int, list[tuple[str, str, int]]] = {
+        place: [] for place, kind in enumerate(facts.kinds) if kind == "macro"
+    }  # fmt: skip
+    for call in calls:
+        if call.caller in found:
+            found[call.caller].append((call.name, call.receiver, call.arguments))
+    texts: dict[str, list[MacroText]] = {}
+    for place, inside in found.items():
+        texts.setdefault(facts.names[place], []).append((place, tuple(dict.fromkeys(inside))))
+    return texts
+
+
+def is_top(kind: str, around: str, language: str = "") -> bool:
+    """Whether a definition is one of its file's own names; `around` is the kind of its parent, or ""."""
+    if language == "haskell" and around == "class":
+        return True  # the methods of a type class are functions of the module
+    return kind not in ("method", "constructor") and around in ("", "namespace", "module")
+
+
+def is_type(kind: str, family: str) -> bool:
+    """Whether a definition has members of its own. Elsewhere than in Go a `type` is another name of one that does."""
+    return kind in TYPE_KINDS or (kind == "type" and family == "go")
+
+
+def is_shared(around: str) -> bool:
+    """Whether other files can see a definition: what is local to a function is its own."""
+    return around not in FUNCTION_KINDS
+
+
+def owner(kind: str, around: str, scope: str) -> str:
+    """The name of the type that a method outside it belongs to (Go, Swift extensions, C++), else ""; `around` is the
+    kind of its parent, or ""."""
+    outside = kind in ("method", "constructor") and around in ("", "namespace", "module")
+    return scope.rpartition(".")[2] if outside else ""
+
+
+def bound_name(item: Import) -> str:
+    """The local name that an import binds."""
+    if item.alias:
+        return item.alias
+    if item.name and item.name != "*":
+        return _SEPARATOR.split(item.name)[-1]
+    return _SEPARATOR.split(_SCRIPT.sub("", item.module))[-1]
+
+
+def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
+    """The lean part of what was extracted."""
+    symbols = extract.symbols
+    return FileFacts(
+        head,
+        first,
+        names=[s.name if s.kind in CALLABLE else "" for s in symbols],
+        kinds=[s.kind for s in symbols],
+        parents=[s.parent for s in symbols],
+        owners=[owner(s.kind, symbols[s.parent].kind if s.parent >= 0 else "", s.scope) for s in symbols],
+        arities=[s.arity for s in symbols],
+        imports=extract.imports,
+        bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
+        types=extract.types,
+        lambdas=extract.lambdas,
+        flow=extract.flow,
+    )

@@ -1,0 +1,72 @@
+"""A full link: the facts of all files, then the edges of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lci_py.callgraph.edges import Linked, Links, Sites, assemble
+from lci_py.callgraph.file_facts import DECLARED, FileFacts
+from lci_py.callgraph.forked import Beside
+from lci_py.callgraph.gc_paused import uncollected
+from lci_py.callgraph.lookup_tables import QUALIFIED, MemoryTables
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.pointsto.propagate import anonymous, concerns, reconciled, solved
+from lci_py.callgraph.resolve.calls import FileLinker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lci_py.callgraph.file_facts import CallSite
+    from lci_py.types import Extract
+
+
+class Linker:
+    """Links a whole repository. Files come one by one, and only what linking needs of them is kept: some 200 bytes
+    per symbol with its calls, whatever else the files hold."""
+
+    def __init__(self) -> None:
+        self._tables = MemoryTables()
+
+    def add(self, path: str, is_test: bool, extract: Extract) -> None:
+        """Take the next file. Files are added in the order of their public numbers, which is that of their paths;
+        those without symbols too, since they have numbers."""
+        self._tables.add_extract(path, is_test, extract)
+
+    def add_facts(self, facts: FileFacts, calls: Sequence[CallSite], qualified_names: Iterable[str]) -> None:
+        """The same for a file whose facts come from an index.
+
+        Args:
+            facts: Its facts.
+            calls: Its calls.
+            qualified_names: Per symbol.
+        """
+        declared = {
+            name for name, kind in zip(qualified_names, facts.kinds, strict=True) if kind in DECLARED
+        } if facts.head.family in QUALIFIED else ()  # fmt: skip
+        self._tables.add(facts, calls, declared)
+
+    def finish(self, *, fork: bool = False) -> Links:
+        """All edges. Call it once, after the last file.
+
+        Args:
+            fork: Follow functions as values in a process of its own, meanwhile. For a process without threads.
+        """
+        tables = self._tables
+        tables.freeze()
+        sites = Sites.of(tables.sites)
+        linker = FileLinker(LookUps(tables, sites))
+        linked = Linked()
+        n_files = len(tables.files.heads)
+        n_symbols = int(tables.first_symbol[-1])
+        follow = concerns(tables, range(n_files))
+        beside = Beside(lambda: solved(tables, sites).edges(n_symbols, n_files), fork=fork and follow)
+        with uncollected():
+            for file in range(n_files):
+                linked.add(*linker.link(file))
+        first_symbol = np.array(tables.first_symbol, np.int32)
+        named, followed = linked.edges(n_symbols, n_files), beside.result()
+        rows = np.concatenate([named, reconciled(tables, named, followed)], axis=1)
+        lambdas = [np.array(tables.first_lambda, np.int32), *anonymous(tables, first_symbol, range(n_files))]
+        return assemble(rows, first_symbol, linked.keys(), np.array(linked.key_sizes), sites, range(n_files), lambdas)

@@ -1,0 +1,296 @@
+"""Where linking looks things up: the interface, and its form in memory for a full link.
+
+Few and plain look-ups, so that two implementations (here, and over SQLite in sqltables.py) cannot come to differ: what
+they mean, such as "the only type of that name", is worked out in lookups.py for both.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
+from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
+
+if TYPE_CHECKING:
+    from lci_py.types import Extract
+
+_KIND = {kind: number for number, kind in enumerate(KINDS)}
+#: An import names a declaration, not a path.
+BY_NAME = frozenset({"java", "php", "csharp", "elixir", "haskell"})
+#: Code names declarations by their qualified names, if only from inside a module that several files continue.
+QUALIFIED = BY_NAME | {"ruby"}
+#: Names of files that stand for their folder.
+INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
+#: Symbols of decoded files that are kept: popular files are asked for again and again.
+_KEPT_SYMBOLS = 100_000
+
+
+class Definition(NamedTuple):
+    """A callable definition, as a look-up by name finds it."""
+
+    symbol: int
+    file: int
+    kind: str
+    around: str  # the kind of its parent, "" at the top level
+    owner: str  # as in FileFacts.owners
+
+
+class Files:
+    """All files: their heads, and look-ups by path. File numbers are places in `heads`, which are sorted by path."""
+
+    def __init__(self, heads: Sequence[FileHead]) -> None:
+        self.heads = heads
+
+    @cached_property
+    def families(self) -> list[str]:
+        known = {head.language: head.family for head in self.heads}
+        return [known[head.language] for head in self.heads]
+
+    @cached_property
+    def folders(self) -> list[str]:
+        return [head.folder for head in self.heads]
+
+    @cached_property
+    def by_path(self) -> dict[str, int]:
+        return {head.path: file for file, head in enumerate(self.heads)}
+
+    @cached_property
+    def by_ending(self) -> dict[str, list[tuple[tuple[str, ...], int]]]:
+        """Last segment of a module's name to (all its segments, file): `a/b.py` is a.b, `a/__init__.py` also a."""
+        found: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+        for file, head in enumerate(self.heads):
+            for segments in module_names(head.path):
+                found[segments[-1]].append((segments, file))
+        return found
+
+    @cached_property
+    def go_packages(self) -> dict[str, list[int]]:
+        """Folder to its Go files, without tests."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for file, head in enumerate(self.heads):
+            if in_go_package(head):
+                found[head.folder].append(file)
+        return found
+
+    @cached_property
+    def by_package(self) -> dict[str, list[int]]:
+        """Declared package or namespace to its files, in languages that import by name."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for file, head in enumerate(self.heads):
+            if head.package and head.family in QUALIFIED:
+                found[head.package].append(file)
+        return found
+
+
+def module_names(path: str) -> list[tuple[str, ...]]:
+    """The names, in segments, that a path can be imported by."""
+    stem = path.rpartition(".")[0] or path
+    segments = tuple(stem.split("/"))
+    if segments[-1] in INDEX_NAMES and len(segments) > 1:
+        return [segments, segments[:-1]]
+    return [segments]
+
+
+def in_go_package(head: FileHead) -> bool:
+    return head.language == "go" and not head.path.endswith("_test.go")
+
+
+class Tables(Protocol):
+    """What can be asked about all files. Numbers are public ones; nothing here is tracked (lookups.py does that)."""
+
+    @property
+    def files(self) -> Files: ...
+
+    @property
+    def first_lambda(self) -> Sequence[int]:
+        """[files + 1] Number of each file's first anonymous function, and how many there are."""
+
+    def facts(self, file: int) -> FileFacts:
+        """Definitions, imports and bases of a file."""
+
+    def calls(self, file: int) -> Sequence[CallSite]:
+        """Calls in a file, in the order of the text."""
+
+    def named(self, name: str) -> Sequence[Definition]:
+        """All callable definitions of a name, in every language, ascending."""
+
+    def heirs(self, name: str) -> Sequence[Definition]:
+        """Types with a base whose name, without what stands before its last dot, is this; each once, ascending."""
+
+    def declaring(self, qualified_name: str) -> Sequence[int]:
+        """Files with a type, module or namespace of that name, in languages that import by name; ascending."""
+
+
+class MemoryTables:
+    """The facts of all files in columns, strings once each. Add every file in the order of paths, then `freeze`."""
+
+    def __init__(self) -> None:
+        self._heads: list[FileHead] = []
+        self._texts: dict[str, int] = {"": 0}
+        self._names, self._parents, self._owners = array("i"), array("i"), array("i")
+        self._arities = array("i")
+        self._kinds = array("B")
+        self._calls = array("i")  # five numbers each: name, receiver, line, caller, arguments
+        self._imports = array("i")  # four numbers each: module, name, alias, line
+        self._bases = array("i")  # three numbers each: symbol, name, line
+        self._types = array("i")  # four numbers each: scope, name, text, within
+        self._heirs: dict[int, list[int]] = {}
+        self._flows: list[bytes] = []  # per file
+        self._lambdas = array("i")  # three numbers each, as in `Lambda`
+        self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases", "types", "lambdas")}
+        self._declared: dict[str, array[int]] = {}
+        self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
+        # Two generations: what was asked for since the last change of generations, and what was asked for before.
+        self._kept: dict[int, FileFacts] = {}
+        self._older: dict[int, FileFacts] = {}
+        self._kept_symbols = 0
+        self.first_symbol = self._starts["symbols"]  # [files + 1]
+        self.first_lambda = self._starts["lambdas"]  # [files + 1]
+
+    # --- filling --------------------------------------------------------------------------------------------------
+
+    def add_extract(self, path: str, test: bool, extract: Extract) -> None:
+        head = FileHead(path, extract.language, test, extract.package)
+        calls = [(c.name, c.receiver, c.line, c.caller, c.arguments) for c in extract.calls]
+        declared = {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if head.family in QUALIFIED else ()
+        self.add(facts_of(head, self.first_symbol[-1], extract), calls, declared)
+
+    def add(
+        self, facts: FileFacts, calls: Iterable[tuple[str, str, int, int, int]], declared: set[str] | tuple[str, ...]
+    ) -> None:
+        """Take the next file.
+
+        Args:
+            facts: Its facts; `first` is not looked at.
+            calls: Its calls, as in `CallSite`.
+            declared: Qualified names of its types, modules and namespaces, if its language imports by name.
+        """
+        text = self._number
+        own = facts.head.family
+        self._heads.append(facts.head)
+        # What is no callable has no name here: nothing can refer to it, and it may be most of what there is.
+        self._names.extend(text(n) if k in CALLABLE else 0 for n, k in zip(facts.names, facts.kinds, strict=True))
+        self._kinds.extend(_KIND[kind] for kind in facts.kinds)
+        self._parents.extend(facts.parents)
+        self._owners.extend(map(text, facts.owners))
+        self._arities.extend(facts.arities)
+        for name, receiver, line, caller, arguments in calls:
+            self._calls.extend((text(name), text(receiver), line, caller, arguments))
+            if receiver:
+                self.sites[own, name] += 1
+        for item in facts.imports:
+            self._imports.extend((text(item.module), text(item.name), text(item.alias), item.line))
+        for base in facts.bases:
+            heirs = self._heirs.setdefault(text(base.name.rpartition(".")[2]), [])
+            if not heirs or heirs[-1] != self.first_symbol[-1] + base.symbol:
+                heirs.append(self.first_symbol[-1] + base.symbol)
+            self._bases.extend((base.symbol, text(base.name), base.line))
+        for typed in facts.types:
+            self._types.extend((typed.scope, text(typed.name), text(typed.text), typed.within))
+        self._flows.append(facts.flow)
+        for anonymous in facts.lambdas:
+            self._lambdas.extend(anonymous)
+        for qualified in declared:
+            self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
+        for part, column, width in (
+            ("symbols", self._names, 1), ("calls", self._calls, 5), ("imports", self._imports, 4),
+            ("bases", self._bases, 3), ("types", self._types, 4),
+            ("lambdas", self._lambdas, 3),
+        ):  # fmt: skip
+            self._starts[part].append(len(column) // width)
+
+    def _number(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
+    def freeze(self) -> None:
+        """Make the look-ups ready; no file can be added afterwards."""
+        import numpy as np
+
+        self.files = Files(self._heads)
+        self._text = list(self._texts)
+        names = np.array(self._names, np.int32)
+        callable_ = np.array([kind in CALLABLE for kind in KINDS])[np.array(self._kinds, np.uint8)]
+        symbols = np.flatnonzero(callable_)
+        order = symbols[np.argsort(names[symbols], kind="stable")]
+        self._by_name = memoryview(order.astype(np.int32).tobytes()).cast("i")
+        starts = np.searchsorted(names[order], np.arange(len(self._text) + 1))
+        self._name_starts = memoryview(starts.astype(np.int32).tobytes()).cast("i")
+        first = np.array(self.first_symbol, np.int32)
+        counts = first[1:] - first[:-1]
+        self._file_of = memoryview(np.repeat(np.arange(len(counts), dtype=np.int32), counts).tobytes()).cast("i")
+
+    # --- look-ups -------------------------------------------------------------------------------------------------
+
+    def facts(self, file: int) -> FileFacts:
+        found = self._kept.get(file)
+        if found is not None:
+            return found
+        found = self._older.pop(file, None) or self._decoded(file)
+        if self._kept_symbols > _KEPT_SYMBOLS // 2:
+            self._older, self._kept, self._kept_symbols = self._kept, {}, 0
+        self._kept[file] = found
+        self._kept_symbols += len(found.kinds)
+        return found
+
+    def _decoded(self, file: int) -> FileFacts:
+        text = self._text
+        start, stop = self.first_symbol[file : file + 2]
+        imports = self._rows("imports", self._imports, file, 4)
+        bases = self._rows("bases", self._bases, file, 3)
+        types = self._rows("types", self._types, file, 4)
+        return FileFacts(
+            self._heads[file],
+            start,
+            names=[text[n] for n in self._names[start:stop]],
+            kinds=[KINDS[n] for n in self._kinds[start:stop]],
+            parents=self._parents[start:stop],
+            owners=[text[n] for n in self._owners[start:stop]],
+            arities=self._arities[start:stop],
+            imports=[
+                Import(text[m], text[n], text[a], line) for m, n, a, line in zip(*[iter(imports)] * 4, strict=True)
+            ],
+            bases=[BaseName(s, text[n], line) for s, n, line in zip(*[iter(bases)] * 3, strict=True)],
+            types=[Typed(s, text[n], text[t], w) for s, n, t, w in zip(*[iter(types)] * 4, strict=True)],
+            lambdas=[
+                Lambda(*row) for row in zip(*[iter(self._rows("lambdas", self._lambdas, file, 3))] * 3, strict=True)
+            ],
+            flow=self._flows[file],
+        )
+
+    def _rows(self, part: str, column: array[int], file: int, width: int) -> array[int]:
+        start, stop = self._starts[part][file : file + 2]
+        return column[start * width : stop * width]
+
+    def calls(self, file: int) -> Sequence[CallSite]:
+        text = self._text
+        numbers = self._rows("calls", self._calls, file, 5)
+        columns = (
+            map(text.__getitem__, numbers[0::5]),
+            map(text.__getitem__, numbers[1::5]),
+            numbers[2::5],
+            numbers[3::5],
+            numbers[4::5],
+        )
+        return list(map(CallSite._make, zip(*columns, strict=True)))
+
+    def named(self, name: str) -> Sequence[Definition]:
+        number = self._texts.get(name)
+        if number is None:
+            return ()
+        return [self._definition(s) for s in self._by_name[self._name_starts[number] : self._name_starts[number + 1]]]
+
+    def _definition(self, symbol: int) -> Definition:
+        file = self._file_of[symbol]
+        parent = self._parents[symbol]
+        around = KINDS[self._kinds[self.first_symbol[file] + parent]] if parent >= 0 else ""
+        return Definition(symbol, file, KINDS[self._kinds[symbol]], around, self._text[self._owners[symbol]])
+
+    def heirs(self, name: str) -> Sequence[Definition]:
+        return [self._definition(symbol) for symbol in sorted(set(self._heirs.get(self._texts.get(name, -1), ())))]
+
+    def declaring(self, qualified_name: str) -> Sequence[int]:
+        return self._declared.get(qualified_name, ())

@@ -1,0 +1,360 @@
+"""Tracked look-ups: whatever linking a file asks about other files goes through here and leaves a key.
+
+A look-up is a tuple: what is asked, then the texts that it is asked about. Its key is 32 bits of that. The keys of a
+file tell later which files a change concerns: those that asked something whose answer may now be another. Two look-ups
+with one key cost a needless re-link now and then, never a missed one; so 32 bits, in half the space of 64.
+docs/adr/0011-relinking.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+from zlib import crc32
+
+from lci_py.callgraph import language_rules
+from lci_py.callgraph.file_facts import MacroText, is_shared, is_top, is_type, macro_texts
+from lci_py.callgraph.lookup_tables import Definition, Tables
+from lci_py.types import Import, Typed
+
+LookUp = tuple[str, ...]
+#: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
+COMMON_CALLS = 12
+#: A name with more definitions than this says nothing about which one is meant.
+MOST_NAMED = 16
+_MEMO = 50_000  # answers that are kept: memory must not grow with the repository
+
+
+class SiteCounts(Protocol):
+    """How often names are called on a receiver."""
+
+    def count(self, family: str, name: str) -> int: ...
+
+
+def key_of(look_up: LookUp) -> int:
+    """The key of a look-up, the same in every process and version of Python: 0 ... 2**32 - 1."""
+    return crc32("\0".join(look_up).encode("utf-8", "surrogatepass"))
+
+
+class LookUps:
+    """Answers from `tables`, with a record of what was asked since `start`.
+
+    A look-up about the file that is being linked leaves no key: if that file changes, it is linked anew anyway.
+
+    Attributes:
+        keys: Keys of what was asked since `start`.
+        own: The file that is being linked, or -1.
+    """
+
+    def __init__(self, tables: Tables, sites: SiteCounts) -> None:
+        self.tables = tables
+        self.files = tables.files
+        self.sites = sites
+        self.keys: set[int] = set()
+        self.own = -1
+        self._memo: dict[LookUp, tuple[int, Any]] = {}
+        self._by_name: dict[tuple[str, str], list[Definition]] = {}
+        self._definitions: dict[int, Definition] = {}
+        self._macros: tuple[int, dict[str, list[MacroText]]] = (-1, {})  # of the file that was asked about last
+        self._finders: dict[str, Callable[..., Any]] = {
+            "path": lambda path: self.files.by_path.get(path, -1),
+            "ending": lambda segment: self.files.by_ending.get(segment, ()),
+            "go": lambda folder: self.files.go_packages.get(folder, ()),
+            "declaring": self._declaring,
+            "binding": lambda path, name: self._facts(path).bindings.get(name),
+            "top": self._top,
+            "member": self._members,
+            "bases": self._bases,
+            "typed": self._typed,
+            "takes": self._takes,
+            "expansion": self._expansion,
+            "stars": lambda path: self._facts(path).stars,
+            "heirs": self._heirs,
+            "all": self._all,
+            "only": self._only,
+            "type": lambda family, name: _single(self._types(family, name)),
+            "near": self._near,
+            "folder": self._folder,
+            "orphan": self._orphan,
+            "common": lambda family, name: self.sites.count(family, name) > COMMON_CALLS,
+        }
+
+    def start(self, file: int) -> None:
+        """Begin to link a file."""
+        self.own = file
+        self.keys = set()
+
+    def value(self, look_up: LookUp) -> Any:
+        """The answer to a look-up, without a record of it."""
+        return self._finders[look_up[0]](*look_up[1:])
+
+    def _ask(self, look_up: LookUp) -> Any:
+        found = self._memo.get(look_up)
+        if found is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            found = self._memo[look_up] = key_of(look_up), self.value(look_up)
+        self.keys.add(found[0])
+        return found[1]
+
+    # --- files ----------------------------------------------------------------------------------------------------
+
+    def at(self, path: str) -> int:
+        """The file with this path, -1 if there is none."""
+        found: int = self._ask(("path", path))
+        return found
+
+    def ending_in(self, segment: str) -> Sequence[tuple[tuple[str, ...], int]]:
+        """Files whose module name ends in a segment: (all segments, file), ascending."""
+        found: Sequence[tuple[tuple[str, ...], int]] = self._ask(("ending", segment))
+        return found
+
+    def go_package(self, folder: str) -> Sequence[int]:
+        """A folder's Go files without tests, ascending."""
+        found: Sequence[int] = self._ask(("go", folder))
+        return found
+
+    def declaring(self, family: str, name: str) -> Sequence[int]:
+        """Files that declare a qualified name, or that are in the package of that name; ascending."""
+        found: Sequence[int] = self._ask(("declaring", family, name))
+        return found
+
+    def stars(self, file: int) -> Sequence[Import]:
+        """Imports that bind everything a module has."""
+        if file == self.own:
+            return self.tables.facts(file).stars
+        found: Sequence[Import] = self._ask(("stars", self.files.heads[file].path))
+        return found
+
+    def binding(self, file: int, name: str) -> Import | None:
+        """The import that binds a name in a file."""
+        if file == self.own:
+            return self.tables.facts(file).bindings.get(name)
+        found: Import | None = self._ask(("binding", self.files.heads[file].path, name))
+        return found
+
+    # --- definitions ----------------------------------------------------------------------------------------------
+
+    def top(self, file: int, name: str) -> Definition | None:
+        """A file's own definition of a name."""
+        path = self.files.heads[file].path
+        found: Definition | None = self._top(path, name) if file == self.own else self._ask(("top", path, name))
+        return found
+
+    def definition(self, file: int, place: int) -> Definition:
+        """A symbol of a file. What it says follows from the symbol's stable id, so nothing is taken down."""
+        return self._definition(file, place)
+
+    def inside(self, file: int, place: int, name: str) -> Definition | None:
+        """The definition right inside another one; the first of the name."""
+        found = self.all_inside(file, place, name)
+        return found[0] if found else None
+
+    def all_inside(self, file: int, place: int, name: str) -> list[Definition]:
+        """All definitions of a name right inside another one."""
+        facts = self.tables.facts(file)
+        if file == self.own:
+            places: Sequence[int] = facts.members.get(place, {}).get(name, ())
+        else:
+            asked = self._ask(("member", facts.head.path, facts.names[place], name))
+            places = [inner for outer, inner in asked if outer == place]
+        return [self._definition(file, inner) for inner in places]
+
+    def typed(self, file: int, place: int, name: str) -> Sequence[Typed]:
+        """What is known of the type of a name that is bound in a symbol (-1: at the top level), in the text's order."""
+        facts = self.tables.facts(file)
+        if file == self.own:
+            return facts.typed.get((place, name), ())
+        asked = self._ask(("typed", facts.head.path, facts.names[place] if place >= 0 else "", name))
+        return [item for item in asked if item.scope == place]
+
+    def near_type(self, file: int, name: str) -> Definition | None:
+        """The only type of a name in a file's folder."""
+        found: Definition | None = self._ask(("near", self.files.families[file], self.files.folders[file], name))
+        return found
+
+    def heirs(self, family: str, name: str) -> list[Definition]:
+        """Types that are derived from one of this name."""
+        found: list[Definition] = self._ask(("heirs", family, name))
+        return found
+
+    def all_named(self, family: str, name: str) -> list[Definition]:
+        """Up to `MOST_NAMED` definitions of a name that other files can see; none if there are more."""
+        found: list[Definition] = self._ask(("all", family, name))
+        return found
+
+    def member(self, owner: Definition, name: str) -> Definition | None:
+        """What a type itself has under a name, be it in its own file or, as in Go, in another of its folder."""
+        found = self.inside(owner.file, owner.symbol - self.tables.facts(owner.file).first, name)
+        return found if found is not None else self.adopted(owner, name)
+
+    def members(self, owner: Definition, name: str) -> list[Definition]:
+        """All that a type has under a name, where it has it first."""
+        place = owner.symbol - self.tables.facts(owner.file).first
+        adopted = self.adopted
+        return self.all_inside(owner.file, place, name) or [item for item in (adopted(owner, name),) if item]
+
+    def adopted(self, owner: Definition, name: str) -> Definition | None:
+        """A method of a type that stands outside it, if the type is the only one of its name in the folder, or, in the
+        languages where that may be anywhere, in the program."""
+        facts = self.tables.facts(owner.file)
+        head = facts.head
+        if head.language in language_rules.INSIDE_METHODS:
+            return None
+        families, folders = self.files.families, self.files.folders
+        place = (families[owner.file], folders[owner.file], facts.names[owner.symbol - facts.first])
+        only = self._ask(("near", *place))
+        if only is not None and only.symbol == owner.symbol:
+            found: list[Definition] = self._ask(("orphan", *place, name))
+            if found:
+                return found[0]
+        if head.language in language_rules.ADOPTING and self.only_type(place[0], place[2]) == owner:
+            return next((item for item in self.all_named(place[0], name) if item.owner == place[2]), None)
+        return None
+
+    def bases(self, owner: Definition) -> list[str]:
+        """Names of a type's bases."""
+        facts = self.tables.facts(owner.file)
+        place = owner.symbol - facts.first
+        if owner.file == self.own:
+            return facts.base_names.get(place, [])
+        asked = self._ask(("bases", facts.head.path, facts.names[place]))
+        return [name for symbol, name in asked if symbol == place]
+
+    def only(self, family: str, name: str) -> Definition | None:
+        """The only definition of a name that other files can see, if there is just one."""
+        found: Definition | None = self._ask(("only", family, name))
+        return found
+
+    def only_type(self, family: str, name: str) -> Definition | None:
+        """The only type of a name."""
+        found: Definition | None = self._ask(("type", family, name))
+        return found
+
+    def in_folder(self, family: str, folder: str, name: str) -> list[Definition]:
+        """What the files of a folder have under a name at their top."""
+        found: list[Definition] = self._ask(("folder", family, folder, name))
+        return found
+
+    def variants(self, method: Definition, name: str) -> list[Definition]:
+        """A method that stands outside its type, and others of its name and type in its folder."""
+        if not method.owner:
+            return [method]
+        place = (self.files.families[method.file], self.files.folders[method.file], method.owner, name)
+        found: list[Definition] = self._ask(("orphan", *place))
+        return found
+
+    def arity(self, definition: Definition) -> int:
+        """How many arguments a definition takes, as in `source.syntax.arity`."""
+        facts = self.tables.facts(definition.file)
+        place = definition.symbol - facts.first
+        if definition.file == self.own:
+            return facts.arities[place]
+        asked: list[tuple[int, int]] = self._ask(("takes", facts.head.path, facts.names[place]))
+        return next((arity for other, arity in asked if other == place), -1)
+
+    def expansion(self, macro: Definition) -> list[MacroText]:
+        """The texts of the macros that a file defines under the name of one of them."""
+        facts = self.tables.facts(macro.file)
+        asked = ("expansion", facts.head.path, facts.names[macro.symbol - facts.first])
+        found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
+        return found
+
+    def is_common(self, family: str, name: str) -> bool:
+        """Whether a name is called on so many receivers that it must be the standard library's."""
+        found: bool = self._ask(("common", family, name))
+        return found
+
+    # --- answers --------------------------------------------------------------------------------------------------
+
+    def _facts(self, path: str) -> Any:
+        return self.tables.facts(self.files.by_path[path])
+
+    def _definition(self, file: int, place: int) -> Definition:
+        facts = self.tables.facts(file)
+        symbol = facts.first + place
+        found = self._definitions.get(symbol)
+        if found is None:
+            if len(self._definitions) >= _MEMO:
+                self._definitions.clear()
+            found = Definition(symbol, file, facts.kinds[place], facts.kind_around(place), facts.owners[place])
+            self._definitions[symbol] = found
+        return found
+
+    def _declaring(self, family: str, name: str) -> Sequence[int]:
+        found = {*self.tables.declaring(name), *self.files.by_package.get(name, ())}
+        return sorted(file for file in found if self.files.families[file] == family)
+
+    def _top(self, path: str, name: str) -> Definition | None:
+        file = self.files.by_path[path]
+        place = self.tables.facts(file).top.get(name, -1)
+        return self._definition(file, place) if place >= 0 else None
+
+    def _members(self, path: str, owner: str, name: str) -> list[tuple[int, int]]:
+        facts = self._facts(path)
+        return [
+            (outer, place)
+            for outer, inner in facts.members.items()
+            if facts.names[outer] == owner
+            for place in inner.get(name, ())
+        ]
+
+    def _typed(self, path: str, scope: str, name: str) -> list[Typed]:
+        facts = self._facts(path)
+        return [
+            item
+            for item in facts.by_name.get(name, ())
+            if (facts.names[item.scope] if item.scope >= 0 else "") == scope
+        ]
+
+    def _takes(self, path: str, name: str) -> list[tuple[int, int]]:
+        facts = self._facts(path)
+        return [(place, facts.arities[place]) for place in facts.callables if facts.names[place] == name]
+
+    def _expansion(self, path: str, name: str) -> list[MacroText]:
+        file = self.files.by_path[path]
+        if self._macros[0] != file:
+            self._macros = file, macro_texts(self.tables.facts(file), self.tables.calls(file))
+        return self._macros[1].get(name, [])
+
+    def _heirs(self, family: str, name: str) -> list[Definition]:
+        return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]
+
+    def _all(self, family: str, name: str) -> list[Definition]:
+        found = [found for found in self._named(family, name) if is_shared(found.around)]
+        return found if len(found) <= MOST_NAMED else []
+
+    def _bases(self, path: str, owner: str) -> list[tuple[int, str]]:
+        facts = self._facts(path)
+        return [(base.symbol, base.name) for base in facts.bases if facts.names[base.symbol] == owner]
+
+    def _named(self, family: str, name: str) -> list[Definition]:
+        known = self._by_name.get((family, name))
+        if known is None:
+            if len(self._by_name) >= _MEMO:
+                self._by_name.clear()
+            families = self.files.families
+            known = [found for found in self.tables.named(name) if families[found.file] == family]
+            self._by_name[family, name] = known
+        return known
+
+    def _only(self, family: str, name: str) -> Definition | None:
+        return _single([found for found in self._named(family, name) if is_shared(found.around)])
+
+    def _types(self, family: str, name: str) -> list[Definition]:
+        return [found for found in self._named(family, name) if is_type(found.kind, family)]
+
+    def _near(self, family: str, folder: str, name: str) -> Definition | None:
+        return _single([found for found in self._types(family, name) if self.files.folders[found.file] == folder])
+
+    def _folder(self, family: str, folder: str, name: str) -> list[Definition]:
+        named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
+        return [found for found in named if is_top(found.kind, found.around)][:MOST_NAMED]
+
+    def _orphan(self, family: str, folder: str, owner: str, name: str) -> list[Definition]:
+        named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
+        return [found for found in named if found.owner == owner][:MOST_NAMED]
+
+
+def _single(found: list[Definition]) -> Definition | None:
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,1 @@
+"""Functions and objects as values, followed through the whole program (points-to analysis)."""

@@ -1,0 +1,354 @@
+"""Variables, what they may hold, and how that is passed on.
+
+Source:
+    Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4, solved with a work
+    list.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lci_py.source.dataflow.constraints import Function
+
+#: Kinds of values; a value is its kind and a number of that kind, in one integer.
+FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
+_BITS = 4
+#: A variable that may be more than this says nothing any more. It keeps the first ones.
+MOST_VALUES = 8
+#: Values that are passed on, all in all: a program of a million lines must not take minutes.
+MOST_STEPS = 20_000_000
+#: What is done with the values of a node: the kind, and its operands.
+Use = tuple[int, int, int, int]
+COPY, LOAD, STORE, SUPER_OF, CALL, EACH, BIND = range(7)
+_OF_CALLS = frozenset({LOAD, CALL, EACH})
+#: Objects that belong to something and have no methods of lists and maps.
+_PLAIN = frozenset({"prototype", "instance", "created"})
+
+
+def value_of(kind: int, number: int) -> int:
+    """A value."""
+    return number << _BITS | kind
+
+
+def kind_of(value: int) -> int:
+    return value & (1 << _BITS) - 1
+
+
+def number_of(value: int) -> int:
+    return value >> _BITS
+
+
+class Site(NamedTuple):
+    """A call: node of its result, what is called, the node (of the graph) it comes from, line with flags, arguments."""
+
+    result: int
+    callee: int
+    caller: int
+    line: int
+    arguments: tuple[tuple[int, int], ...]
+
+
+class Constraints:
+    """The variables of a program, numbered through the whole of it, and what is done with their values.
+
+    Most constraints are in the text of the program: they are kept as arrays, sorted by the variable that they look at.
+    The others come about while values are passed on. What a member of a value is, and what a call does, others say:
+    `on_load`, `on_store`, `on_bind`, `on_call` and `on_each` are told of each value that gets where it matters.
+
+    Attributes:
+        names: Names and keys, with their numbers.
+        functions: All functions; their nodes and names are the program's.
+        function_node: Per function, its node in the graph.
+        class_node: Per class, its symbol's number, -1 if it has none.
+        sites: Calls, as `Site`, with where their arguments start and end.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, int] = {"": 0}
+        self.functions: list[Function] = []
+        self.function_node: list[int] = []
+        self.function_python: list[bool] = []
+        self.class_node: list[int] = []
+        self.class_python: list[bool] = []
+        self.sites: list[tuple[int, int, int, int, int, int]] = []
+        self.arguments: list[tuple[int, int]] = []
+        self.exports: dict[int, dict[int, int]] = {}
+        self.stars: dict[int, list[int]] = {}
+        self.members: dict[tuple[int, int], int] = {}
+        self.bases: dict[int, list[int]] = {}
+        self.free: list[tuple[int, int, int]] = []  # node, name, file
+        self.last_names: NDArray[Any] = np.zeros(
+            0, np.int64
+        )  # per node the last name of what it stands for in the text
+        self.steps = 0
+        self.calling = False
+        self.on_load: Callable[[int, int, int, int], None]
+        self.on_store: Callable[[int, int, int], None]
+        self.on_bind: Callable[[int, int, int], None]
+        self.on_call: Callable[[int, int], None]
+        self.on_each: Callable[[int, int], None]
+        self._texts: list[str] = []
+        # Per node what it may hold, in the order in which it came; whether anything is done with that; and whether it
+        # is an argument, or is stored.
+        self._held: list[dict[int, None] | None] = [None]
+        self._watched = bytearray(1)
+        self._passed = bytearray(1)
+        self._starts: list[int] = [0, 0]
+        self._kinds: list[int] = []
+        self._first: list[int] = []
+        self._second: list[int] = []
+        self._more: dict[int, list[Use]] = {}
+        self._copied: set[int] = set()
+        self._known: set[tuple[int, Use]] = set()
+        self._later: list[tuple[int, int]] = []  # calls of values that are known: site, value
+        self._queue: deque[tuple[int, int]] = deque()
+        self._pairs: dict[tuple[int, int], int] = {}
+        self._pair_list: list[tuple[int, int]] = []
+        self._objects = 0
+        self._made: dict[tuple[str, int], int] = {}
+        self._plain: set[int] = set()
+
+    # --- numbers --------------------------------------------------------------------------------------------------
+
+    def name(self, text: str) -> int:
+        """The number of a name."""
+        return self.names.setdefault(text, len(self.names))
+
+    def text(self, name: int) -> str:
+        """A name by its number."""
+        if len(self._texts) <= name:
+            self._texts = list(self.names)
+        return self._texts[name]
+
+    def node(self) -> int:
+        """A new node."""
+        return self.take_nodes(1)
+
+    def take_nodes(self, number: int) -> int:
+        """The first of so many new nodes."""
+        first = len(self._held)
+        self._held.extend([None] * number)
+        self._watched.extend(bytes(number))
+        self._passed.extend(bytes(number))
+        return first
+
+    def site(self, number: int) -> Site:
+        """A call by its number."""
+        result, callee, caller, line, start, stop = self.sites[number]
+        return Site(result, callee, caller, line, tuple(self.arguments[start:stop]))
+
+    def add_site(self, site: Site) -> int:
+        """The number of a call that is not in the text."""
+        start = len(self.arguments)
+        self.arguments.extend(site.arguments)
+        for _, source in site.arguments:
+            self._passed[source] = 1
+        self.sites.append((*site[:4], start, len(self.arguments)))
+        return len(self.sites) - 1
+
+    def is_used(self, node: int) -> bool:
+        """Whether it matters what a node may be."""
+        return bool(self._watched[node] or self._passed[node])
+
+    def made(self, what: str, number: int) -> int:
+        """The object that belongs to something: the rest parameter of a function, its generator, ..."""
+        found = self._made.get((what, number))
+        if found is None:
+            found = self._made[what, number] = self.new_object(what in _PLAIN)
+        return found
+
+    def new_object(self, plain: bool = False) -> int:
+        """A container; a plain one has no methods of lists and maps."""
+        self._objects += 1
+        found = value_of(OBJECT, self._objects)
+        if plain:
+            self._plain.add(found)
+        return found
+
+    def is_plain(self, value: int) -> bool:
+        """Whether an object has no methods of lists and maps."""
+        return value in self._plain
+
+    def pair(self, kind: int, first: int, second: int) -> int:
+        """A value of two parts: a bound method, or what `super()` is."""
+        key = (first << _BITS | kind, second)
+        found = self._pairs.get(key)
+        if found is None:
+            found = self._pairs[key] = len(self._pair_list)
+            self._pair_list.append((first, second))
+        return value_of(kind, found)
+
+    def parts(self, value: int) -> tuple[int, int]:
+        """The two parts of a value."""
+        return self._pair_list[number_of(value)]
+
+    def values(self, node: int) -> Iterable[int]:
+        """What a node may hold, in the order in which it came."""
+        return self._held[node] or ()
+
+    # --- constraints ----------------------------------------------------------------------------------------------
+
+    def settle(self, rows: NDArray[Any], passed: NDArray[Any]) -> None:
+        """Take the constraints of the text, once, after all nodes of the text.
+
+        Args:
+            rows: int64 [4, n]: kind of use, the node whose values are used, and two operands.
+            passed: Nodes that are arguments, or are stored.
+        """
+        rows = self._of_use(rows, passed)
+        kinds, nodes, first, second = rows[:, np.argsort(rows[1], kind="stable")]
+        self._kinds, self._first, self._second = kinds.tolist(), first.tolist(), second.tolist()
+        total = len(self._held)
+        counts = np.bincount(nodes, minlength=total)
+        self._starts = [0, *np.cumsum(counts).tolist()]
+        watched = np.frombuffer(self._watched, np.uint8) | (counts > 0)
+        watched[0] = 0  # the node that nobody knows
+        self._watched = bytearray(watched.tobytes())
+        marks = np.zeros(total, np.uint8)
+        marks[passed] = 1
+        self._passed = bytearray((np.frombuffer(self._passed, np.uint8) | marks).tobytes())
+
+    def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
+        """Constraints without those that fill a variable at which nobody looks."""
+        kept = np.frombuffer(self._watched, np.uint8).astype(np.bool_)
+        kept[passed] = True
+        kept[[node for function in self.functions for node in (function.result, function.item)]] = True
+        kept[[node for bases in self.bases.values() for node in bases]] = True
+        kept[[node for exports in self.exports.values() for node in exports.values()]] = True
+        fills = np.isin(rows[0], (COPY, LOAD))
+        while True:
+            used = kept.copy()
+            used[rows[1]] = True
+            stay = ~fills | used[rows[2]]
+            if stay.all():
+                return rows
+            rows, fills = rows[:, stay], fills[stay]
+
+    def copy(self, source: int, target: int) -> None:
+        """Whatever `source` may be `target` may be, from now on."""
+        key = source << 32 | target
+        if source == target or key in self._copied:
+            return
+        self._copied.add(key)
+        self._add(source, (COPY, target, 0, 0))
+        held = self._held[source]
+        if held:
+            for value in tuple(held):
+                self.give(target, value)
+
+    def load(self, node: int, target: int, key: int, on: int = 0) -> None:
+        """A member of whatever `node` may be goes into `target`, bound to `on` if that is another object."""
+        if self._is_new(node, (LOAD, target, key, on)):
+            for value in tuple(self._held[node] or ()):
+                self.on_load(value, target, key, on)
+
+    def store(self, node: int, key: int, source: int) -> None:
+        """What `source` may be becomes a member of whatever `node` may be."""
+        if self._is_new(node, (STORE, key, source, 0)):
+            for value in tuple(self._held[node] or ()):
+                self.on_store(value, key, source)
+
+    def call(self, node: int, site: int) -> None:
+        """Whatever `node` may be is called at a site."""
+        if self._is_new(node, (CALL, site, 0, 0)):
+            self._later.extend((site, value) for value in self._held[node] or ())
+
+    def bind(self, source: int, target: int, on: int) -> None:
+        """The same as `copy`, but a method becomes one of the object `on`."""
+        if self._is_new(source, (BIND, target, on, 0)):
+            for value in tuple(self._held[source] or ()):
+                self.on_bind(value, target, on)
+
+    def _is_new(self, node: int, use: Use) -> bool:
+        """Add a constraint; False if it is there."""
+        if (node, use) in self._known:
+            return False
+        self._known.add((node, use))
+        self._add(node, use)
+        return True
+
+    def _add(self, node: int, use: Use) -> None:
+        self._more.setdefault(node, []).append(use)
+        self._watched[node] = 1
+
+    def give(self, node: int, value: int) -> None:
+        """A value that a variable may have."""
+        held = self._held[node]
+        if held is None:
+            self._held[node] = {value: None}
+        elif value in held or len(held) >= MOST_VALUES:
+            return
+        else:
+            held[value] = None
+        if self._watched[node]:
+            self._queue.append((node, value))
+
+    # --- passing on -----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to pass values on: all files are there."""
+        self._queue.clear()
+        for node, held in enumerate(self._held):
+            if held and self._watched[node]:
+                self._queue.extend((node, value) for value in held)
+
+    def start_calling(self) -> None:
+        """From now on calls are followed: the bases of classes are known."""
+        self.calling = True
+        last = len(self._starts) - 1
+        for node, held in enumerate(self._held):
+            if held and self._watched[node]:
+                kinds = {use[0] for use in self._more.get(node, ())}
+                if node < last:
+                    kinds.update(self._kinds[self._starts[node] : self._starts[node + 1]])
+                if not kinds.isdisjoint(_OF_CALLS):
+                    self._queue.extend((node, value) for value in held)
+
+    def run(self) -> None:
+        """Pass values on until nothing changes."""
+        queue, starts, kinds, first, second = self._queue, self._starts, self._kinds, self._first, self._second
+        give, on_load, more, last = self.give, self.on_load, self._more, len(starts) - 1
+        while (queue or self._later) and self.steps < MOST_STEPS:
+            while self._later:
+                self.on_call(*self._later.pop())
+            if not queue:
+                continue
+            node, value = queue.popleft()
+            self.steps += 1
+            if node < last:
+                for at in range(starts[node], starts[node + 1]):
+                    kind = kinds[at]
+                    if kind == COPY:
+                        give(first[at], value)
+                    elif kind == LOAD:
+                        on_load(value, first[at], second[at], 0)
+                    else:
+                        self._pass(value, kind, first[at], second[at], 0)
+            if node in more:
+                for kind, a, b, c in tuple(more[node]):
+                    if kind == COPY:
+                        give(a, value)
+                    else:
+                        self._pass(value, kind, a, b, c)
+
+    def _pass(self, value: int, kind: int, a: int, b: int, c: int) -> None:
+        """A value has come to where something is done with it."""
+        if kind == LOAD:
+            self.on_load(value, a, b, c)
+        elif kind == STORE:
+            self.on_store(value, a, b)
+        elif kind == BIND:
+            self.on_bind(value, a, b)
+        elif kind == SUPER_OF:
+            self.give(a, self.pair(SUPER, b, value))
+        elif self.calling:
+            if kind == CALL:
+                self.on_call(a, value)
+            else:
+                self.on_each(a, value)

@@ -1,0 +1,250 @@
+"""What the members of values are: of objects, instances, classes, modules and functions.
+
+Instances are told apart by their class, containers by where they are made, as in Salis et al., "PyCG: Practical Call
+Graph Generation in Python", ICSE 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lci_py.callgraph.linearize import merged
+from lci_py.callgraph.pointsto.constraints import (
+    BOUND,
+    BUILTIN,
+    CLASS,
+    FUNC,
+    INSTANCE,
+    METHOD,
+    MODULE,
+    OBJECT,
+    SUPER,
+    Constraints,
+    kind_of,
+    number_of,
+    value_of,
+)
+from lci_py.source.dataflow import constraints as ir
+
+#: What functions have as members in any case.
+OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
+
+
+class Points(Constraints):
+    """Constraints with members. Calls are left to `on_call`."""
+
+    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str]) -> None:
+        """
+        Args:
+            submodule: File and name -> the files of a module inside the package that the file stands for.
+            methods: Names of what containers have as methods.
+        """
+        super().__init__()
+        self.submodule = submodule
+        self.methods = methods
+        self.on_load = self._load
+        self.on_store = self._store
+        self.on_bind = self._bind
+        self._resolved: dict[tuple[int, int], int] = {}
+        self._fields: dict[tuple[int, int], int] = {}
+        self._keys: dict[int, list[tuple[int, int]]] = {}  # object -> its fields: key, node
+        self._all: dict[int, int] = {}  # object -> node of everything in it
+        self._prototypes: dict[int, int] = {}
+        self._lineages: dict[int, tuple[int, ...]] = {}
+
+    def follow_calls(self) -> None:
+        """From now on calls are followed: the bases of classes are known."""
+        self.calling = True
+        for number in range(len(self.class_node)):
+            self.lineage(number)
+        self.start_calling()
+
+    def keys(self, obj: int) -> list[tuple[int, int]]:
+        """The members of an object: key and node of each."""
+        return list(self._keys.get(obj, ()))
+
+    def field(self, obj: int, key: int) -> int:
+        """The node of a member of an object."""
+        found = self._fields.get((obj, key))
+        if found is None:
+            found = self._fields[obj, key] = self.node()
+            if kind_of(obj) == OBJECT:
+                self._keys.setdefault(obj, []).append((key, found))
+                if obj in self._all:
+                    self.copy(found, self._all[obj])
+        return found
+
+    def everything(self, obj: int) -> int:
+        """The node of all that is in an object."""
+        found = self._all.get(obj)
+        if found is None:
+            found = self._all[obj] = self.node()
+            for _, node in self._keys.get(obj, ()):
+                self.copy(node, found)
+        return found
+
+    def _store(self, value: int, key: int, source: int) -> None:
+        if kind_of(value) in (INSTANCE, OBJECT, CLASS, FUNC, MODULE):
+            if kind_of(value) == MODULE:
+                node = self.exports.get(number_of(value), {}).get(key)
+                if node is not None:
+                    self.copy(source, node)
+                return
+            self.copy(source, self.field(value, key))
+
+    def _load(self, value: int, target: int, key: int, on: int) -> None:
+        kind = kind_of(value)
+        if kind == OBJECT:
+            self._of_object(value, target, key, on)
+        elif kind == INSTANCE:
+            if self.calling:
+                self._of_instance(value, target, key)
+        elif kind == CLASS:
+            if self.calling:
+                self._of_class(number_of(value), target, key, value)
+            else:
+                node = self.members.get((number_of(value), key))
+                if node is not None:
+                    self.copy(node, target)
+        elif kind == MODULE:
+            self._of_module(number_of(value), target, key, set())
+        elif kind == FUNC:
+            self._of_function(value, target, key)
+        elif kind == SUPER and self.calling:
+            owner, obj = self.parts(value)
+            self._of_lineage(self.lineage_of(obj, owner), target, key, obj)
+        elif kind == BUILTIN or (kind == BOUND and self.text(key) in OF_FUNCTIONS):
+            self.give(target, self.pair(METHOD, value, key))
+
+    def _of_object(self, value: int, target: int, key: int, on: int) -> None:
+        if key == 0:
+            self.copy(self.everything(value), target)
+            return
+        if on and on != value:
+            self._member_of(value, target, key, on)
+            return
+        found = self._resolved.get((value, key))
+        if found is None:
+            found = self._resolved[value, key] = self.node()
+            self._member_of(value, found, key, value)
+            if self.text(key) in self.methods and not self.is_plain(value):
+                self.give(found, self.pair(METHOD, value, key))
+        self.copy(found, target)
+
+    def _member_of(self, value: int, target: int, key: int, on: int) -> None:
+        self.bind(self.field(value, key), target, on)
+        if self.is_plain(value) or self.text(key) not in self.methods:  # what is in a list is not one of its methods
+            self.bind(self.field(value, 0), target, on)
+        self.load(self.prototype(value), target, key, on)
+
+    def prototype(self, value: int) -> int:
+        """The node of the objects where members are looked for that an object does not have itself."""
+        found = self._prototypes.get(value)
+        if found is None:
+            found = self._prototypes[value] = self.node()
+        return found
+
+    def _of_instance(self, value: int, target: int, key: int) -> None:
+        found = self._resolved.get((value, key))
+        if found is None:
+            # Once for every class and name: there are many more places that look.
+            found = self._resolved[value, key] = self.node()
+            lineage = self.lineage(number_of(value))
+            for owner in lineage:
+                self.copy(self.field(value_of(INSTANCE, owner), key), found)
+            self._of_lineage(lineage, found, key, value)
+        self.copy(found, target)
+
+    def _of_lineage(self, lineage: Sequence[int], target: int, key: int, on: int) -> None:
+        for owner in lineage:
+            node = self.members.get((owner, key))
+            if node is not None:
+                self.bind(node, target, on)
+                break
+        for owner in lineage:
+            found = self._fields.get((value_of(CLASS, owner), key))
+            if found is not None:
+                self.bind(found, target, on)
+
+    def _of_class(self, number: int, target: int, key: int, on: int) -> None:
+        if not self.class_python[number] and key == self.name("prototype"):
+            self.give(target, on)  # what is put there is a member of its instances
+            return
+        lineage = self.lineage(number)
+        self.copy(self.field(value_of(CLASS, number), key), target)
+        for owner in lineage:
+            node = self.members.get((owner, key))
+            if node is not None:
+                self.bind(node, target, on)
+                return
+
+    def _of_module(self, file: int, target: int, key: int, seen: set[int]) -> None:
+        if file in seen:
+            return
+        seen.add(file)
+        exports = self.exports.get(file)
+        if exports is None:
+            return
+        node = exports.get(key)
+        if node is not None:
+            self.copy(node, target)
+            return
+        default = exports.get(self.name("module.exports"))
+        if default is not None and key == self.name("default"):
+            self.copy(default, target)  # what a CommonJS module is, as others import it
+        elif default is not None:
+            self.load(default, target, key)
+        for star in self.stars.get(file, ()):
+            self._of_module(star, target, key, seen)
+        for found in self.submodule(file, self.text(key)):
+            self.give(target, value_of(MODULE, found))
+
+    def _of_function(self, value: int, target: int, key: int) -> None:
+        if self.text(key) == "prototype":
+            self.give(target, self.made("prototype", number_of(value)))
+        self.copy(self.field(value, key), target)
+        if self.text(key) in OF_FUNCTIONS:
+            self.give(target, self.pair(METHOD, value, key))
+
+    def _bind(self, value: int, target: int, on: int) -> None:
+        if kind_of(value) != FUNC:
+            self.give(target, value)
+            return
+        function = self.functions[number_of(value)]
+        kind = kind_of(on)
+        has_this = any(p.kind == ir.THIS for p in function.parameters)
+        if function.flags & ir.PROPERTY and kind in (INSTANCE, OBJECT):
+            first = function.parameters[0].node if function.parameters else 0
+            self.give(first, on)
+            self.copy(function.result, target)
+        elif function.flags & ir.CLASSMETHOD:
+            self.give(target, self.pair(BOUND, value, value_of(CLASS, number_of(on)) if kind == INSTANCE else on))
+        elif has_this or (function.owner >= 0 and not function.flags & ir.STATIC and kind == INSTANCE):
+            self.give(target, self.pair(BOUND, value, on))
+        else:
+            self.give(target, value)
+
+    # --- classes --------------------------------------------------------------------------------------------------
+
+    def lineage(self, number: int) -> tuple[int, ...]:
+        """A class and its bases in the order in which members are looked for (C3)."""
+        found = self._lineages.get(number)
+        if found is None:
+            self._lineages[number] = (number,)  # should it be among its own bases
+            bases: dict[int, None] = {}
+            for node in self.bases.get(number, ()):
+                for value in sorted(self.values(node)):
+                    if kind_of(value) == CLASS:
+                        bases[number_of(value)] = None
+            lists = [list(self.lineage(base)) for base in bases] + [list(bases)]
+            found = self._lineages[number] = (number, *(item for item in merged(lists) if item != number))
+        return found
+
+    def lineage_of(self, obj: int, after: int) -> tuple[int, ...]:
+        """The rest of an object's lineage after a class of it."""
+        if kind_of(obj) not in (INSTANCE, CLASS):
+            return ()
+        lineage = self.lineage(number_of(obj))
+        if after in lineage:
+            return lineage[lineage.index(after) + 1 :]
+        return self.lineage(after)[1:]

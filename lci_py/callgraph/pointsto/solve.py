@@ -1,0 +1,281 @@
+"""Calls of functions as values: what the constraints of all files together say that each call may run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, CALLS, FLOW, Edge
+from lci_py.callgraph.pointsto.constraints import (
+    BOUND,
+    BUILTIN,
+    CLASS,
+    FUNC,
+    INSTANCE,
+    METHOD,
+    MODULE,
+    OBJECT,
+    SUPER,
+    Site,
+    kind_of,
+    number_of,
+    value_of,
+)
+from lci_py.callgraph.pointsto.library_models import BUILTINS, KEEPERS, METHODS, Library
+from lci_py.callgraph.pointsto.members import Points
+from lci_py.callgraph.pointsto.program_constraints import FlowFile, Gatherer
+from lci_py.source.dataflow import constraints as ir
+
+
+class Solver:
+    """Follows calls. Add all files, then `solve`."""
+
+    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
+        """
+        Args:
+            submodule: File and name -> the files of a module inside the package that the file stands for.
+        """
+        self.points = Points(submodule, METHODS)
+        self._gatherer = Gatherer(self.points)
+        self._library = Library(self)
+        self.points.on_call = self._called
+        self.points.on_each = self._gone_over
+        self._edges: dict[tuple[int, int, int], set[int]] = {}  # (caller, line, site) -> targets
+        self._linked: set[tuple[int, int, int]] = set()
+        self._extra: dict[tuple[object, ...], int] = {}
+        self._passed: dict[tuple[int, int, int], None] = {}
+
+    def add(self, item: FlowFile) -> None:
+        """Take a file's constraints."""
+        self._gatherer.add(item)
+
+    def solve(self) -> list[Edge]:
+        """All edges, distinct."""
+        points = self.points
+        self._gatherer.settle()
+        init, constructor = points.name("__init__"), points.name("constructor")
+        self._constructors = (init, constructor)
+        for node, name, file in points.free:
+            text = points.text(name)
+            if text in BUILTINS:
+                points.give(node, value_of(BUILTIN, name))
+            for star in points.stars.get(file, ()):
+                source = points.node()
+                points.give(source, value_of(MODULE, star))
+                points.load(source, node, name)
+        points.start()
+        points.run()
+        points.follow_calls()
+        points.run()
+        # A decorator that nobody knows gives back what it is given.
+        for result, callee, _, line, start, stop in tuple(points.sites):
+            if line & ir.DECORATOR and start < stop and not self._is_known(callee):
+                points.copy(points.arguments[start][1], result)
+        points.run()
+        self._callbacks()
+        return self._found()
+
+    def _is_known(self, node: int) -> bool:
+        return any(kind_of(v) not in (METHOD, BUILTIN, OBJECT, MODULE) for v in self.points.values(node))
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    def _called(self, site: int, value: int) -> None:
+        points = self.points
+        kind = kind_of(value)
+        line = points.sites[site][3]
+        if kind == FUNC:
+            if line & ir.CONSTRUCT:
+                self._construct_function(site, value)
+            else:
+                self.link(site, number_of(value), 0)
+        elif kind == BOUND:
+            function, obj = points.parts(value)
+            self.link(site, number_of(function), obj)
+        elif kind == CLASS:
+            self._construct(site, value)
+        elif kind == INSTANCE:
+            if line & ir.CONSTRUCT:
+                return
+            node = points.made("called", value)
+            target = points.field(node, 0)
+            points.load(self._holding(value), target, points.name("__call__"))
+            points.call(target, site)
+        elif kind == SUPER:
+            owner, obj = points.parts(value)
+            self._constructor(site, points.lineage_of(obj, owner), obj)
+        elif kind == METHOD:
+            self._library.method(site, *points.parts(value))
+        elif kind == BUILTIN:
+            self._library.function(site, points.text(number_of(value)))
+
+    def _holding(self, value: int) -> int:
+        """A node that holds one value."""
+        points = self.points
+        node = points.field(points.made("holder", value), 0)
+        points.give(node, value)
+        return node
+
+    def link(self, site: int, function: int, obj: int) -> None:
+        """A call of a function, on an object or on none."""
+        points = self.points
+        known = points.functions[function]
+        shift = 0
+        if obj:
+            this, is_first = self._receiver(function)
+            if this:
+                points.give(this, obj)
+                shift = int(is_first)
+        if (site, function, shift) in self._linked:
+            return
+        self._linked.add((site, function, shift))
+        result, _, _, _, start, stop = points.sites[site]
+        self._edge(site, points.function_node[function])
+        if start < stop:
+            self._pass(points.site(site), function, shift)
+        if known.flags & ir.GENERATOR:
+            made = points.made("generator", function)
+            points.copy(known.item, points.field(made, 0))
+            points.give(result, made)
+        elif points.is_used(result):
+            points.copy(known.result, result)
+
+    def _receiver(self, function: int) -> tuple[int, bool]:
+        """The node for the object that a function is called on, 0 if there is none, and whether it is a parameter."""
+        for parameter in self.points.functions[function].parameters:
+            if parameter.kind == ir.THIS:
+                return parameter.node, False
+        for parameter in self.points.functions[function].parameters:
+            if parameter.kind == ir.SINGLE and self.points.function_python[function]:
+                return parameter.node, True
+        return 0, False
+
+    def _pass(self, call: Site, function: int, shift: int) -> None:
+        """The arguments of a call to the parameters of a function."""
+        points = self.points
+        known = points.functions[function]
+        singles = [p for p in known.parameters if p.kind == ir.SINGLE]
+        rest = next((p for p in known.parameters if p.kind == ir.REST), None)
+        named = next((p for p in known.parameters if p.kind == ir.NAMED_REST), None)
+        if rest is not None:
+            points.give(rest.node, points.made("rest", function))
+        if named is not None:
+            points.give(named.node, points.made("named", function))
+        for position, source in call.arguments:
+            if position == ir.SPREAD:
+                for at, parameter in enumerate(singles[shift:]):
+                    points.load(source, parameter.node, points.name(str(at)))
+                if rest is not None:
+                    points.load(source, points.field(points.made("rest", function), 0), 0)
+            elif position == ir.SPREAD_NAMED:
+                for parameter in singles:
+                    text = points.text(parameter.name)
+                    for key in (text, f'"{text}"', f"'{text}'"):
+                        points.load(source, parameter.node, points.name(key))
+            elif position < 0:
+                target = next((p for p in singles if p.name == ~position), None)
+                if target is not None:
+                    points.copy(source, target.node)
+                elif named is not None:
+                    text = points.text(~position)
+                    for key in (f'"{text}"', f"'{text}'"):
+                        points.copy(source, points.field(points.made("named", function), points.name(key)))
+            elif position + shift < len(singles):
+                if points.is_used(singles[position + shift].node):
+                    points.copy(source, singles[position + shift].node)
+            elif rest is not None:
+                at = position + shift - len(singles)
+                points.copy(source, points.field(points.made("rest", function), points.name(str(at))))
+
+    def _construct(self, site: int, value: int) -> None:
+        points = self.points
+        number = number_of(value)
+        made = value_of(INSTANCE, number)
+        points.give(points.sites[site][0], made)
+        if not self._constructor(site, points.lineage(number), made) and points.class_node[number] >= 0:
+            self._edge(site, points.class_node[number])
+
+    def _constructor(self, site: int, lineage: Iterable[int], obj: int) -> bool:
+        points = self.points
+        for owner in lineage:
+            for name in self._constructors:
+                node = points.members.get((owner, name))
+                for value in tuple(points.values(node)) if node is not None else ():
+                    if kind_of(value) == FUNC:
+                        self.link(site, number_of(value), obj)
+                        return True
+        return False
+
+    def _construct_function(self, site: int, value: int) -> None:
+        points = self.points
+        made = points.made("instance", number_of(value))
+        points.load(self._holding(value), points.prototype(made), points.name("prototype"))
+        points.give(points.site(site).result, made)
+        self.link(site, number_of(value), made)
+
+    def synthetic(self, key: tuple[object, ...], site: Site) -> int:
+        """A call that is not in the text, made once."""
+        if key not in self._extra:
+            self._extra[key] = self.points.add_site(site)
+        return self._extra[key]
+
+    def _gone_over(self, site: int, value: int) -> None:
+        """A loop over something."""
+        points = self.points
+        each = points.site(site)
+        if kind_of(value) == OBJECT:
+            points.copy(points.everything(value), each.result)
+        elif kind_of(value) == INSTANCE:
+            holder = points.made("iterated", value)
+            iterate, step = points.field(holder, points.name("iter")), points.field(holder, points.name("next"))
+            points.load(self._holding(value), iterate, points.name("__iter__"))
+            points.load(self._holding(value), iterate, points.name("[Symbol.iterator]"))
+            made = points.node()
+            first = self.synthetic(("iter", site), each._replace(callee=iterate, result=made, arguments=()))
+            points.call(iterate, first)
+            points.load(made, step, points.name("__next__"))
+            points.load(made, step, points.name("next"))
+            result = points.field(holder, points.name("result"))
+            second = self.synthetic(("next", site), each._replace(callee=step, result=result, arguments=()))
+            points.call(step, second)
+            points.copy(result, each.result)
+            points.load(result, each.result, points.name("value"))
+            points.load(made, each.result, 0)
+
+    # --- edges ----------------------------------------------------------------------------------------------------
+
+    def _edge(self, site: int, target: int) -> None:
+        _, callee, caller, line, _, _ = self.points.sites[site]
+        self._edges.setdefault((caller, line & ir.LINE, callee), set()).add(target)
+
+    def _callbacks(self) -> None:
+        """A function that is passed to what nobody knows is called by it, as far as the caller can tell."""
+        points = self.points
+        for _, callee, caller, line, start, stop in points.sites:
+            if start == stop or line & ir.DECORATOR:
+                continue
+            passed = [value for _, source in points.arguments[start:stop] for value in points.values(source)]
+            functions = [points.parts(v)[0] if kind_of(v) == BOUND else v for v in passed]
+            functions = [value for value in functions if kind_of(value) == FUNC]
+            if not functions or self._is_known(callee):
+                continue
+            if any(self._is_of_object(value) for value in points.values(callee)):
+                continue
+            if callee < len(points.last_names) and points.text(int(points.last_names[callee])) in KEEPERS:
+                continue
+            for value in functions:
+                self._passed[caller, line & ir.LINE, points.function_node[number_of(value)]] = None
+
+    def _is_of_object(self, value: int) -> bool:
+        """Whether what is called is a method of a container or a function: it is known what that calls."""
+        return kind_of(value) == METHOD and kind_of(self.points.parts(value)[0]) in (OBJECT, FUNC, BOUND)
+
+    def _found(self) -> list[Edge]:
+        found: dict[tuple[int, int, int], int] = {}
+        for (caller, line, _), targets in self._edges.items():
+            mark = AMBIGUOUS if len(targets) > 1 else 0
+            for target in targets:
+                known = found.get((caller, target, line))
+                found[caller, target, line] = FLOW | mark if known is None else min(known, FLOW | mark)
+        for caller, line, target in self._passed:
+            found.setdefault((caller, target, line), CALLBACK)
+        return [Edge(caller, target, CALLS, line, step) for (caller, target, line), step in sorted(found.items())]

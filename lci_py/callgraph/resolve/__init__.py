@@ -1,0 +1,1 @@
+"""Edges by names and declared types."""

@@ -1,0 +1,165 @@
+"""Values that are called to the symbols that run: overloads, constructors, methods in the place of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from lci_py.callgraph import language_rules
+from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE, TYPE
+from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.evaluate import Evaluator
+from lci_py.callgraph.resolve.overloads import Targets
+from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value, Values
+from lci_py.source.syntax.arity import UNKNOWN, takes
+
+#: How a call of an object is spelled as a method of it.
+_CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
+#: Derived types that are looked at for methods in the place of the one that is declared.
+_MOST_HEIRS = 12
+
+
+class Callees:
+    """What calls of values run, for one file after another.
+
+    Attributes:
+        known: Symbol to definition, of all targets of the file's calls.
+    """
+
+    def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
+        self._look = look_ups
+        self._members = evaluator.members
+        self.known: dict[int, Definition] = {}
+        self._memo: dict[tuple[Value, int], tuple[tuple[Definition, int], ...]] = {}
+
+    def start(self) -> None:
+        """Begin with a file."""
+        self.known.clear()
+        self._memo.clear()
+
+    def of(self, values: Iterable[Value], arguments: int = UNKNOWN) -> Targets:
+        """What runs if any of some values is called.
+
+        Args:
+            values: The values.
+            arguments: How many there are, where that is a part of a function's name; as in `Call`.
+        """
+        found: dict[int, int] = {}
+        for value in values:
+            known = self._memo.get((value, arguments))
+            if known is None:
+                known = self._memo[value, arguments] = tuple(self._of_value(value, arguments))
+                self.known.update((target.symbol, target) for target, _ in known)
+            for target, step in known:
+                found.setdefault(target.symbol, step)
+        if len(found) > 1:
+            return tuple((target, step | AMBIGUOUS) for target, step in found.items())
+        return tuple(found.items())
+
+    def _of_value(self, value: Value, arguments: int) -> Iterator[tuple[Definition, int]]:
+        if value.kind == FUNCTION and value.at is not None:
+            for found in self._as_constructor(value.at) or self._overloads(value.at, arguments):
+                yield found, value.step
+        elif value.kind == CLASS and value.at is not None and value.at.kind != "type":
+            for found in self._constructors(value.at, new=value.text == "new"):
+                yield found, value.step
+        elif value.kind == INSTANCE and value.at is not None:
+            for name in _CALLED:
+                for member in self._members.attribute(value, name, 6):
+                    if member.kind == FUNCTION and member.at is not None:
+                        yield member.at, TYPE
+                        return
+
+    def _overloads(self, at: Definition, arguments: int) -> list[Definition]:
+        """Definitions of one name in one place. Where there are no overloads the last one counts, as at run time."""
+        facts = self._look.tables.facts(at.file)
+        place = at.symbol - facts.first
+        parent = facts.parents[place]
+        if parent < 0:
+            return self._look.variants(at, facts.names[place])
+        found = self._look.all_inside(at.file, parent, facts.names[place])
+        if len(found) < 2 or facts.head.language in language_rules.OVERLOADS:
+            return found or [at]
+        if facts.head.language in language_rules.BY_ARITY:
+            found = [item for item in found if takes(self._look.arity(item), arguments)] or found
+        return found[-1:]
+
+    def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
+        """The constructors of a type, the type itself if the repository defines none; `new`: it is called as one."""
+        facts = self._look.tables.facts(owner.file)
+        language = facts.head.language
+        if language in language_rules.COMPANIONS:
+            return self._or_companion(owner, new=new)
+        names = language_rules.CONSTRUCTORS.get(language)
+        if names is None:
+            place = owner.symbol - facts.first
+            name = language_rules.SECONDARY_CONSTRUCTORS.get(language, facts.names[place])
+            found = self._look.all_inside(owner.file, place, name)
+            found = [item for item in found if item.kind == "constructor"]
+            if found and language in language_rules.PRIMARY_CONSTRUCTORS and self._look.arity(owner) >= 0:
+                return [owner, *found]
+            return found or [owner]
+        for current in self._members.lineage(owner):
+            for name in names:
+                own = current.symbol - self._look.tables.facts(current.file).first
+                found = self._look.all_inside(current.file, own, name)
+                if found:
+                    return found if language in language_rules.OVERLOADS else found[-1:]
+        return [owner]
+
+    def _as_constructor(self, at: Definition) -> list[Definition]:
+        """The constructors of a class, if one of them is found under its name (C#) and the class itself is another."""
+        facts = self._look.tables.facts(at.file)
+        around = facts.parents[at.symbol - facts.first]
+        if at.kind != "constructor" or around < 0 or facts.head.language not in language_rules.PRIMARY_CONSTRUCTORS:
+            return []
+        return self._constructors(self._look.definition(at.file, around))
+
+    def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
+        """Scala's `new C(x)`: the class, or a further constructor; `C(x)`: that of a case class, or an `apply`."""
+        found: list[Definition] = []
+        for item in self._members.companions(owner, of_name=False):
+            place = item.symbol - self._look.tables.facts(item.file).first
+            if item.kind != "object":
+                found += [item, *(self._look.all_inside(item.file, place, "this") if new else ())]
+            elif not new:
+                found += self._look.all_inside(item.file, place, "apply")
+        return found
+
+    def with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
+        """Add what types derived from a receiver's declared one put in the place of a method."""
+        if not targets or not any(_may_be_derived(value) for value in values):
+            return targets
+        found = dict(targets)
+        more: list[int] = []
+        for value in values:
+            if value.at is None or not _may_be_derived(value):
+                continue
+            heirs = self._heirs(value.at)
+            for heir in heirs if len(heirs) <= _MOST_HEIRS else ():
+                for member in self._look.members(heir, name):
+                    self.known[member.symbol] = member
+                    if member.symbol not in found:
+                        more.append(member.symbol)
+        mark = AMBIGUOUS if len(more) > 1 else 0
+        return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
+
+    def _heirs(self, owner: Definition) -> list[Definition]:
+        """All types derived from one, directly or not."""
+        found: dict[int, Definition] = {}
+        pending = [owner]
+        while pending and len(found) <= _MOST_HEIRS:
+            current = pending.pop()
+            facts = self._look.tables.facts(current.file)
+            for heir in self._look.heirs(facts.head.family, facts.names[current.symbol - facts.first]):
+                if heir.symbol not in found and current in self._members.bases(heir):
+                    found[heir.symbol] = heir
+                    pending.append(heir)
+        return list(found.values())
+
+
+def _may_be_derived(value: Value) -> bool:
+    """Whether an object may be of a type derived from the one that is known."""
+    if value.kind != INSTANCE or value.at is None or value.text == "exact":
+        return False
+    return value.step == TYPE or value.at.kind in ("interface", "trait")

@@ -1,0 +1,283 @@
+"""Names to definitions: which symbols a call or a base class means, and what says so.
+
+The steps of a call, first match wins: the scopes around the call; names the file imports, through re-exports; the
+object's own type (self, super) and its bases; a receiver whose type is declared, or follows from what it was given;
+the same package; a name that only one definition in the repository has. docs/call-graph.md tells more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lci_py.callgraph import language_rules
+from lci_py.callgraph.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, Edge, lambda_node
+from lci_py.callgraph.file_facts import EXPANDING
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve import overloads
+from lci_py.callgraph.resolve.callees import Callees
+from lci_py.callgraph.resolve.evaluate import Evaluator
+from lci_py.callgraph.resolve.expression_steps import steps_of
+from lci_py.callgraph.resolve.imports import ImportResolver
+from lci_py.callgraph.resolve.macro_calls import expanded
+from lci_py.callgraph.resolve.overloads import Targets
+from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, Value, Values
+from lci_py.source.syntax.arity import NAMED, UNKNOWN
+from lci_py.source.syntax.languages import load_languages
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
+
+
+class FileLinker:
+    """Edges of one file after another.
+
+    Source:
+        Tracked look-ups and re-use while no answer has changed are what build systems do: Mokhov, Mitchell and Peyton
+        Jones, "Build systems à la carte", ICFP 2018.
+    """
+
+    def __init__(self, look_ups: LookUps) -> None:
+        self._look = look_ups
+        self._imports = ImportResolver(look_ups)
+        selfs = {name: frozenset(spec.self_names) for name, spec in load_languages().items()}
+        self._evaluator = Evaluator(look_ups, self._imports, selfs)
+        self._callees = Callees(look_ups, self._evaluator)
+
+    def link(self, file: int) -> tuple[list[Edge], set[int]]:
+        """A file's edges, distinct by all but the step (the first counts), and the keys of its look-ups."""
+        self._look.start(file)
+        self._evaluator.start()
+        self._callees.start()
+        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, file)
+        edges: dict[tuple[int, int, int, int], int] = {}
+        for item, targets in calls.imports:
+            for target in targets:
+                if target != file:
+                    edges.setdefault((~file, ~target, IMPORTS, item.line), 0)
+        self._add_calls(file, calls, edges)
+        facts = calls.facts
+        for base in facts.bases:
+            source = facts.first + base.symbol
+            for value in self._evaluator.types.named(file, facts.parents[base.symbol], base.name):
+                if value.at is not None and value.at.symbol != source:
+                    edges.setdefault((source, value.at.symbol, INHERITS, base.line), value.step)
+        return [Edge(*edge, step) for edge, step in edges.items()], self._look.keys
+
+    def _add_calls(self, file: int, calls: _CallResolver, edges: dict[tuple[int, int, int, int], int]) -> None:
+        facts = calls.facts
+        known: dict[tuple[str, str, int, int], Targets] = {}
+        for name, receiver, line, caller, arguments in self._look.tables.calls(file):
+            asked = (name, receiver, caller, arguments)
+            targets = known.get(asked)
+            if targets is None:
+                around = caller if caller >= -1 else facts.lambdas[-2 - caller].symbol
+                targets = known[asked] = calls.resolve(name, receiver, around, arguments)
+            if not targets:
+                continue
+            source = facts.first + caller
+            if caller < -1:
+                source = lambda_node(self._look.tables.first_lambda[file] - 2 - caller)
+            elif caller < 0:
+                source = ~file
+            for target, step in targets:
+                edges.setdefault((source, target, CALLS, line), step)
+
+
+class _CallResolver:
+    """What the calls of one file mean."""
+
+    def __init__(
+        self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees, file: int
+    ) -> None:
+        self._look = look_ups
+        self._evaluate = evaluator
+        self._callees = callees
+        self.file = self._file = file
+        self.known = callees.known  # symbol to definition, of targets
+        self._arguments = UNKNOWN  # of the call that is looked at
+        self._meant: dict[tuple[str, str, int, int], Targets] = {}
+        self.facts = look_ups.tables.facts(file)
+        self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
+        self._imported_files = {target for _, targets in self.imports for target in targets}
+        head = self.facts.head
+        self._language = head.language
+        self._family = head.family
+        self._folder = head.folder
+        self._test = head.test
+
+    def resolve(self, name: str, receiver: str, caller: int, arguments: int = UNKNOWN) -> Targets:
+        """The definitions that a call means with the step that says so; none if it is external or not certain.
+
+        Args:
+            name: What is called.
+            receiver: The text before it.
+            caller: The symbol around it, or -1.
+            arguments: How many it has, as in `Call`.
+        """
+        kind = self.facts.kinds[caller] if caller >= 0 else ""
+        targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
+        # Outside of functions a macro mostly defines some, which call what is in its text.
+        if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
+            return (*targets, *expanded(self._look, self, caller, targets))
+        return targets
+
+    def _has_macro(self, targets: Targets) -> bool:
+        return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
+
+    def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
+        """The same without what macros call; `of_macro`: the call stands in a macro's text."""
+        self._arguments = arguments if self._language in language_rules.BY_ARITY else UNKNOWN
+        return self._allowed(self._named(name, receiver, caller), arguments, of_macro=of_macro)
+
+    def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
+        """What a name in a macro's text means that can be seen from a place of any file."""
+        return self._allowed(self._run(self._called(file, place, name)), arguments, of_macro=True)
+
+    def _allowed(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
+        if arguments == NAMED:
+            return overloads.named(targets, self.known, of_macro=of_macro)
+        return overloads.fitting(targets, arguments, self.known, self._look.arity)
+
+    def _named(self, name: str, receiver: str, caller: int) -> Targets:
+        if receiver in language_rules.CONSTRUCTED:
+            made = self._evaluate.types.named(self._file, caller, name)
+            return self._run(value._replace(text="new") for value in made)
+        steps = steps_of(receiver) if receiver else ()
+        if not receiver or (steps and steps[0].kind == "name"):
+            caller = self._evaluate.names.scope(self._file, caller, steps[0].name if steps else name)
+        asked = (name, receiver, caller, self._arguments)
+        targets = self._meant.get(asked)
+        if targets is None:
+            targets = self._on(name, receiver, caller) if receiver else self._bare(name, caller)
+            self._meant[asked] = targets
+        return targets
+
+    def _on(self, name: str, receiver: str, caller: int) -> Targets:
+        """The definitions that a call on a receiver means."""
+        values = self._evaluate.expression(self._file, caller, receiver)
+        if not values and self._language in language_rules.QUALIFIED:
+            named, rest = self._evaluate.qualified(self._file, steps_of(f"{receiver}.{name}"))
+            if named and not rest:
+                return self._run(named)
+        if not values:
+            if self._is_bound(receiver, caller) or name in language_rules.BUILTIN_METHODS.get(self._language, ()):
+                return ()
+            return self._only(name, methods=True, free=self._language in language_rules.MODULE_OBJECTS)
+        found: list[Value] = []
+        for value in values:
+            if value.kind == FUNCTION:  # a property, or what a function has as an attribute
+                for result in self._evaluate.result(value, 4):
+                    found.extend(self._evaluate.members.attribute(result, name, 8))
+            else:
+                found.extend(self._evaluate.members.attribute(value, name, 8))
+        targets = self._run(found)
+        if (
+            not targets
+            and self._language in language_rules.EXTENSIONS
+            and all(value.kind == INSTANCE for value in values)
+        ):
+            return self._only(name, methods=True, free=True)
+        if self._language in language_rules.VIRTUAL:
+            targets = self._callees.with_overriding(targets, values, name)
+        return targets
+
+    def _is_bound(self, receiver: str, caller: int) -> bool:
+        """Whether the head of a receiver is something, though nobody knows what its members are."""
+        steps = steps_of(receiver)
+        if steps and self._language in language_rules.CAPITAL_TYPES and steps[0].name[:1].isupper():
+            return True
+        if not steps or len(steps) > 1:
+            return not steps
+        return bool(self._evaluate.names.name(self._file, caller, steps[0].name))
+
+    def _bare(self, name: str, caller: int) -> Targets:
+        if name == "super" and self._language == "ruby":
+            return self._of_super(caller)
+        if name in language_rules.OWN_CONSTRUCTORS.get(self._language, ()):
+            return self._own_constructor(name, caller)
+        values = self._called(self._file, caller, name)
+        if self._language in language_rules.DELEGATING and (name == "this" or name in language_rules.SUPERS):
+            return self._run(self._evaluate.members.constructed(value) for value in values)
+        if values:
+            targets = self._run(values)
+            if targets or not any(value.kind == INSTANCE for value in values):
+                return targets
+            # `new Clock()`, where a property of that name and type hides the type from all but `new`
+            return self._run(self._evaluate.members.named_like_its_type(value, name) for value in values)
+        if self._is_local(name, caller):
+            return ()
+        if self._language in language_rules.MACROS_ANYWHERE:
+            macro = self._look.only(self._family, name)
+            if macro is not None and macro.kind == "macro":
+                return ((macro.symbol, PACKAGE),)
+        if name in self.facts.bindings or self._language in language_rules.EXPLICIT_NAMES:
+            return ()
+        implicit = self._language in language_rules.IMPLICIT_SELF
+        return self._only(name, methods=implicit, free=True, anywhere=self._language in language_rules.PROGRAM_SCOPE)
+
+    def _run(self, values: Iterable[Value]) -> Targets:
+        return self._callees.of(values, self._arguments)
+
+    def _called(self, file: int, place: int, name: str) -> Values:
+        """What a bare name that is called stands for."""
+        values = self._evaluate.names.name(file, place, name, callee=True)
+        if self._language in language_rules.TAGGED_TYPES:
+            return tuple(value for value in values if value.kind != CLASS)
+        return values
+
+    def _of_super(self, caller: int) -> Targets:
+        """Ruby's `super`: the method of the same name in what the class is derived from."""
+        if caller < 0:
+            return ()
+        bases = self._evaluate.names.name(self._file, caller, "super")
+        return self._run(
+            f for value in bases for f in self._evaluate.members.attribute(value, self.facts.names[caller], 8)
+        )
+
+    def _own_constructor(self, name: str, caller: int) -> Targets:
+        """`new self`, `this(x)`: the constructor of the class around, or of its base."""
+        found: list[Value] = []
+        for value in self._evaluate.names.name(self._file, caller, name):
+            if value.kind == INSTANCE:
+                found.append(value._replace(kind=CLASS))
+            elif value.kind == BASES and value.at is not None:
+                found.extend(Value(CLASS, base, value.step) for base in self._evaluate.members.bases(value.at)[:1])
+        return self._run(found)
+
+    def _is_local(self, name: str, caller: int) -> bool:
+        if self._language in language_rules.SEPARATE_NAMES:
+            return False
+        while caller >= 0:
+            if (caller, name) in self.facts.typed:
+                return True
+            caller = self.facts.parents[caller]
+        return (-1, name) in self.facts.typed
+
+    def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:
+        """The definitions of a name, if something speaks for them besides: they are near, or imported, or the language
+        has one name space for the program. Code does not call tests."""
+        found = self._look.only(self._family, name)
+        if found is None:
+            return self._several(name) if anywhere else ()
+        self.known[found.symbol] = found
+        is_method = found.kind in ("method", "constructor")
+        if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and self._language in language_rules.NESTED_HIDDEN:
+            return ()
+        if (is_method and not methods) or (self._look.files.heads[found.file].test and not self._test):
+            return ()
+        if found.kind == "function" and not free:
+            return ()  # what is called on an object is a member of it, save where files or tables are the objects
+        if is_method and self._look.is_common(self._family, name):
+            return ()
+        near = self._look.files.folders[found.file] == self._folder or found.file in self._imported_files
+        if anywhere and not is_method:
+            return ((found.symbol, PACKAGE),)
+        return ((found.symbol, NAME),) if near else ()
+
+    def _several(self, name: str) -> Targets:
+        """Definitions of one name in a program that is linked, or loaded, from some of them."""
+        found = [
+            item for item in self._look.all_named(self._family, name)
+            if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
+        ]  # fmt: skip
+        self.known |= {item.symbol: item for item in found}
+        mark = AMBIGUOUS if len(found) > 1 else 0
+        return tuple((item.symbol, PACKAGE | mark) for item in found)

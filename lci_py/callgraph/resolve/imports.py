@@ -1,0 +1,179 @@
+"""Module strings to file numbers: which files of the repository an import means."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
+from lci_py.types import Import
+
+_PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
+#: Whose imports mean the same for all files of a folder: no file is left out of its own answer.
+_BY_FOLDER = frozenset({"c", "go"})
+#: What stands for a folder before a script's path: `$ROOT/`, `"${X%/*}"/`, `$(dirname "$0")/`.
+_SHELL_FOLDER = re.compile(r"^.*[$`\")}][^/]*/")
+_MAX_PACKAGE_FILES = 16
+_MEMO = 20_000
+
+
+class ImportResolver:
+    """Answers by the paths and declared names in the repository."""
+
+    def __init__(self, look_ups: LookUps) -> None:
+        self._look = look_ups
+        self._heads = look_ups.files.heads
+        self._families = look_ups.files.families
+        self._folders = look_ups.files.folders
+        self.crates = Crates(look_ups)
+        self._memo: dict[tuple[object, ...], tuple[tuple[int, ...], set[int]]] = {}
+
+    def targets(self, file: int, item: Import) -> tuple[int, ...]:
+        """Files that an import means: one, several for a Go package, none for what is not in the repository."""
+        own = self._families[file]
+        place = self._folders[file] if own in _BY_FOLDER else file
+        memo = (own, place, item.module, item.name)
+        found = self._memo.get(memo)
+        if found is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            asked, self._look.keys = self._look.keys, set()
+            found = self._memo[memo] = self._find(file, item), self._look.keys
+            self._look.keys = asked
+        self._look.keys |= found[1]  # who gets an answer from the memo depends on what it came from all the same
+        return found[0]
+
+    def submodule(self, file: int, name: str) -> tuple[int, ...]:
+        """The file of a module inside the package, or folder, that a file stands for."""
+        head = self._heads[file]
+        stem, _, suffix = head.path.rpartition(".")
+        folder = posixpath.dirname(head.path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
+        for path in (
+            f"{folder}/{name}.{suffix}",
+            f"{folder}/{name}/__init__.{suffix}",
+            f"{folder}/{name}/mod.{suffix}",
+        ):
+            found = self._look.at(path.lstrip("/"))
+            if found >= 0:
+                return (found,)
+        return ()
+
+    def _find(self, file: int, item: Import) -> tuple[int, ...]:
+        module = item.module
+        folder = self._folders[file]
+        own = self._families[file]
+        if own == "go":
+            return self._go_package(tuple(module.split("/")))  # an import is a folder, never a file
+        if own == "javascript" and re.fullmatch(r"(?:node:)?[\w-]+", module):
+            return ()  # a bare name is an installed package, whatever a file here is called
+        if own == "rust":
+            segments = [part for part in module.split("::") if part]
+            within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
+            if within >= 0 or (segments and segments[0] in (*STANDARD, "crate", "self", "super")):
+                return (within,) if within >= 0 else ()
+        if own == "c":
+            return self._include(folder, module)
+        if own in BY_NAME:
+            return self._declared(file, item)
+        if own == "bash":
+            module = _SHELL_FOLDER.sub("", module)
+        beside = posixpath.normpath(posixpath.join(folder, module))
+        for path in (beside, f"{beside}.rb", module):  # require_relative, source, a path from the root
+            found = self._look.at(path)
+            if found >= 0:
+                return (found,)
+        dots = len(module) - len(module.lstrip("."))
+        if dots and not module.startswith(("./", "../")):  # Python's relative imports
+            base = folder
+            for _ in range(dots - 1):
+                base = posixpath.dirname(base)
+            rest = module[dots:].replace(".", "/")
+            return self._relative(posixpath.join(base, rest) if rest else base, item.name)
+        if module.startswith("."):
+            return self._relative(posixpath.normpath(posixpath.join(folder, module)), item.name)
+        return self._by_segments(file, module, item.name)
+
+    def _by_segments(self, file: int, module: str, imported: str) -> tuple[int, ...]:
+        if (not re.search(r"\.|::|\\", module) and "/" in module) or (
+            re.search(r"\.\w{1,4}$", module) and "/" in module
+        ):
+            module = re.sub(r"\.\w{1,4}$", "", module)
+            segments = tuple(part for part in module.split("/") if part not in _PREFIXES)
+        else:
+            segments = tuple(part for part in re.split(r"::|[./\\]", module) if part and part not in _PREFIXES)
+            if len(segments) > 1 and segments[-1] in ("h", "hpp", "hh", "rb", "js", "ts", "sh", "lua", "zig"):
+                segments = segments[:-1]
+        name = re.split(r"::|[./\\]", imported)[0] if imported and imported != "*" else ""
+        # Rust's last part may be an item inside a module's file; elsewhere a shorter path is another module.
+        shorter = segments[:-1] if self._families[file] == "rust" else ()
+        for wanted in ((*segments, name) if name else segments, segments, shorter):
+            found = self._by_suffix(file, wanted) if wanted else ()
+            if found:
+                return found
+        return ()
+
+    def _declared(self, file: int, item: Import) -> tuple[int, ...]:
+        """What is imported by its qualified name: the files that declare it, whatever their paths."""
+        module, name = (re.sub(r"::|[\\/]", ".", text).strip(".") for text in (item.module, item.name))
+        wanted = [f"{module}.{name}", module] if name and name != "*" else [module]
+        for dotted in wanted:
+            files = [f for f in self._look.declaring(self._families[file], dotted) if f != file]
+            # A name that a package does not declare as a type says nothing about which of its files is meant.
+            if files and (dotted != module or len(files) == 1 or name in ("", "*")):
+                return tuple(files[:_MAX_PACKAGE_FILES])
+        return ()
+
+    def _include(self, folder: str, header: str) -> tuple[int, ...]:
+        """A header beside the file, else the one file whose path ends in the whole of what is included."""
+        beside = self._look.at(posixpath.normpath(posixpath.join(folder, header)))
+        if beside >= 0:
+            return (beside,)
+        stem = header.rpartition(".")[0] or header
+        matches = {
+            file
+            for _, file in self._look.ending_in(stem.rpartition("/")[2])
+            if self._heads[file].path == header or self._heads[file].path.endswith("/" + header)
+        }
+        return tuple(matches) if len(matches) == 1 else ()
+
+    def _relative(self, path: str, name: str) -> tuple[int, ...]:
+        wanted = tuple(part for part in path.split("/") if part)
+        for segments in ((*wanted, name), wanted, ((*wanted[:-1], wanted[-1].rpartition(".")[0]) if wanted else ())):
+            if segments and segments[-1]:
+                for candidate, file in self._look.ending_in(segments[-1]):
+                    if candidate == segments:
+                        return (file,)
+        return ()
+
+    def _by_suffix(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
+        best: tuple[int, int, int] | None = None
+        own = self._heads[file].path.split("/")
+        for segments, target in self._look.ending_in(wanted[-1]):
+            if target == file or self._families[target] != self._families[file]:
+                continue
+            size = min(len(segments), len(wanted))
+            # The whole module path, or the whole file path when the root lies inside the package.
+            if segments[-size:] != wanted[-size:] or (size < len(wanted) and size < 2):
+                continue
+            # An absolute import in Python names the whole way down from outside every package: `import subprocess` does
+            # not mean asyncio/subprocess.py.
+            whole = self._families[file] == "python" and size == len(wanted)
+            if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
+                continue
+            near = next((i for i, (a, b) in enumerate(zip(own, segments, strict=False)) if a != b), len(own))
+            rank = (-size, -near, target)
+            if best is None or rank < best:
+                best = rank
+        return (best[2],) if best else ()
+
+    def _go_package(self, wanted: tuple[str, ...]) -> tuple[int, ...]:
+        """Files of a Go package: the import path, without its module's part if that is a host's name."""
+        # `net/http` is the standard library's, wherever a folder `http` may be; `example.org/m/http` may be ours.
+        cuts = range(len(wanted)) if "." in wanted[0] else range(1)
+        for cut in cuts:
+            found = self._look.go_package("/".join(wanted[cut:]))
+            if found:
+                return tuple(found[:_MAX_PACKAGE_FILES])
+        return ()

@@ -1,0 +1,78 @@
+"""Definitions by their dotted names, wherever modules and namespaces are continued in other files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.lookups import LookUps
+from lci_py.types import TYPE_KINDS
+
+_MOST_FILES = 16
+_HOLDERS = TYPE_KINDS | {"module", "namespace"}
+
+
+def spelled(look: LookUps, file: int, place: int, dotted: str) -> Definition | None:
+    """What a dotted name means at a place: looked up from the innermost module around it outwards, as Ruby does.
+
+    Args:
+        look: Where to ask.
+        file: The file.
+        place: The innermost symbol around the name, or -1.
+        dotted: The name; one that begins with `::` is looked up at the top only.
+    Returns:
+        The first definition of the innermost qualified name that is declared.
+    """
+    family = look.files.families[file]
+    absolute = dotted.startswith("::")
+    for prefix in ("",) if absolute else _prefixes(look, file, place):
+        full = f"{prefix}.{dotted}" if prefix else dotted.removeprefix("::")
+        for target in look.declaring(family, full)[:_MOST_FILES]:
+            found = _inside(look, target, full)
+            if found is not None:
+                return found
+    return None
+
+
+def within(look: LookUps, owner: Definition, name: str) -> Definition | None:
+    """What a module has under a name in any file that continues it."""
+    facts = look.tables.facts(owner.file)
+    place = owner.symbol - facts.first
+    full = next(_prefixes(look, owner.file, place))
+    return spelled(look, owner.file, -1, f"::{full}.{name}")
+
+
+def _prefixes(look: LookUps, file: int, place: int) -> Iterator[str]:
+    """The qualified names of what is around a place, the innermost first; at last "", the top of everything."""
+    facts = look.tables.facts(file)
+    names: list[str] = []
+    while place >= 0:
+        if facts.kinds[place] in _HOLDERS:
+            names.append(facts.names[place])
+        place = facts.parents[place]
+    if facts.head.package:
+        names.append(facts.head.package)
+    names.reverse()
+    for size in range(len(names), -1, -1):
+        yield ".".join(names[:size])
+
+
+def _inside(look: LookUps, file: int, full: str) -> Definition | None:
+    """The definition with a qualified name in a file that declares it."""
+    package = look.files.heads[file].package
+    rest = full.removeprefix(package + ".") if package else full
+    parts = rest.split(".")
+    # A name may have dots itself: `defmodule Shop.Cart`.
+    for size in range(len(parts), 0, -1):
+        found = look.top(file, ".".join(parts[:size]))
+        if found is None:
+            continue
+        for part in parts[size:]:
+            first = look.tables.facts(file).first
+            inner = look.inside(file, found.symbol - first, part)
+            if inner is None:
+                break
+            found = inner
+        else:
+            return found
+    return None

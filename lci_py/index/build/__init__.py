@@ -1,0 +1,1 @@
+"""One run of `lci index`: from a tree to a generation."""

@@ -1,0 +1,98 @@
+"""What the manifest counts, as sums over files: adding what came and subtracting what went gives that of all."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import DamagedIndexError
+
+if TYPE_CHECKING:
+    from lci_py.source.file_record import FileRecord
+
+_AT_A_TIME = 500
+
+
+@contextmanager
+def _opened(shard: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        db = sqlite3.connect(shard.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)
+        try:
+            db.execute("PRAGMA trusted_schema = OFF")
+            yield db
+        finally:
+            db.close()
+    except (sqlite3.DatabaseError, TypeError) as error:
+        raise DamagedIndexError(f"{shard.name}: {error}") from error
+
+
+def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, str, str]]:
+    """(number, path, digest, which bound it exceeds) of some files of a segment.
+
+    Raises:
+        DamagedIndexError: The symbolic shard cannot be read.
+    """
+    if not numbers:
+        return []
+    wanted = set(numbers)
+    with _opened(shard) as db:
+        return [row for row in db.execute("SELECT id, path, sha, limited FROM files ORDER BY id") if row[0] in wanted]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of some files."""
+
+    languages: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    errors: int = 0  # files that do not parse whole
+
+    def add(self, record: FileRecord) -> None:
+        found = record.extract
+        self.languages[found.language] += 1
+        self.kinds.update(symbol.kind for symbol in found.symbols)
+        self.errors += bool(found.has_errors)
+
+    def add_stored(self, shard: Path, files: Sequence[int], sign: int = 1) -> None:
+        """Count files of a segment, by their numbers in it; with -1, count them off.
+
+        Raises:
+            DamagedIndexError: The symbolic shard cannot be read.
+        """
+        if not files:
+            return
+        with _opened(shard) as db:
+            for start in range(0, len(files), _AT_A_TIME):
+                own = ",".join(map(str, files[start : start + _AT_A_TIME]))
+                where = f"WHERE id IN ({own})"
+                for language, count, errors in db.execute(
+                    f"SELECT language, count(*), sum(errors) FROM files {where} GROUP BY language"
+                ):
+                    self.languages[language] += sign * count
+                    self.errors += sign * (errors or 0)
+                for kind, count in db.execute(
+                    f"SELECT kind, count(*) FROM symbols WHERE file IN ({own}) GROUP BY kind"
+                ):
+                    self.kinds[kind] += sign * count
+
+    @classmethod
+    def stored(cls, counts: dict[str, Any]) -> Tally:
+        """The counts of a manifest."""
+        return cls(
+            Counter(counts["files_by_language"]), Counter(counts["symbols_by_kind"]), counts["files_with_errors"]
+        )
+
+
+def ranked(counter: Counter[str]) -> dict[str, int]:
+    """The largest first, without zeros."""
+    return dict(sorted(((name, n) for name, n in counter.items() if n), key=lambda item: (-item[1], item[0])))
+
+
+def reasons(names: Iterable[str]) -> dict[str, int]:
+    """How many of each."""
+    return ranked(Counter(names))

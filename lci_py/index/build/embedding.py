@@ -1,0 +1,333 @@
+"""Chunks to vectors, and no work twice.
+
+With a model of bags a chunk is embedded in 30 microseconds; what a refresh saves is the work on chunks that move from
+one segment to another (`Reuse`). With a model that reads text it takes a tenth of a second, and a vector is kept for
+whenever the same text comes again (`VectorCache`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from lci_py.embed.encoder import tf_weight
+from lci_py.index.shards.term_counts import Sparse, csr
+from lci_py.index.shards.text_fields import header_text, path_text
+from lci_py.index.shards.tokens import Bags, TokenTable
+from lci_py.index.shards.vectors import RowBlocks, VectorFile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.embed.contextual import ContextualEncoder
+    from lci_py.embed.encoder import Encoder
+    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.text_fields import TextFields
+
+    Progress = Callable[[str, int, int], None]
+
+#: Chunks embedded at a time.
+EMBED_SLICE = 8192
+#: The same for a model that reads text, which takes seconds for so many: an interrupted run loses no more.
+TEXT_SLICE = 256
+#: Vectors that are asked for at a time.
+LOOKUP_SLICE = 1024
+#: So many parts are looked up one by one; for more, splitting them all anew is as fast.
+FEW_PARTS = 2048
+
+
+# --- copying from older segments --------------------------------------------------------------------------------------
+
+
+class Embeddings:
+    """What one segment has of its chunks: vectors, bags of tokens and the tokens of its parts."""
+
+    def __init__(self, dense: Path, tokens: Path | None, *, dimension: int, counts: Mapping[str, int]) -> None:
+        """
+        Args:
+            dense: The segment's dense shard.
+            tokens: Its tokens shard; None for a model that reads text.
+            dimension: Of the vectors.
+            counts: The segment's numbers of `chunks` and `units`.
+        Raises:
+            DamagedIndexError: A shard is not what was written.
+        """
+        chunks = counts["chunks"]
+        self.vectors = VectorFile(dense, dimension=dimension, rows=chunks, units=counts["units"])
+        self.bags = Bags(tokens, chunks=chunks) if tokens else None
+        self.table = TokenTable([tokens] if tokens else [])
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """Which chunks of a new segment are in older ones: the same code under the same path and header.
+
+    Where several have a chunk, the first is used.
+    """
+
+    sources: Sequence[Embeddings]
+    rows: Sequence[NDArray[np.int64]]  # per source, [chunks of the new segment]: chunk number there, -1 if not there
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks of the new segment are in an older one."""
+        return int(np.logical_or.reduce([rows >= 0 for rows in self.rows]).sum()) if self.rows else 0
+
+    def of(self, start: int, stop: int) -> list[tuple[Embeddings, NDArray[np.int64], NDArray[np.int64]]]:
+        """For the new chunks from `start` to `stop`, per source: (it, positions after `start`, its chunks)."""
+        taken = np.zeros(stop - start, np.bool_)
+        found = []
+        for source, rows in zip(self.sources, self.rows, strict=True):
+            own = rows[start:stop]
+            at = np.flatnonzero((own >= 0) & ~taken)
+            taken[at] = True
+            found.append((source, at, own[at]))
+        return found
+
+    def find(self, part: str) -> list[int] | None:
+        """Token ids of a part that one of the segments has."""
+        return next((ids for source in self.sources if (ids := source.table.find(part)) is not None), None)
+
+
+class _Copied:
+    """Vectors of a segment of which every chunk is in an older one, read as they are written."""
+
+    def __init__(self, reuse: Reuse, chunks: int, dimension: int) -> None:
+        self._reuse = reuse
+        self.shape = (chunks, dimension)
+
+    def __getitem__(self, rows: slice, /) -> NDArray[np.float32]:
+        start, stop, _ = rows.indices(self.shape[0])
+        out = np.zeros((stop - start, self.shape[1]), np.float32)
+        for source, at, chunks in self._reuse.of(start, stop):
+            out[at] = source.vectors.take(chunks)
+        return out
+
+
+# --- models of bags ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Embedded:
+    """What embedding yields: the dense shard's vectors, and the tokens it looks at a second time."""
+
+    vectors: RowBlocks  # [chunks, dimension] float32
+    parts: list[str]
+    pieces: list[list[int]]  # token ids of each part
+    pointers: NDArray[np.int64]  # [chunks + 1] where each chunk's distinct tokens start in `ids`
+    ids: NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class _Bags:
+    """Bags of tokens, collected slice by slice."""
+
+    lengths: list[NDArray[np.int64]] = field(default_factory=lambda: [np.zeros(1, np.int64)])
+    ids: list[NDArray[np.int32]] = field(default_factory=lambda: [np.zeros(0, np.int32)])
+
+    def add(self, n: int, found: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]]) -> None:
+        """Add `n` chunks: several times (their positions, how many tokens each has, all tokens)."""
+        lengths = np.zeros(n, np.int64)
+        for at, some, _ in found:
+            lengths[at] = some
+        ends = np.cumsum(lengths)
+        ids = np.zeros(int(ends[-1]) if n else 0, np.int32)
+        for at, some, own in found:
+            starts = ends[at] - some
+            ids[np.arange(len(own)) + np.repeat(starts - (np.cumsum(some) - some), some)] = own
+        self.lengths.append(lengths)
+        self.ids.append(ids)
+
+    def all(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """(pointers, ids)."""
+        return np.cumsum(np.concatenate(self.lengths)), np.concatenate(self.ids)
+
+
+def embed(text: TextFields, encoder: Encoder, reuse: Reuse | None = None) -> Embedded:
+    """Embed every chunk's bag of words, except those that `reuse` has: their words are not looked at.
+
+    Vectors and tokens are the same to the last bit whether they are computed or copied, and whichever chunks are
+    embedded together.
+
+    Raises:
+        DamagedIndexError: An older segment is damaged.
+    """
+    reuse = reuse or Reuse([], [])
+    parts = list(text.vocabulary.part_ids)
+    pieces = _pieces(parts, encoder, reuse)
+    splits = (*csr(text.vocabulary.word_parts), *csr(pieces))
+    vectors = np.zeros((text.n_chunks, encoder.dimension), np.float32)
+    bags = _Bags()
+    # In slices, because words expand to several tokens each: memory is bounded by the slice, not the repository.
+    for start in range(0, text.n_chunks, EMBED_SLICE):
+        stop = min(start + EMBED_SLICE, text.n_chunks)
+        new = np.ones(stop - start, np.bool_)
+        found = []
+        for source, at, chunks in reuse.of(start, stop):
+            new[at] = False
+            vectors[start + at] = source.vectors.take(chunks)
+            if source.bags:
+                found.append((at, *source.bags.take(chunks)))
+        at = np.flatnonzero(new)
+        if len(at):
+            lengths, ids, counts = _tokens(text.embedded, start, new, splits)
+            indptr = np.concatenate(([0], np.cumsum(lengths)))
+            vectors[start + at] = encoder.encode_bags(indptr, ids.astype(np.int64), tf_weight(counts))[at]
+            found.append((at, lengths[at], ids))
+        bags.add(stop - start, found)
+    return Embedded(vectors, parts, pieces, *bags.all())
+
+
+def _pieces(parts: list[str], encoder: Encoder, reuse: Reuse) -> list[list[int]]:
+    known = {part: ids for part in parts if (ids := reuse.find(part)) is not None} if len(parts) <= FEW_PARTS else {}
+    unknown = [part for part in parts if part not in known]
+    known.update(zip(unknown, encoder.pieces(unknown) if unknown else [], strict=True))
+    return [known[part] for part in parts]
+
+
+def _tokens(
+    embedded: Sparse,
+    start: int,
+    new: NDArray[np.bool_],
+    splits: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """Tokens of the chunks from `start` on that are new: (how many each has, their ids, their counts)."""
+    part_ptr, part_ids, piece_ptr, piece_ids = splits
+    own = np.flatnonzero((embedded.row >= start) & (embedded.row < start + len(new)))
+    own = own[new[embedded.row[own] - start]]
+    words = Sparse(embedded.row[own] - np.int32(start), embedded.column[own], embedded.value[own])
+    n_pieces = int(piece_ids.max()) + 1 if len(piece_ids) else 1
+    summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces)
+    return np.bincount(summed.row, minlength=len(new)), summed.column, summed.value
+
+
+def copied(reuse: Reuse, dimension: int) -> Embedded:
+    """The embedding of a segment of which every chunk is in an older one: nothing is embedded, and the vectors are
+    read as they are written. Its parts are those of all the older segments.
+
+    Raises:
+        DamagedIndexError: An older segment is damaged.
+        ValueError: A chunk is in none of them.
+    """
+    n = len(reuse.rows[0]) if reuse.rows else 0
+    bags = _Bags()
+    for start in range(0, n, EMBED_SLICE):
+        stop = min(start + EMBED_SLICE, n)
+        found = reuse.of(start, stop)
+        if sum(len(at) for _, at, _ in found) != stop - start:
+            raise ValueError("a chunk to be copied is in no older segment")
+        bags.add(stop - start, [(at, *source.bags.take(chunks)) for source, at, chunks in found if source.bags])
+    known: dict[str, list[int]] = {}
+    for source in reuse.sources:
+        known = source.table.items() | known
+    return Embedded(_Copied(reuse, n, dimension), list(known), list(known.values()), *bags.all())
+
+
+# --- models that read text --------------------------------------------------------------------------------------------
+
+
+class VectorCache(Protocol):
+    """Vectors by the digest of what was embedded, and with which model: little-endian float32."""
+
+    def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
+        """Those that are there."""
+        ...
+
+    def put(self, items: Mapping[bytes, bytes], /) -> None:
+        """Keep them, from now on and whatever happens to this process."""
+        ...
+
+
+class _NoCache:
+    def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
+        return {}
+
+    def put(self, items: Mapping[bytes, bytes], /) -> None:
+        pass
+
+
+def vector_key(text: str, encoder_key: str) -> bytes:
+    """The key of a text's vector: 20 bytes."""
+    digest = hashlib.blake2b(encoder_key.encode("utf-8"), digest_size=20)
+    digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
+
+def chunk_texts(rows: Rows) -> Iterator[str]:
+    """What a model that reads text gets of each chunk: its path, the kind and name of its definition, its code."""
+    number = 0
+    for record in rows.records:
+        for chunk in record.extract.chunks:
+            unit = rows.units[rows.chunk_unit[number]]
+            symbol = rows.symbols[unit.symbol] if unit.symbol >= 0 else None
+            yield "\n".join(filter(None, (path_text(record.path), header_text(symbol), chunk.text)))
+            number += 1
+
+
+def _looked_up(
+    rows: Rows, encoder_key: str, cache: VectorCache
+) -> Iterator[tuple[list[tuple[str, bytes]], dict[bytes, bytes]]]:
+    """Slice by slice: the chunks' texts and keys, and what the cache has of them."""
+    some: list[tuple[str, bytes]] = []
+    total = len(rows.chunk_unit)
+    for number, text in enumerate(chunk_texts(rows), 1):
+        some.append((text, vector_key(text, encoder_key)))
+        if len(some) == LOOKUP_SLICE or number == total:
+            yield some, cache.get(list(dict.fromkeys(key for _, key in some)))
+            some = []
+
+
+def pending(rows: Rows, encoder_key: str, cache: VectorCache) -> int:
+    """How many chunks have no vector in the cache; `encoder_key` is the model's hash."""
+    return sum(key not in known for some, known in _looked_up(rows, encoder_key, cache) for _, key in some)
+
+
+def embed_texts(
+    rows: Rows, encoder: ContextualEncoder, report: Progress, cache: VectorCache | None = None
+) -> NDArray[np.float32]:
+    """Vectors of all chunks: [chunks, dimension]. A text that the cache has a vector of is not embedded again, and each
+    slice of new ones is put there as soon as it is embedded."""
+    cache = _NoCache() if cache is None else cache
+    total, size = len(rows.chunk_unit), 4 * encoder.dimension
+    vectors = np.zeros((total, encoder.dimension), np.float32)
+    waiting: dict[bytes, tuple[str, list[int]]] = {}
+    done: dict[bytes, int] = {}  # what was embedded since the cache was asked, and a chunk that has it
+    number = 0
+
+    def encode() -> None:
+        if not waiting:
+            return
+        report("embed", number, total)
+        found = encoder.encode_chunks([text for text, _ in waiting.values()])
+        for vector, (key, (_, places)) in zip(found, waiting.items(), strict=True):
+            vectors[places] = vector
+            done[key] = places[0]
+        cache.put(dict(zip(waiting, (vector.astype("<f4").tobytes() for vector in found), strict=True)))
+        waiting.clear()
+
+    for some, known in _looked_up(rows, encoder.sha256, cache):
+        for text, key in some:
+            vector = vectors[done[key]] if key in done else _vector(known.get(key), size)
+            if vector is None:
+                waiting.setdefault(key, (text, []))[1].append(number)
+            else:
+                vectors[number] = vector
+            number += 1
+            if len(waiting) == TEXT_SLICE:
+                encode()
+        done.clear()
+    encode()
+    return vectors
+
+
+def _vector(data: bytes | None, size: int) -> NDArray[np.float32] | None:
+    # Not believed: what is of another length, or no number, is embedded again.
+    if data is None or len(data) != size:
+        return None
+    vector = np.frombuffer(data, "<f4")
+    return vector if np.isfinite(vector).all() else None

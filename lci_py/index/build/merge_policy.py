@@ -1,0 +1,137 @@
+"""The segments of a generation that is being made, and which of them to write anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.numbering import COUNTED, number_slots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.arrays import Arrays
+    from lci_py.index.shards.files import Known
+    from lci_py.index.store.commit import Draft
+    from lci_py.index.store.manifest import Manifest, Segment
+
+#: What each file has rows of.
+ROWS = COUNTED[1:]
+#: A segment is merged with the new one if it is not this many times as large: so a row is written a number of times
+#: that grows with the logarithm of the index, and there are as many segments.
+_GROWTH = 3
+#: Segments of up to so many chunks cost less to write anew than to search one by one.
+_SMALL_CHUNKS = 1_000
+#: Segments beyond which they become larger than asked for: each costs a query open files, and its line in the manifest.
+MOST_SEGMENTS = 64
+
+
+@dataclass(slots=True)
+class Part:
+    """A segment, and which of its files are alive."""
+
+    segment: Segment | Draft
+    files: list[Known | None]  # by number in the segment; None: dead
+    sizes: dict[str, Sequence[int]]  # of `ROWS`: how many rows each file has
+    symbols: Path  # its symbolic shard; the others lie beside it
+
+    @property
+    def living(self) -> list[Known]:
+        return [item for item in self.files if item is not None]
+
+    def living_rows(self, kind: str) -> int:
+        """How many rows of one of `ROWS` are alive."""
+        return sum(n for n, item in zip(self.sizes[kind], self.files, strict=True) if item is not None)
+
+    @property
+    def living_chunks(self) -> int:
+        return self.living_rows("chunks")
+
+    def path(self, role: str) -> Path:
+        """Of a shard."""
+        shard = self.segment.shards[role]
+        return shard if isinstance(shard, Path) else self.symbols.with_name(shard.name)
+
+    def first(self, kind: str, number: int) -> int:
+        """The first row of a file."""
+        return sum(self.sizes[kind][:number])
+
+
+def parts_of(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[Part]:
+    """The segments of a published generation.
+
+    Raises:
+        DamagedIndexError: The files shard and the manifest do not fit together.
+    """
+    sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
+    parts = []
+    start = 0
+    for segment in manifest.segments:
+        stop = start + segment.counts["files"]
+        own: dict[str, Sequence[int]] = {kind: sizes[kind][start:stop].tolist() for kind in ROWS}
+        if any(len(rows) != stop - start or sum(rows) != segment.counts[kind] for kind, rows in own.items()):
+            raise DamagedIndexError("the table of files does not fit the segments")
+        path = index_dir / segment.shards["symbols"].name
+        parts.append(Part(segment, [None] * (stop - start), own, path))
+        start = stop
+    for item in known:
+        if item.slot >= start:
+            raise DamagedIndexError("a file lies outside all segments")
+        if item.slot >= 0:
+            part, number = locate(parts, item.slot)
+            part.files[number] = item
+    return parts
+
+
+def locate(parts: Sequence[Part], slot: int) -> tuple[Part, int]:
+    """The segment that a slot lies in, and the file's number there."""
+    for part in parts:
+        if slot < len(part.files):
+            return part, slot
+        slot -= len(part.files)
+    raise IndexError(slot)
+
+
+def to_merge(parts: Sequence[Part], fresh_chunks: int, most: int) -> list[Part]:
+    """The segments whose living files go into the new one, so that there are few.
+
+    Args:
+        parts: All segments.
+        fresh_chunks: What the new one holds in any case; 0 if there need not be a new one.
+        most: Chunks of the largest segment.
+    """
+    chosen = [part for part in parts if "dense" not in part.segment.shards]  # they wait for their embedding
+    total = fresh_chunks + sum(part.living_chunks for part in chosen)
+    rest = sorted((part for part in parts if part not in chosen), key=lambda part: part.living_chunks)
+    too_many = max(0, len(rest) - MOST_SEGMENTS)
+    chosen += rest[:too_many]
+    total += sum(part.living_chunks for part in rest[:too_many])
+    for part in rest[too_many:]:
+        chunks = part.living_chunks
+        dead = sum(part.sizes["chunks"]) - chunks
+        if not chunks and not part.living:
+            continue  # dropped, not merged
+        worth = chunks <= max(_SMALL_CHUNKS, _GROWTH * total) or dead > chunks
+        if total and worth and total + chunks <= most:
+            chosen.append(part)
+            total += chunks
+    return chosen
+
+
+def table_arrays(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
+    """What the files shard holds of the segments: how many rows each file has, and the numbering, if there is any."""
+    import numpy as np
+
+    found: dict[str, NDArray[Any]] = {
+        f"{kind}_sizes": np.array([n for part in parts for n in part.sizes[kind]], np.int32) for kind in ROWS
+    }
+    whole = len(parts) == 1 and None not in parts[0].files
+    if not whole and parts:
+        paths = [[item.path if item is not None else None for item in part.files] for part in parts]
+        found |= number_slots(paths, {kind: [np.array(part.sizes[kind], np.int64) for part in parts] for kind in ROWS})
+    return found

@@ -1,0 +1,146 @@
+"""From the records of files to the shards of segments, a bounded number of chunks at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lci_py.index.build.merge_policy import MOST_SEGMENTS
+from lci_py.index.shards.numbering import COUNTED
+from lci_py.index.shards.segment_rows import number
+from lci_py.index.store.commit import Draft
+
+if TYPE_CHECKING:
+    from lci_py.embed.contextual import ContextualEncoder
+    from lci_py.embed.encoder import Encoder
+    from lci_py.index.build.embedding import Reuse
+    from lci_py.index.build.merge_policy import Part
+    from lci_py.index.shards.files import Known
+    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.store.cache import Cache
+    from lci_py.source.file_record import FileRecord
+
+    Progress = Callable[[str, int, int], None]
+    Source = tuple[Part, int]  # a segment, and a file's number in it
+
+
+@dataclass(slots=True)
+class Embedding:
+    """How chunks get their vectors."""
+
+    open_encoder: Callable[[], Encoder | ContextualEncoder]
+    dimension: int  # of the vectors of older segments
+    cache: Cache
+    generation: int
+    embedded: int = 0  # texts, by a model that reads them
+
+    def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
+        """Vectors of a model that reads text, by what it read."""
+        found = self.cache.get("vectors", keys)
+        self.cache.touch("vectors", found, self.generation)
+        return found
+
+    def put(self, items: Mapping[bytes, bytes], /) -> None:
+        """Keep some that are new."""
+        self.embedded += len(items)
+        self.cache.put("vectors", items, self.generation)
+
+
+class SegmentWriter:
+    """Takes records in the order of their paths, and writes a segment whenever enough have come together."""
+
+    def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, most: int) -> None:
+        """
+        Args:
+            folder: Where the shards go.
+            embedding: How to embed; None leaves it for later.
+            report: Told the stages.
+            most: Chunks of a segment.
+        """
+        self.parts: list[Part] = []
+        self._bags_embedded = 0
+        self._folder = folder
+        self._embedding = embedding
+        self._report = report
+        self._most = most
+        self._files: list[tuple[FileRecord, Known, Source | None]] = []
+        self._chunks = 0
+
+    @property
+    def embedded_chunks(self) -> int:
+        """How many chunks were embedded, rather than copied."""
+        return self._bags_embedded + (self._embedding.embedded if self._embedding is not None else 0)
+
+    @cached_property
+    def _encoder(self) -> Encoder | ContextualEncoder | None:
+        return self._embedding.open_encoder() if self._embedding is not None else None
+
+    def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
+        """Take a file; `source` is where an older segment has the same."""
+        if self._files and self._chunks + len(record.extract.chunks) > self._most:
+            self.flush()
+        self._files.append((record, known, source))
+        self._chunks += len(record.extract.chunks)
+
+    def flush(self) -> None:
+        """Write what has come together."""
+        if not self._files:
+            return
+        import numpy as np
+
+        from lci_py.index.build.merge_policy import Part
+        from lci_py.index.build.write_segment import write_segment
+
+        files, self._files, self._chunks = self._files, [], 0
+        rows = number([record for record, _, _ in files])
+        folder = self._folder / f"segment-{len(self.parts)}"
+        folder.mkdir()
+        reuse = self._reuse(rows, [source for _, _, source in files])
+        shards = write_segment(folder, rows, self._encoder, self._report, reuse, self._embedding)
+        if self._embedding is not None and "tokens" in shards:
+            self._bags_embedded += len(rows.chunk_unit) - reuse.chunks
+        owners: dict[str, Any] = {
+            "symbols": rows.symbol_file, "units": [unit.file for unit in rows.units], "chunks": rows.chunk_file
+        }  # fmt: skip
+        sizes = {
+            kind: np.bincount(np.array(owner, np.int64), minlength=len(files)).tolist()
+            for kind, owner in owners.items()
+        }
+        counts = {"files": len(files), **{kind: len(owner) for kind, owner in owners.items()}}
+        draft = Draft({kind: counts[kind] for kind in COUNTED}, shards)
+        beyond = len(self.parts) - MOST_SEGMENTS // 2
+        if beyond >= 0 and not beyond % 4:
+            self._most *= 2
+        self.parts.append(Part(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
+
+    def _reuse(self, rows: Rows, sources: list[Source | None]) -> Reuse:
+        """Which chunks older segments have vectors of."""
+        import numpy as np
+
+        from lci_py.index.build.embedding import Embeddings, Reuse
+
+        if self._embedding is None:
+            return Reuse([], [])
+        embedded = [item for item in sources if item is not None and "dense" in item[0].segment.shards]
+        parts = list({id(part): part for part, _ in embedded}.values())
+        found = {id(part): np.full(len(rows.chunk_unit), -1, np.int64) for part in parts}
+        chunk = 0
+        for record, source in zip(rows.records, sources, strict=True):
+            n = len(record.extract.chunks)
+            if source is not None and id(source[0]) in found and source[0].sizes["chunks"][source[1]] == n:
+                first = source[0].first("chunks", source[1])
+                found[id(source[0])][chunk : chunk + n] = np.arange(first, first + n)
+            chunk += n
+        embeddings = [
+            Embeddings(
+                part.path("dense"),
+                part.path("tokens") if "tokens" in part.segment.shards else None,
+                dimension=self._embedding.dimension,
+                counts=part.segment.counts,
+            )
+            for part in parts
+        ]
+        return Reuse(embeddings, [found[id(part)] for part in parts])

@@ -1,0 +1,79 @@
+"""What the manifest counts, and the summary of a run."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lci_py.index.build.counts import ranked, reasons
+from lci_py.index.shards.numbering import COUNTED
+from lci_py.source.repository.walk import UNPARSED
+from lci_py.types import BuildSummary, Skip
+
+if TYPE_CHECKING:
+    from lci_py.index.build.generation import Made
+    from lci_py.index.store.manifest import Manifest
+    from lci_py.source.repository.walk import WalkResult
+
+_NAMED = 100  # files in the manifest's list of those of which only a part is known
+
+
+def counts_of(made: Made, walked: WalkResult, edges: dict[str, int]) -> dict[str, object]:
+    """The manifest's counts, of what is alive in a generation."""
+    living = [item for item in made.known if item.slot >= 0]
+    skipped = [*walked.skipped, *(Skip(item.path, item.reason) for item in made.known if item.slot < 0)]
+    alive = {kind: sum(part.living_rows(kind) for part in made.parts) for kind in COUNTED[1:]}
+    pending = sum(part.living_chunks for part in made.parts if "dense" not in part.segment.shards)
+    return {
+        "files": len(living),
+        **alive,
+        "pending_chunks": pending,
+        "files_by_language": ranked(made.tally.languages),
+        "symbols_by_kind": ranked(made.tally.kinds),
+        "edges_by_kind": edges,
+        "skipped_by_reason": reasons(skip.reason for skip in skipped),
+        "limited_by_reason": reasons(item.reason for item in living if item.reason),
+        "limited": [{"path": item.path, "reason": item.reason} for item in living if item.reason][:_NAMED],
+        "unparsed": [item.path for item in living if item.reason in UNPARSED][:5],
+        "bytes_read": sum(item.size for item in living),
+        "files_with_errors": made.tally.errors,
+    }
+
+
+def summary_of(root: Path, manifest: Manifest, started: float, *, changed: bool) -> BuildSummary:
+    """What one run did, which began at `started` by `time.perf_counter`."""
+    counts = manifest.counts
+    return BuildSummary(
+        root=str(root),
+        generation=manifest.generation,
+        changed=changed,
+        files=counts["files"],
+        files_by_language=ranked(Counter(counts["files_by_language"])),
+        symbols_by_kind=ranked(Counter(counts["symbols_by_kind"])),
+        chunks=counts["chunks"],
+        edges_by_kind=counts["edges_by_kind"],
+        skipped_by_reason=ranked(Counter(counts["skipped_by_reason"])),
+        seconds=time.perf_counter() - started,
+        bytes_read=counts["bytes_read"],
+        bytes_on_disk=sum(shard.bytes for _, shard in manifest.all_shards()),
+        warnings=_warnings(manifest),
+        limited_by_reason=ranked(Counter(counts["limited_by_reason"])),
+        branches={tip["name"]: tip["files"] for tip in manifest.settings.get("branch_tips", ()) if not tip["problem"]},
+    )
+
+
+def _warnings(manifest: Manifest) -> tuple[str, ...]:
+    """What is never a matter of course: files that a parser failed on, branches that cannot be read."""
+    names = manifest.counts["unparsed"]
+    lost = tuple(
+        f"branch {tip['name']!r} is not indexed: {tip['problem']}"
+        for tip in manifest.settings.get("branch_tips", ())
+        if tip["problem"]
+    )
+    if not names:
+        return lost
+    count = sum(manifest.counts["limited_by_reason"].get(reason, 0) for reason in UNPARSED)
+    more = f" and {count - len(names)} more" if count > len(names) else ""
+    return (f"could not parse {', '.join(names)}{more}: searched as text only, please report it", *lost)

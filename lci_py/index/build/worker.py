@@ -1,0 +1,149 @@
+"""What a worker process does with a file: read it, look whether its content was extracted before, else extract it.
+
+Imports neither numpy nor an encoder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lci_py import __version__
+from lci_py.index.store.cache import Cache
+from lci_py.source import record_codec
+from lci_py.source.conditions import path_condition
+from lci_py.source.dataflow.lower import is_followed
+from lci_py.source.file_record import define_data, process_data
+from lci_py.source.repository.read import read_file
+from lci_py.source.repository.walk import content_reason
+from lci_py.source.stated_values import place_kind
+from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
+from lci_py.source.syntax.limits import DEFAULTS, Limits
+from lci_py.source.text.digest import digest
+from lci_py.types import FileEntry
+
+if TYPE_CHECKING:
+    from lci_py.index.shards.branches import Defined
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A file to extract."""
+
+    entry: FileEntry
+    known: tuple[str, ...] = ()  # digests of contents that need no extraction
+    sha: str = ""  # digest of the content that is wanted, if not the one of now: the cache may have it
+    key: bytes = b""  # where
+    oid: str = ""  # git's id of the content, if the file is one of another branch
+    data: bytes | None = None  # which then is here
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of it."""
+
+    entry: FileEntry
+    sha: str
+    skip: str = ""  # the reason, if its content rules it out
+    body: bytes = b""  # `source.record_codec`; none if it is skipped or known
+    key: bytes = b""  # of the body in the cache
+    cached: bool = False  # the body comes from there
+    limit: str = ""  # which of `LIMIT_REASONS` keeps the body from being complete
+    oid: str = ""  # as the task has it
+    language: str = ""  # of another branch's file
+    defined: tuple[Defined, ...] = ()  # in that
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What all workers share."""
+
+    root: str
+    index_dir: Path
+    secret: bytes
+    texts: bool  # keep the chunks' texts, for a model that reads them
+    use_cache: bool
+    limits: Limits = DEFAULTS
+    flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
+
+
+def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
+    """Extract the files of a batch; `unparsable` says why they are not to be parsed, but kept as text."""
+    cache = Cache(place.index_dir, place.secret) if place.use_cache else None
+    try:
+        return [_process(place, task, cache, unparsable) for task in tasks]
+    finally:
+        if cache is not None:
+            cache.close()
+
+
+def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str) -> Done:
+    entry = task.entry
+    if task.data is not None:
+        return _process_blob(place, task, task.data, cache, unparsable)
+    if task.key and cache is not None and (body := cache.get("records", [task.key]).get(task.key)):
+        return Done(entry, task.sha, body=body, key=task.key, cached=True)
+    data = read_file(place.root, entry.path)
+    if isinstance(data, str):
+        return Done(entry, digest(b""), skip=data)
+    sha = digest(data)
+    if reason := content_reason(entry.path, data, place.limits.max_line_bytes):
+        return Done(entry, sha, skip=reason)
+    language = detect(entry.path, data[:HEAD_BYTES])
+    key = record_key(sha, entry.path, language, place)
+    if sha in task.known:
+        return Done(entry, sha, key=key)
+    if cache is not None and (body := cache.get("records", [key]).get(key)):
+        return Done(entry, sha, body=body, key=key, cached=True)
+    made = process_data(
+        entry, data, language, texts=place.texts, limits=place.limits, flags=place.flags, unparsable=unparsable
+    )
+    return Done(entry, sha, body=record_codec.encode(made), key=key, limit=made.limit)
+
+
+def _process_blob(place: Workplace, task: Task, data: bytes, cache: Cache | None, unparsable: str) -> Done:
+    """A file as another branch has it: its definitions are all that is wanted. If it is checked out some day, it is
+    parsed once more; a whole record would cost half as much again now."""
+    from lci_py.index.shards.branches import defined_in
+
+    entry, oid = task.entry, task.oid
+    sha = digest(data)
+    if reason := content_reason(entry.path, data, place.limits.max_line_bytes):
+        return Done(entry, sha, skip=reason, oid=oid)
+    language = detect(entry.path, data[:HEAD_BYTES])
+    key = record_key(sha, entry.path, language, place)
+    if cache is not None and (body := cache.get("records", [key]).get(key)):
+        found = record_codec.decode(body, record_codec.Place(entry.path, entry.size, 0, sha)).extract
+        return Done(entry, sha, cached=True, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
+    found = define_data(entry.path, data, language, limits=place.limits, flags=place.flags, unparsable=unparsable)
+    return Done(entry, sha, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
+
+
+def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
+    """The name of an extraction: of its content, its language, what the path has to do with it, and of the program."""
+    # Go has build constraints in file names.
+    name = path.rpartition("/")[2] if language == "go" else path_condition(language, path) or ""
+    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
+    parts = (str(record_codec.VERSION), __version__, _extractor(language), sha, name, asked)
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+
+
+@cache
+def _extractor(language: str) -> str:
+    """What tells one version of the extraction from another: this program's modules, the grammar, its queries."""
+    files = sorted(Path(record_codec.__file__).parent.rglob("*.py"))
+    if language != TEXT:
+        spec = load_languages()[language]
+        files += [grammars_dir() / language / "language.toml", *spec.query_files]
+        module = find_spec(spec.module)
+        for place in (module.submodule_search_locations or ()) if module is not None else ():
+            files += sorted(Path(place).glob("_binding*"))
+    name = hashlib.blake2b(digest_size=16)
+    for path in files:
+        info = path.stat()
+        name.update(f"{path.name} {info.st_size} {info.st_mtime_ns}\n".encode())
+    return name.hexdigest()

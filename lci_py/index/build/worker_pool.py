@@ -1,0 +1,180 @@
+"""Extraction in worker processes, in order. A file that kills its process or never ends costs nobody else anything."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lci_py.index.build.worker import Done, Task, Workplace, process_tasks
+from lci_py.source.file_record import start_worker, starting
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+Batch = tuple[int, list[Task]]  # its number, and what is in it
+Work = Callable[..., list[Done]]  # of tasks, and why they are not to be parsed, if so
+#: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
+POOL_THRESHOLD = 300_000
+_FORKS = sys.platform == "linux"
+#: Without a batch done for so long, something hangs that no timer of a worker ends. Their bounds are processor time,
+#: and a busy machine may take a multiple of it.
+STALL_SECONDS = 300.0
+_BATCH_BYTES = 150_000
+_BATCH_FILES = 64
+
+
+def process(
+    place: Workplace,
+    tasks: Sequence[Task],
+    jobs: int,
+    warm_up: Callable[[], None],
+    load: Callable[[Task], Task] | None = None,
+) -> Generator[list[Done], None, None]:
+    """What became of each task, in batches, in the order of the tasks.
+
+    Args:
+        place: Where the files and the cache are.
+        tasks: The files.
+        jobs: Worker processes, at least one where they can be forked.
+        warm_up: Called again and again while the workers are busy.
+        load: Completes a task shortly before it is begun.
+    """
+    finished: dict[int, list[Done]] = {}
+    wanted = 0
+    with closing(_unordered(partial(process_tasks, place), tasks, jobs, warm_up, load)) as batches:
+        for number, results in batches:
+            finished[number] = results
+            while wanted in finished:
+                yield finished.pop(wanted)
+                wanted += 1
+
+
+def _batches(tasks: Sequence[Task], load: Callable[[Task], Task] | None) -> Iterator[Batch]:
+    number, batch, size = 0, [], 0
+    for task in tasks:
+        batch.append(task if load is None else load(task))
+        size += task.entry.size
+        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
+            yield number, batch
+            number, batch, size = number + 1, [], 0
+    if batch:
+        yield number, batch
+
+
+def _unordered(
+    work: Work,
+    tasks: Sequence[Task],
+    jobs: int,
+    warm_up: Callable[[], None],
+    load: Callable[[Task], Task] | None,
+) -> Generator[tuple[int, list[Done]], None, None]:
+    """Parse in other processes, even a small repository: a grammar's crash would end this one."""
+    batches = _batches(tasks, load)
+    small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
+    if not tasks or small or (jobs <= 1 and not _FORKS):
+        for number, batch in batches:
+            yield number, work(batch)
+        return
+    lost: list[Batch] = []
+    few = next(batches, None)
+    more = next(batches, None)
+    jobs = max(1, jobs) if more else 1
+    batches = _again([batch for batch in (few, more) if batch], batches)
+    while True:
+        with _pool(jobs) as pool:
+            yield from _pooled(pool, work, batches, 4 * jobs, lost, warm_up)
+        if not lost:
+            return
+        while lost:
+            number, batch = lost.pop()
+            yield number, list(_alone(work, batch))
+
+
+def _again(first: list[Batch], rest: Iterator[Batch]) -> Iterator[Batch]:
+    yield from first
+    yield from rest
+
+
+def _pooled(
+    pool: ProcessPoolExecutor,
+    work: Work,
+    batches: Iterator[Batch],
+    ahead: int,
+    lost: list[Batch],
+    warm_up: Callable[[], None],
+) -> Iterator[tuple[int, list[Done]]]:
+    """Results as they come, until a process dies: what it and its neighbours were at goes to `lost`."""
+    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+
+    pending: dict[Future[list[Done]], Batch] = {}
+    while True:
+        while not lost and len(pending) < ahead and (batch := next(batches, None)):
+            try:
+                with starting():
+                    pending[pool.submit(work, batch[1])] = batch
+            except BrokenExecutor:
+                lost.append(batch)
+        warm_up()
+        if not pending:
+            return
+        done, _ = wait(pending, STALL_SECONDS, FIRST_COMPLETED)
+        if not done:
+            _kill(pool)
+        for future in done:
+            batch = pending.pop(future)
+            try:
+                yield batch[0], future.result()
+            except BrokenExecutor:
+                lost.append(batch)
+
+
+def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
+    """A file that kills its process (a grammar's crash) or never ends is kept as text; its neighbours as they are."""
+    from concurrent.futures import BrokenExecutor, TimeoutError
+
+    with _pool(1) as pool:
+        with starting():
+            future = pool.submit(work, batch)
+        workers = list((pool._processes or {}).values())
+        try:
+            yield from future.result(STALL_SECONDS)
+            return
+        except BrokenExecutor:
+            reason = "parser_crash"
+        except TimeoutError:
+            reason = "parser_timeout"
+            _kill(pool)
+    # Only now: while the pool lives, a thread of its own may be the one that hears how its process ended.
+    if any(process.exitcode == -signal.SIGVTALRM for process in workers):
+        reason = "parser_timeout"
+    if len(batch) == 1:
+        yield from work(batch, unparsable=reason)
+        return
+    for task in batch:
+        yield from _alone(work, [task])
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # fork starts in milliseconds and is safe here: a worker touches nothing that another thread could hold.
+    method = "fork" if _FORKS else None
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
+    try:
+        yield pool
+    except BaseException:
+        _kill(pool)
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    for process in list((pool._processes or {}).values()):  # kill_workers() is public since Python 3.14 only
+        process.kill()

@@ -1,0 +1,78 @@
+"""Write all shards of a segment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lci_py.embed.encoder import Encoder
+from lci_py.index.build import embedding
+from lci_py.index.shards import text_fields
+from lci_py.index.shards.abbreviations import write_related
+from lci_py.index.shards.bm25 import write_lexical
+from lci_py.index.shards.symbols_writer import write_symbolic
+from lci_py.index.shards.term_counts import csr
+from lci_py.index.shards.tokens import write_tokens
+from lci_py.index.shards.unit_columns import write_facts
+from lci_py.index.shards.vectors import write_dense
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.embed.contextual import ContextualEncoder
+    from lci_py.index.build.embedding import Reuse, VectorCache
+    from lci_py.index.shards.segment_rows import Rows
+
+    Progress = Callable[[str, int, int], None]
+
+
+def write_segment(
+    folder: Path,
+    rows: Rows,
+    encoder: Encoder | ContextualEncoder | None,
+    report: Progress,
+    reuse: Reuse,
+    cache: VectorCache | None,
+) -> dict[str, Path]:
+    """Write the shards of a segment.
+
+    Args:
+        folder: Where to.
+        rows: What is in it.
+        encoder: Embeds the chunks; without one, the shards that need it are left out.
+        report: Told the stages.
+        reuse: Chunks that older segments have.
+        cache: Vectors of a model that reads text.
+    Returns:
+        Role -> path.
+    """
+    report("symbols", 0, 0)
+    shards = {
+        "symbols": folder / "symbols.sqlite", "bm25": folder / "bm25.arrays", "facts": folder / "facts.arrays"
+    }  # fmt: skip
+    write_symbolic(shards["symbols"], rows)
+    write_facts(shards["facts"], rows)
+    report("bm25", 0, 0)
+    text = text_fields.text_fields(rows)
+    vocabulary = text.vocabulary
+    terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
+    write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)
+    shards["related"] = folder / "related.arrays"
+    write_related(shards["related"], rows.records)
+    text.lexical.clear()  # as large as everything that the embedding needs
+    if encoder is None:
+        return shards
+    report("embed", 0, len(rows.chunk_unit))
+    units = np.array(rows.chunk_unit, np.int64)
+    shards["dense"] = folder / "dense.faiss"
+    if isinstance(encoder, Encoder):
+        whole = reuse.chunks == len(units) > 0
+        embedded = embedding.copied(reuse, encoder.dimension) if whole else embedding.embed(text, encoder, reuse)
+        write_dense(shards["dense"], embedded.vectors, units)
+        shards["tokens"] = folder / "tokens.arrays"
+        write_tokens(shards["tokens"], embedded.parts, embedded.pieces, embedded.pointers, embedded.ids)
+    else:
+        write_dense(shards["dense"], embedding.embed_texts(rows, encoder, report, cache), units)
+    return shards

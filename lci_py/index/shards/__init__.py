@@ -1,0 +1,1 @@
+"""The shards: one writer and one reader each."""

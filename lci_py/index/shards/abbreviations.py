@@ -1,0 +1,289 @@
+"""The shard `related`: which words this repository shortens, and to what: cfg for config, auth for authentication.
+
+A pair is two parts of names, one of which shortens the other by its letters *and* is used for it: a name and its
+declared type or its value (`cfg: Config`, `ctx *Context`, `conn = connect()`), an import and its alias, or a name and
+the comment of the definition that it belongs to. What is stored is evidence, file by file, so that it adds up to the
+same however files are spread over segments; what it is enough for is decided by who reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.string_table import StringTable, compact, string_arrays
+from lci_py.source.text.morphology import forms
+from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.numbering import Numbering
+    from lci_py.source.file_record import FileRecord
+
+#: Pairs of a file, the best supported; a file with more is data.
+MOST_PAIRS = 100
+#: Letters of a short form, and by how many the long one has more.
+SHORTEST, LONGEST, LEAST_CUT = 2, 6, 2
+#: Letters that one with a vowel begins with as the long form does, or all of them: recv, but not get of generate.
+_BEGINNING = 3
+#: Characters of a type, a value or a comment that are looked at: what a name is of comes first.
+_TEXT = 120
+_SIGNATURE = 400
+_MOST = 255  # a count in a file, stored in a byte
+#: What a type is qualified with: the name of a package says nothing of what a name is.
+_QUALIFIER = re.compile(r"\w+(?:\.|::|\\)")
+#: What stands between the parameters of a signature.
+_BETWEEN = re.compile(r"[(),;{}|]")
+#: Languages whose declarations have the type before the name.
+_TYPE_FIRST = frozenset({"c", "cpp", "csharp", "dart", "groovy", "java", "objc"})
+#: Words of languages, which stand beside names everywhere: `int interval` shortens nothing.
+_KEYWORDS = frozenset(
+    "bool byte char const def dyn enum float fn fun int let list long mut set short str string struct type uint use "
+    "var void".split()
+)
+#: Kinds of symbols whose signature is a declaration: of parameters, or of one value.
+_DECLARED = frozenset({"function", "method", "constructor", "field", "property", "variable"})
+
+Pair = tuple[str, str]  # the short form and the long one, both as stems
+
+
+class Related(NamedTuple):
+    """A pair of words, and what the repository gives for it."""
+
+    short: str
+    long: str
+    files: int
+    declared: int  # names whose type, value or origin has the long form
+    told: int  # names whose definition's comment has it
+
+
+@lru_cache(maxsize=1 << 16)
+def shortens(short: str, long: str) -> bool:
+    """Whether a word may be an abbreviation of another, by its letters: a beginning, and then consonants in order.
+
+    Args:
+        short: A part of a name, in lower case, not empty.
+        long: Another.
+    """
+    if not SHORTEST <= len(short) <= min(LONGEST, len(long) - LEAST_CUT) or short[0] != long[0] or short in STOPWORDS:
+        return False
+    if short in _KEYWORDS or not (short.isascii() and long.isascii() and short.isalpha() and long.isalpha()):
+        return False
+    same = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
+    if same < min(len(short), _BEGINNING) and any(letter in "aeiou" for letter in short[1:]):
+        return False
+    place = same
+    for letter in short[same:]:
+        place = long.find(letter, place) + 1
+        if not place or letter in "aeiou":
+            return False
+    one, other = stem(short), stem(long)
+    return one != other and len(one) >= SHORTEST and other not in forms(one) and one not in forms(other)
+
+
+# --- what a file gives --------------------------------------------------------------------------------------------
+
+
+def evidence(record: FileRecord) -> dict[Pair, tuple[int, int]]:
+    """A file's pairs: how many of its declarations say so, and how many of its comments, each at most 255."""
+    declared = _counted(_declarations(record))
+    told = _counted(_comments(record), told=True)
+    found = {pair: (min(declared[pair], _MOST), min(told[pair], _MOST)) for pair in declared.keys() | told.keys()}
+    if not found:
+        return found
+    words = {word.lower() for word in record.words}
+    # A compound is no long form: timeout of time, database of data.
+    kept = [(short, long) for short, long in found if not (long.startswith(short) and long[len(short) :] in words)]
+    best = sorted(kept, key=lambda pair: (-found[pair][0], -found[pair][1], pair))[:MOST_PAIRS]
+    return {pair: found[pair] for pair in best}
+
+
+def _declarations(record: FileRecord) -> set[tuple[str, str]]:
+    """Names with their types, values or origins, each once."""
+    found = record.extract
+    pairs = {
+        (item.name, _plain(item.text[:_TEXT])) for item in found.types if len(item.name) > 1 and len(item.text) > 1
+    }
+    first = found.language not in _TYPE_FIRST
+    for symbol in found.symbols:
+        if symbol.kind in _DECLARED:
+            pairs.update(item for item in _declared(symbol.signature[:_SIGNATURE], first) if item[1])
+    pairs.update((item.alias, f"{item.module[-_TEXT:]} {item.name}") for item in found.imports if item.alias)
+    return pairs
+
+
+def _comments(record: FileRecord) -> set[tuple[str, str]]:
+    """Names of definitions and their parameters, with the beginning of the definition's comment."""
+    found = record.extract
+    first = found.language not in _TYPE_FIRST
+    return {
+        (" ".join((symbol.name, *_names(symbol.signature[:_SIGNATURE], first))), symbol.doc[:_TEXT])
+        for symbol in found.symbols
+        if symbol.doc and symbol.kind in _DECLARED
+    }
+
+
+@lru_cache(maxsize=1 << 15)
+def _plain(text: str) -> str:
+    """The words of a type or a value."""
+    return " ".join(WORD.findall(text if text[0] == "=" else _QUALIFIER.sub("", text)))
+
+
+@lru_cache(maxsize=1 << 15)
+def _declared(signature: str, first: bool) -> tuple[tuple[str, str], ...]:
+    """The parameters in a signature, or the one field, with their types, "" if none is given.
+
+    Args:
+        signature: As the index has it.
+        first: Whether the name stands before the type.
+    """
+    found = []
+    head, bracket, rest = signature.partition("(")
+    for piece in _BETWEEN.split(rest if bracket else head):
+        words = WORD.findall(_QUALIFIER.sub("", piece.partition("=")[0]))
+        if words:
+            name = words.pop(0 if first else -1)
+            if len(name) > 1:
+                found.append((name, " ".join(words)))
+    return tuple(found)
+
+
+def _names(signature: str, first: bool) -> Iterator[str]:
+    return (name for name, _ in _declared(signature, first))
+
+
+def _counted(texts: Iterable[tuple[str, str]], *, told: bool = False) -> Counter[Pair]:
+    """Which parts of a text another one shortens, or the other way round, and how often."""
+    return Counter(pair for names, text in texts for pair in _pairs(names, text, told))
+
+
+# The same declarations stand in many files, of a program and of the tests of this one.
+@lru_cache(maxsize=1 << 15)
+def _pairs(names: str, text: str, told: bool) -> tuple[Pair, ...]:
+    """Pairs with one side in names and the other in a text; if that is prose (`told`), only the names shorten."""
+    mine, theirs = _words(names), _words(text)
+    by_letter: dict[str, list[str]] = {}
+    for part in mine - theirs:
+        by_letter.setdefault(part[0], []).append(part)
+    found = []
+    for other in theirs - mine if by_letter else ():
+        for part in by_letter.get(other[0], ()):
+            if len(part) < len(other):
+                if shortens(part, other):
+                    found.append((stem(part), stem(other)))
+            elif not told and shortens(other, part):
+                found.append((stem(other), stem(part)))
+    return tuple(found)
+
+
+_parts = lru_cache(maxsize=1 << 16)(parts)
+
+
+def _words(text: str) -> set[str]:
+    return {part for word in WORD.findall(text) for part in _parts(word)}
+
+
+# --- the shard ----------------------------------------------------------------------------------------------------
+
+
+def write_related(path: Path, records: Sequence[FileRecord]) -> None:
+    """Write the shard of a segment.
+
+    Args:
+        path: A new file.
+        records: The segment's files, in its order.
+    """
+    rows: dict[Pair, list[tuple[int, int, int]]] = {}
+    for file, record in enumerate(records):
+        for pair, (declared, told) in evidence(record).items():
+            rows.setdefault(pair, []).append((file, declared, told))
+    pairs = sorted(rows)
+    words = sorted({word for pair in pairs for word in pair})
+    number = {word: place for place, word in enumerate(words)}
+    ordered = [row for pair in pairs for row in rows[pair]]
+    columns = [np.array([row[place] for row in ordered], np.int32) for place in range(3)]
+    arrays = string_arrays("words", words)
+    arrays |= {
+        "short": np.array([number[short] for short, _ in pairs], np.int32),
+        "long": np.array([number[long] for _, long in pairs], np.int32),
+        "starts": compact(np.cumsum([0, *(len(rows[pair]) for pair in pairs)], dtype=np.int64)),
+        "files": columns[0],
+        "declared": columns[1].astype(np.uint8),
+        "told": columns[2].astype(np.uint8),
+    }
+    write_arrays(path, arrays)
+
+
+class _Segment:
+    def __init__(self, path: Path, n_files: int) -> None:
+        arrays = Arrays(path)
+        self.name = arrays.name
+        self.words = StringTable(arrays, "words")
+        self.short, self.long = arrays.array("short", "i4"), arrays.array("long", "i4")
+        self.starts = arrays.array("starts", "i4", "i8")
+        self.files = arrays.array("files", "i4")
+        self.declared, self.told = arrays.array("declared", "u1"), arrays.array("told", "u1")
+        sizes = {len(self.files), len(self.declared), len(self.told)}
+        if not len(self.short) == len(self.long) == len(self.starts) - 1 or len(sizes) > 1:
+            raise self._damaged("its arrays do not fit together")
+        if self.starts[0] or self.starts[-1] != len(self.files) or (self.starts[1:] < self.starts[:-1]).any():
+            raise self._damaged("its arrays do not fit together")
+        self._check("words", np.concatenate((self.short, self.long)), len(self.words))
+        self._check("files", self.files, n_files)
+
+    def _check(self, what: str, numbers: NDArray[np.int32], limit: int) -> None:
+        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < limit:
+            raise self._damaged(f"it names {what} that do not exist")
+
+    def _damaged(self, what: str) -> DamagedIndexError:
+        return DamagedIndexError(f"{self.name}: {what}")
+
+    def rows(self, word: str) -> Iterator[tuple[Pair, slice]]:
+        """The pairs that a word is in, and where their evidence lies."""
+        number = self.words.find(word)
+        if number >= 0:
+            for pair in np.flatnonzero((self.short == number) | (self.long == number)).tolist():
+                texts = self.words.text(int(self.short[pair])), self.words.text(int(self.long[pair]))
+                yield texts, slice(int(self.starts[pair]), int(self.starts[pair + 1]))
+
+
+class RelatedTerms:
+    """Reader of the shards of all segments; files that are dead give no evidence."""
+
+    def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
+        """Open the shards.
+
+        Args:
+            paths: Of each segment.
+            numbering: Says what is alive.
+        Raises:
+            DamagedIndexError: They are not what was written, or not of this index.
+        """
+        if len(paths) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(paths)} shards of related words of {len(numbering.counts)} segments")
+        pairs = zip(paths, numbering.counts, strict=True)
+        self._segments = [_Segment(path, counts["files"]) for path, counts in pairs]
+        self._public = [numbering.public_array("files", place) for place in range(len(self._segments))]
+
+    def of(self, word: str) -> list[Related]:
+        """The pairs that a stem is in, as the short form or the long one: the best supported first."""
+        found: dict[Pair, NDArray[np.int64]] = {}
+        for segment, public in zip(self._segments, self._public, strict=True):
+            for pair, where in segment.rows(word):
+                alive = np.ones(where.stop - where.start, np.bool_)
+                if public is not None:
+                    alive = public[segment.files[where]] >= 0
+                sums = (alive.sum(), segment.declared[where][alive].sum(), segment.told[where][alive].sum())
+                found[pair] = found.get(pair, 0) + np.array(sums, np.int64)
+        pairs = (Related(*pair, *sums.tolist()) for pair, sums in found.items() if sums[0])
+        return sorted(pairs, key=lambda item: (-item.files, -item.declared, -item.told, item.short, item.long))

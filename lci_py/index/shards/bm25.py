@@ -1,0 +1,354 @@
+"""The lexical shard: BM25 over four fields. It holds counts; scores are computed when a query asks for its terms.
+
+`content` ranks chunks, `names` definitions, `paths` and `files` whole files; the last is not stored, but added up from
+`content`. A score depends on the whole collection (how many rows there are, how many have the term, how long they
+are), which lies in several segments and changes with every file, so none is written down
+(docs/adr/0010-counts-not-scores.md). All that is added up are integers, in whatever order: the same rows give the same
+scores to the last bit, however they are spread over segments.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.string_table import StringTable, compact, sorted_order, string_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.numbering import Numbering
+    from lci_py.index.shards.term_counts import Sparse
+
+#: Length normalisation differs by field: a long name or path is no less relevant for being long.
+FIELDS: dict[str, tuple[float, float]] = {  # field -> (k1, b)
+    "content": (1.5, 0.75),
+    "names": (0.8, 0.4),
+    "paths": (0.8, 0.3),
+    "files": (2.0, 0.6),
+}
+#: What makes a count of 1 in the formula: counts are integers, so that their sums are exact.
+UNITS = {"content": 1, "names": 5, "paths": 1, "files": 1}
+#: What a field's rows are, in the words of `numbering.COUNTED`.
+ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files"}
+
+#: A term's column in each segment, -1 in one that does not have it.
+Term = tuple[int, ...]
+#: Terms whose columns are remembered; a long session asks for the same ones again.
+_REMEMBERED = 10_000
+
+
+class Postings(NamedTuple):
+    """The rows that hold some terms: [n], segment after segment, and in each term after term."""
+
+    rows: NDArray[np.int32]
+    counts: NDArray[Any]  # how often
+    terms: NDArray[np.int64]  # places among the terms
+
+
+def idf(rows: int, having: int) -> float:
+    """How much a term tells that `having` of so many rows have: Lucene's ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    return math.log(1.0 + (rows - having + 0.5) / (having + 0.5))
+
+
+def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], idfs: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Scores of terms in rows that hold them, idf tf / (k1 (1 - b + b l / l_avg) + tf): [n].
+
+    Args:
+        counts: How often the row holds the term, tf, [n]; overwritten, as is `norm`.
+        norm: The row's `length_norm`, [n].
+        idfs: The term's `idf`, [n].
+    Source:
+        Robertson and Zaragoza, FnTIR 3(4), 2009, in Lucene's variant.
+    """
+    # In place: a common term has tens of thousands of rows, and fresh memory for each step costs more than the step.
+    norm += counts
+    counts *= idfs
+    counts /= norm
+    return counts.astype(np.float32)
+
+
+def length_norm(lengths: NDArray[Any], k1: float, b: float) -> NDArray[np.float64]:
+    """k1 (1 - b + b l / l_avg) of every row.
+
+    Args:
+        lengths: Each row's sum of counts, as integers, in any unit.
+        k1: Saturation of repeated terms, > 0.
+        b: Strength of length normalisation, 0 to 1.
+    """
+    mean = int(lengths.sum(dtype=np.int64)) / max(len(lengths), 1) or 1.0
+    norm = lengths.astype(np.float64)
+    norm *= b
+    norm /= mean
+    norm += 1.0 - b
+    norm *= k1
+    return norm
+
+
+def write_lexical(
+    path: Path,
+    terms: Sequence[str],
+    word_terms: tuple[NDArray[np.int64], NDArray[np.int32]],
+    fields: Mapping[str, Sparse],
+    maps: Mapping[str, NDArray[np.int32]],
+    n_files: int,
+) -> None:
+    """Write the shard of a segment.
+
+    Args:
+        path: A new file.
+        terms: The vocabulary.
+        word_terms: The terms of each word, as (indptr, positions in `terms`).
+        fields: For `content`, `names` and `paths`: bags over the words, counted in `UNITS`.
+        maps: `chunk_unit` and `unit_file`: rows of one field in numbers of another, in the segment's own numbers.
+        n_files: Number of files.
+    """
+    from lci_py.index.shards.term_counts import count  # a query does not pay for what writes
+
+    order = sorted_order(terms)
+    column = np.empty(len(terms), np.int32)
+    column[order] = np.arange(len(terms))
+    arrays = string_arrays("terms", [terms[i] for i in order])
+    arrays |= {name: values.astype(np.int32) for name, values in maps.items()}
+    sizes = {"content": len(maps["chunk_unit"]), "names": len(maps["unit_file"]), "paths": n_files}
+    indptr, targets = word_terms[0], column[word_terms[1]]
+    for name, n_rows in sizes.items():
+        found = count(fields[name], indptr, targets, n_rows, len(terms))
+        arrays |= {
+            f"{name}_lengths": found.lengths,
+            f"{name}_starts": compact(found.starts),
+            f"{name}_rows": found.rows,
+            f"{name}_counts": found.counts,
+        }
+        if name == "content":
+            owner = maps["unit_file"][maps["chunk_unit"]]
+            lengths = np.bincount(owner, weights=found.lengths, minlength=n_files)
+            arrays["files_lengths"] = lengths.astype(np.int32)
+    write_arrays(path, arrays)
+
+
+class _Segment:
+    """One shard, in its segment's own numbers. Its arrays are mapped; a query touches only its own terms' columns."""
+
+    def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
+        self.counts = counts
+        self.arrays = Arrays(path)
+        self.terms = StringTable(self.arrays, "terms")
+        self._postings: dict[str, tuple[memoryview, NDArray[np.int32], NDArray[Any]]] = {}
+
+    def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
+        """An array with an item for each row of the kind."""
+        found = self.arrays.array(name, "i4")
+        if len(found) != self.counts[kind]:
+            raise self.damaged(f"{name} has {len(found)} items for {self.counts[kind]} {kind}")
+        return found
+
+    def map_to(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
+        """For each row of a kind, a row of another."""
+        found = self.rows_of(name, kind)
+        if len(found) and not 0 <= int(found.min()) <= int(found.max()) < self.counts[target]:
+            raise self.damaged(f"{name} names {target} that do not exist")
+        return found
+
+    def lengths(self, field: str) -> NDArray[np.int32]:
+        found = self.rows_of(f"{field}_lengths", ROWS[field])
+        if int(found.min(initial=0)) < 0:
+            raise self.damaged(f"{field} has rows of negative length")
+        return found
+
+    def postings(self, field: str, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]:
+        """The rows that hold each of some terms, term after term, how often they do, and how many rows each term has.
+
+        All terms at once: a query has a dozen, mostly of few rows, so what takes time is how many calls there are.
+        """
+        starts, rows, counts = self._postings.get(field) or self._open(field)
+        spans = [(starts[column], starts[column + 1]) for column in columns]
+        if any(not 0 <= start <= stop <= len(rows) for start, stop in spans):
+            raise self.damaged(f"the arrays of {field} do not fit together")
+        found = np.concatenate([rows[start:stop] for start, stop in spans])
+        often = np.concatenate([counts[start:stop] for start, stop in spans])
+        sizes = np.array([stop - start for start, stop in spans], np.int64)
+        if len(found):
+            ascends = np.concatenate((found[1:] > found[:-1], [True]))
+            ascends[np.cumsum(sizes)[sizes > 0] - 1] = True  # where the next term begins
+            inside = found.min() >= 0 and found.max() < self.counts[ROWS[field]]
+            if not inside or not ascends.all() or often.min() < 1:
+                raise self.damaged(f"{field} names a row that does not exist or a row twice, or counts nothing in it")
+        return found, often, sizes
+
+    def _open(self, field: str) -> tuple[memoryview, NDArray[np.int32], NDArray[Any]]:
+        starts = self.arrays.view(f"{field}_starts", "i4", "i8")
+        rows = self.arrays.array(f"{field}_rows", "i4")
+        counts = self.arrays.array(f"{field}_counts", "u1", "u2", "i4")
+        if len(starts) != len(self.terms) + 1 or starts[0] or not starts[-1] == len(rows) == len(counts):
+            raise self.damaged(f"the arrays of {field} do not fit together")
+        self._postings[field] = found = (starts, rows, counts)
+        return found
+
+    def damaged(self, what: str) -> DamagedIndexError:
+        return DamagedIndexError(f"{self.arrays.name}: {what}")
+
+
+class LexicalIndex:
+    """Reader of the shards of all segments. It takes and gives public numbers; dead rows count nowhere."""
+
+    def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
+        """Open the shards.
+
+        Args:
+            paths: Of each segment.
+            numbering: Says what is alive, and its public number.
+        Raises:
+            DamagedIndexError: They are not what was written, or not of this index.
+        """
+        if len(paths) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(paths)} lexical shards of {len(numbering.counts)} segments")
+        self._numbering = numbering
+        self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
+        self._public: dict[str, list[NDArray[np.int32] | None]] = {}
+        self._norms: dict[str, NDArray[np.float64]] = {}
+        self._columns: dict[str, Term] = {}
+        #: Of each field, what was asked for last: `files` asks for that of `content`, multiview for all of it again.
+        self._last: dict[str, tuple[tuple[Term, ...], Postings]] = {}
+        self.n_files = numbering.total("files")
+        self.unit_file = self._map("unit_file", "units", "files")  # [units] the file of each
+        self.chunk_unit = self._map("chunk_unit", "chunks", "units")  # [chunks] the unit of each
+
+    def term(self, text: str) -> Term | None:
+        """What `scores` and `rows` know the term by; None if no segment has it. Maybe only dead rows have it.
+
+        Raises:
+            DamagedIndexError: The vocabulary is not what was written.
+        """
+        columns = self._columns.get(text)
+        if columns is None:
+            if len(self._columns) >= _REMEMBERED:
+                self._columns.clear()
+            columns = self._columns[text] = tuple(segment.terms.find(text) for segment in self._segments)
+        return columns if any(column >= 0 for column in columns) else None
+
+    def starting(self, prefix: str, most: int) -> set[str] | None:
+        """The terms that start with a text; None if a segment has more than so many.
+
+        Raises:
+            DamagedIndexError: The vocabulary is not what was written.
+        """
+        found: set[str] = set()
+        for segment in self._segments:
+            terms = segment.terms.starting(prefix, most)
+            if terms is None:
+                return None
+            found.update(terms)
+        return found
+
+    def frequency(self, field: str, term: Term) -> int:
+        """How many rows of a field but `files` hold a term.
+
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
+        total = 0
+        for column, segment, public in zip(term, self._segments, self._publics(ROWS[field]), strict=True):
+            if column >= 0:
+                rows, _, _ = segment.postings(field, [column])
+                total += len(rows) if public is None else int((public[rows] >= 0).sum())
+        return total
+
+    def scores(self, field: str, terms: Iterable[tuple[Term, float]]) -> NDArray[np.float32]:
+        """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32.
+
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
+        norm = self._norms.get(field)
+        if norm is None:
+            norm = self._norms[field] = length_norm(self._lengths(field), *FIELDS[field])
+        out = np.zeros(len(norm), np.float32)
+        asked, weights = zip(*terms, strict=True) if (terms := list(terms)) else ((), ())
+        rows, counts, numbers = self.postings(field, asked)
+        if len(rows):
+            having = np.bincount(numbers, minlength=len(asked)).tolist()
+            idfs = np.array([idf(len(out), df) for df in having])
+            found = bm25(counts / np.float64(UNITS[field]), norm[rows], idfs[numbers])
+            found *= np.array(weights, np.float32)[numbers]
+            np.add.at(out, rows, found)  # one after the other, so a row's scores are added in the order of the terms
+        return out
+
+    def rows(self, field: str, term: Term) -> NDArray[np.int32]:
+        """The rows that hold a term, ascending: its posting list.
+
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
+        return np.sort(self.postings(field, (term,)).rows)
+
+    def postings(self, field: str, terms: tuple[Term, ...]) -> Postings:
+        """The living rows that hold each of some terms.
+
+        Raises:
+            DamagedIndexError: The field's arrays do not fit together.
+        """
+        if field == "files":
+            return self._by_file(self.postings("content", terms))
+        if (last := self._last.get(field)) is not None and last[0] == terms:
+            return last[1]
+        parts = []
+        for i, (segment, public) in enumerate(zip(self._segments, self._publics(ROWS[field]), strict=True)):
+            own = [(number, term[i]) for number, term in enumerate(terms) if term[i] >= 0]
+            if not own:
+                continue
+            rows, counts, sizes = segment.postings(field, [column for _, column in own])
+            numbers = np.repeat(np.array([number for number, _ in own], np.int64), sizes)
+            if public is not None:
+                rows = public[rows]
+                alive = rows >= 0
+                rows, counts, numbers = rows[alive], counts[alive], numbers[alive]
+            parts.append(Postings(rows, counts, numbers))
+        if len(parts) == 1:
+            found = parts[0]
+        else:
+            empty = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.int64))
+            found = Postings(*(np.concatenate(columns) for columns in zip(empty, *parts, strict=True)))
+        self._last[field] = (terms, found)
+        return found
+
+    def _by_file(self, chunks: Postings) -> Postings:
+        """The same by the chunks' files. A file's chunks follow each other: it lies in one segment."""
+        files, terms = self._chunk_file[chunks.rows], chunks.terms
+        if not len(files):
+            return Postings(files, chunks.counts, terms)
+        first = np.flatnonzero(np.concatenate(([True], (files[1:] != files[:-1]) | (terms[1:] != terms[:-1]))))
+        return Postings(files[first], np.add.reduceat(chunks.counts, first, dtype=np.int64), terms[first])
+
+    @cached_property
+    def _chunk_file(self) -> NDArray[np.int32]:
+        found: NDArray[np.int32] = self.unit_file[self.chunk_unit]
+        return found
+
+    def _lengths(self, field: str) -> NDArray[np.int32]:
+        return self._numbering.in_public_order(ROWS[field], [segment.lengths(field) for segment in self._segments])
+
+    def _map(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
+        parts = []
+        for segment, public in zip(self._segments, self._publics(target), strict=True):
+            found = segment.map_to(name, kind, target)
+            parts.append(found if public is None else public[found])
+        whole = self._numbering.in_public_order(kind, parts)
+        if int(whole.min(initial=0)) < 0:
+            raise DamagedIndexError(f"the numbering has {kind} that are alive in {target} that are dead")
+        return whole
+
+    def _publics(self, kind: str) -> list[NDArray[np.int32] | None]:
+        found = self._public.get(kind)
+        if found is None:
+            found = [self._numbering.public_array(kind, i) for i in range(len(self._segments))]
+            self._public[kind] = found
+        return found

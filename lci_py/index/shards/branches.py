@@ -1,0 +1,301 @@
+"""The shard of other branches: the files that differ from the ones here, and the definitions in them, in SQLite.
+
+What a branch has as it is here is not in the shard. A file that two branches have alike is in it once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.filters import MAX_VALUES, marks
+from lci_py.source.repository.branches import Tip
+
+if TYPE_CHECKING:
+    from lci_py.types import Extract
+
+Row = Mapping[str, Any]
+#: How a file of a branch relates to the one here: of another content, not here at all, not there at all.
+DIFFERS, ONLY_THERE, ONLY_HERE = STATUSES = ("differs", "only_there", "only_here")
+
+_SCHEMA = """
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+CREATE TABLE branches (id INTEGER PRIMARY KEY, name TEXT NOT NULL, ref TEXT NOT NULL, tip TEXT NOT NULL,
+  commit_id TEXT NOT NULL);
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, oid TEXT NOT NULL, language TEXT NOT NULL,
+  test INTEGER NOT NULL);
+CREATE TABLE paths (branch INTEGER NOT NULL, path TEXT NOT NULL, status TEXT NOT NULL, file INTEGER,
+  PRIMARY KEY (branch, path)) WITHOUT ROWID;
+CREATE TABLE symbols (file INTEGER NOT NULL, name TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL,
+  signature TEXT NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER NOT NULL,
+  build_tag TEXT, traits TEXT NOT NULL, digest TEXT NOT NULL);
+"""
+_INDEXES = """
+CREATE INDEX paths_file ON paths (file);
+CREATE INDEX symbols_qualified ON symbols (qualified_name);
+CREATE INDEX symbols_name ON symbols (name);
+CREATE INDEX symbols_file ON symbols (file);
+"""
+_COLUMNS = (
+    "b.name AS branch, f.path AS file, p.status AS status, s.name AS symbol, s.qualified_name AS qualified_name, "
+    "s.kind AS kind, f.language AS language, s.signature AS signature, s.line AS line, s.end_line AS end_line, "
+    "s.first_line AS first_line, s.build_tag AS build_tag, s.traits AS traits, s.digest AS digest, f.test AS test, "
+    "'' AS id, NULL AS parent"
+)
+_FROM = (
+    "FROM symbols s JOIN files f ON f.id = s.file JOIN paths p ON p.file = f.id AND p.path = f.path "
+    "JOIN branches b ON b.id = p.branch"
+)
+_ORDER = "ORDER BY b.id, f.path, s.line, s.rowid"
+_TEXTS = (
+    "branch", "file", "status", "symbol", "qualified_name", "kind", "language", "signature", "traits", "digest",
+)  # fmt: skip
+_NUMBERS = ("line", "end_line", "first_line", "test")
+
+
+class Defined(NamedTuple):
+    """A definition in a file of a branch: a row of `symbols` without its file."""
+
+    name: str
+    qualified_name: str
+    kind: str
+    signature: str
+    line: int
+    end_line: int
+    first_line: int
+    build_tag: str | None
+    traits: str
+    digest: str
+
+
+def defined_in(found: Extract) -> tuple[Defined, ...]:
+    """The definitions of one file."""
+    return tuple(
+        Defined(
+            s.name, s.qualified_name, s.kind, s.signature, s.line, s.end_line, s.first_line, s.build_tag, s.traits,
+            s.digest,
+        )
+        for s in found.symbols
+    )  # fmt: skip
+
+
+class Version(NamedTuple):
+    """A file with one content."""
+
+    path: str
+    oid: str  # git's id of the content
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is in one."""
+
+    language: str
+    test: bool
+    defined: Sequence[Sequence[object]]  # as `Defined`
+
+
+#: Per branch and path: how it differs, and the content there, if there is one.
+Differing = Mapping[str, tuple[str, str | None]]
+
+
+def write_branches(
+    path: Path, tips: Sequence[Tip], differing: Sequence[Differing], contents: Iterable[tuple[Version, Content]]
+) -> list[dict[str, tuple[str, str | None]]]:
+    """Write the shard into a new file.
+
+    Args:
+        path: Where to.
+        tips: The branches.
+        differing: What is different in each.
+        contents: Those that `differing` names, each once; a path whose content is left out is not compared.
+    Returns:
+        What is different in each, as far as it can be compared.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.executescript(_SCHEMA)
+        db.execute("BEGIN")
+        rows = [(i, t.name, t.ref, t.tip, t.commit) for i, t in enumerate(tips)]
+        db.executemany("INSERT INTO branches VALUES (?,?,?,?,?)", rows)
+        numbers: dict[Version, int] = {}
+        for version, content in contents:
+            number = numbers[version] = len(numbers)
+            db.execute("INSERT INTO files VALUES (?,?,?,?,?)", (number, *version, content.language, content.test))
+            db.executemany(
+                "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?)", ((number, *item) for item in content.defined)
+            )
+        kept = [
+            {
+                name: (state, oid)
+                for name, (state, oid) in sorted(paths.items())
+                if oid is None or (name, oid) in numbers
+            }
+            for paths in differing
+        ]
+        for branch, paths in enumerate(kept):
+            db.executemany(
+                "INSERT INTO paths VALUES (?,?,?,?)",
+                (
+                    (branch, name, state, numbers[Version(name, oid)] if oid is not None else None)
+                    for name, (state, oid) in paths.items()
+                ),
+            )
+        db.execute("COMMIT")
+        db.executescript(_INDEXES)
+        db.execute("ANALYZE")
+    return kept
+
+
+class BranchIndex:
+    """Reader of the shard. Use it as a context manager, or close it.
+
+    Rows are mappings with the columns of the symbolic shard's rows (file, line, end_line, first_line, symbol,
+    qualified_name, kind, language, signature, build_tag, traits, digest, test; id is "", and parent None), and with
+    branch and status.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """
+        Raises:
+            DamagedIndexError: It is not such a shard.
+        """
+        self._name = path.name
+        if not path.is_file():
+            raise DamagedIndexError(f"{self._name} is missing")
+        uri = path.resolve().as_uri() + "?mode=ro&immutable=1"
+        self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        try:
+            self._execute("PRAGMA trusted_schema = OFF")
+            self._db.row_factory = sqlite3.Row
+            rows = self._execute("SELECT id, name, ref, tip, commit_id FROM branches ORDER BY id")
+            self.tips = [Tip(*self._checked(row, ("name", "ref", "tip", "commit_id"))) for row in rows]
+            if [row["id"] for row in rows] != list(range(len(rows))):
+                raise DamagedIndexError(f"{self._name}: its branches are not numbered")
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> BranchIndex:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def names(self) -> list[str]:
+        """The branches, in the order of the setting."""
+        return [tip.name for tip in self.tips]
+
+    def same_name(self, qualified_name: str, language: str) -> list[Row]:
+        """The definitions of a qualified name that differing files of the branches have, by branch, path and line."""
+        return self._rows("s.qualified_name = ? AND f.language = ?", [qualified_name, language])
+
+    def rows(self, branch: str) -> list[Row]:
+        """All definitions in the differing files of a branch, by path and line."""
+        return self._rows("b.name = ?", [branch])
+
+    def status_of(self, branch: str, path: str) -> str | None:
+        """One of STATUSES; None for a file that is there as it is here, or that is not compared."""
+        found = self._execute(
+            "SELECT p.status FROM paths p JOIN branches b ON b.id = p.branch WHERE b.name = ? AND p.path = ?",
+            [branch, path],
+        )
+        return self._status(found[0][0]) if found else None
+
+    def statuses_of(self, paths: Sequence[str]) -> dict[tuple[str, str], str]:
+        """The same of some files in all branches: (branch, path) to status."""
+        found = {}
+        for start in range(0, len(paths), MAX_VALUES):
+            some = paths[start : start + MAX_VALUES]
+            # Both columns, as the primary key has them: without the first, all paths would be read.
+            sql = (
+                "SELECT b.name AS branch, p.path AS path, p.status AS status FROM branches b CROSS JOIN paths p "
+                f"ON p.branch = b.id AND p.path IN ({marks(some)})"
+            )
+            for row in self._execute(sql, some):
+                branch, path, status = self._checked(row, ("branch", "path", "status"))
+                found[branch, path] = self._status(status)
+        return found
+
+    def statuses(self, branch: str) -> dict[str, str]:
+        """The same of every file that has one, by path."""
+        found = self._execute(
+            "SELECT p.path AS path, p.status AS status FROM paths p JOIN branches b ON b.id = p.branch "
+            "WHERE b.name = ? ORDER BY p.path",
+            [branch],
+        )
+        return {
+            path: self._status(status) for path, status in (self._checked(row, ("path", "status")) for row in found)
+        }
+
+    # --- for the next generation ---------------------------------------------------------------------------------
+
+    def differing(self) -> list[dict[str, tuple[str, str | None]]]:
+        """What `write_branches` was given."""
+        made: list[dict[str, tuple[str, str | None]]] = [{} for _ in self.tips]
+        found = self._execute(
+            "SELECT p.branch, p.path, p.status, f.oid FROM paths p LEFT JOIN files f ON f.id = p.file"
+        )
+        for branch, path, status, oid in found:
+            known = type(branch) is int and 0 <= branch < len(made) and isinstance(path, str)
+            if not known or not (oid is None or isinstance(oid, str)) or (oid is None) != (status == ONLY_HERE):
+                raise DamagedIndexError(f"{self._name}: a path is not one of a branch")
+            made[branch][path] = self._status(status), oid
+        return made
+
+    def versions(self) -> dict[Version, int]:
+        """The contents that are there, with their numbers."""
+        rows = self._execute("SELECT path, oid, id FROM files")
+        return {Version(*self._checked(row, ("path", "oid"))): row["id"] for row in rows}
+
+    def content(self, number: int) -> Content:
+        """One of them."""
+        found = self._execute("SELECT language, test FROM files WHERE id = ?", [number])
+        if not found:
+            raise DamagedIndexError(f"{self._name} lacks a file")
+        rows = self._execute(
+            f"SELECT {', '.join(Defined._fields)} FROM symbols WHERE file = ? ORDER BY rowid", [number]
+        )
+        (language,) = self._checked(found[0], ("language",))
+        return Content(language, bool(found[0]["test"]), [tuple(row) for row in rows])
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    def _rows(self, condition: str, args: Sequence[object]) -> list[Row]:
+        return list(self._mapped(self._execute(f"SELECT {_COLUMNS} {_FROM} WHERE {condition} {_ORDER}", args)))
+
+    def _mapped(self, rows: Iterable[sqlite3.Row]) -> Iterator[Row]:
+        for row in rows:
+            self._checked(row, _TEXTS)
+            numbers = [row[name] for name in _NUMBERS]
+            if not all(type(number) is int and number >= 0 for number in numbers):
+                raise DamagedIndexError(f"{self._name}: a number is not one")
+            if not isinstance(row["build_tag"], (str, type(None))):
+                raise DamagedIndexError(f"{self._name}: a condition is no text")
+            self._status(row["status"])
+            yield row  # type: ignore[misc]  # a Row answers to names as a mapping does
+
+    def _status(self, status: object) -> str:
+        if status not in STATUSES or not isinstance(status, str):
+            raise DamagedIndexError(f"{self._name}: a status is not one")
+        return status
+
+    def _checked(self, row: sqlite3.Row, names: Sequence[str]) -> list[str]:
+        values = [row[name] for name in names]
+        if not all(isinstance(value, str) for value in values):
+            raise DamagedIndexError(f"{self._name}: a text is not one")
+        return values
+
+    def _execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
+        try:
+            return self._db.execute(sql, args).fetchall()
+        except (sqlite3.DatabaseError, UnicodeError, OverflowError) as error:
+            raise DamagedIndexError(f"{self._name}: {error}") from error

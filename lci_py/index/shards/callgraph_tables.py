@@ -1,0 +1,278 @@
+"""The tables of a link, answered by SQL from the symbolic shards of an index's segments: for a refresh, which asks
+little of much. Rows of dead files are left out, and all numbers are public ones."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
+from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
+from lci_py.errors import DamagedIndexError
+from lci_py.source.syntax.arity import LARGEST
+from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
+
+if TYPE_CHECKING:
+    from lci_py.index.shards.numbering import Numbering
+
+#: What is kept of earlier answers: memory must not grow with the repository.
+_KEPT_SYMBOLS, _KEPT_NAMES = 200_000, 50_000
+_KIND = {kind: kind for kind in KINDS}  # one string for each, and a check
+
+#: Number, head, first call, number of calls and of anonymous functions.
+_FileRow = tuple[int, FileHead, int, int, int]
+
+
+class SqlTables:
+    """Implements `lci_py.callgraph.lookup_tables.Tables`."""
+
+    def __init__(
+        self, connections: Sequence[sqlite3.Connection], numbering: Numbering, beside: SqlTables | None = None
+    ) -> None:
+        """
+        Args:
+            connections: Per segment, its symbolic shard; rows are read as tuples, whatever their row factory.
+            numbering: Of the same segments.
+            beside: Tables of another generation: what they read of the same connections is not read again.
+        Raises:
+            DamagedIndexError: A shard cannot be read, or does not fit the numbering.
+        """
+        self._segments = [connection.cursor() for connection in connections]
+        for cursor in self._segments:
+            cursor.row_factory = None
+        self._numbering = numbering
+        self._public_symbols = [numbering.public("symbols", segment) for segment in range(len(connections))]
+        self._public_files = [numbering.public("files", segment) for segment in range(len(connections))]
+        self.n_symbols = numbering.total("symbols")
+        n_files = numbering.total("files")
+        heads: list[FileHead | None] = [None] * n_files
+        #: Per public file: its segment, its number there, and the numbers of its calls.
+        self._places: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * n_files
+        self._n_lambdas = [0] * n_files
+        self._rows: dict[sqlite3.Connection, list[_FileRow]] = {}
+        for segment, connection in enumerate(connections):
+            rows = beside._rows.get(connection) if beside is not None else None
+            self._rows[connection] = self._file_rows(segment) if rows is None else rows
+            self._place_files(segment, self._rows[connection], heads)
+        found = [head for head in heads if head is not None]
+        if len(found) != n_files:
+            raise DamagedIndexError("the symbolic shards lack files of the numbering")
+        self.files = Files(found)
+        self.first_lambda = [0, *accumulate(self._n_lambdas)]
+        self._facts: dict[int, FileFacts] = {}
+        self._kept_symbols = 0
+        self._named: dict[str, list[Definition]] = {}
+
+    def _file_rows(self, segment: int) -> list[_FileRow]:
+        """Number, head, first call and number of calls of a segment's files, dead ones included."""
+        sql = "SELECT id, path, language, test, package, first_call, calls, n_lambdas FROM files ORDER BY id"
+        languages: dict[str, str] = {}
+        found = []
+        for number, path, language, test, package, first_call, calls, lambdas in self._select(segment, sql):
+            _check(type(path) is type(language) is type(package) is str)
+            _check(type(first_call) is type(calls) is type(lambdas) is int and 0 <= lambdas < 1 << 20)
+            head = FileHead(path, languages.setdefault(language, language), bool(test), package)
+            found.append((number, head, first_call, calls, lambdas))
+        return found
+
+    def _place_files(self, segment: int, rows: list[_FileRow], heads: list[FileHead | None]) -> None:
+        numbers = self._public_files[segment]
+        for number, head, first_call, calls, lambdas in rows:
+            file = self._public(numbers, number, len(heads))
+            if file >= 0:
+                _check(heads[file] is None)
+                heads[file] = head
+                self._places[file] = (segment, number, first_call, calls)
+                self._n_lambdas[file] = lambdas
+
+    def _select(self, segment: int, sql: str, args: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self._segments[segment].execute(sql, args).fetchall()
+        except (sqlite3.DatabaseError, OverflowError) as error:
+            raise DamagedIndexError(f"the symbolic shard: {error}") from error
+
+    def _public(self, numbers: memoryview | None, local: object, total: int) -> int:
+        """The public number of a segment's row, -1 if it is dead."""
+        _check(type(local) is int)
+        assert isinstance(local, int)
+        if numbers is None:
+            _check(0 <= local < total)
+            return local
+        _check(0 <= local < len(numbers))
+        found = int(numbers[local])
+        _check(found < total)
+        return found
+
+    # --- look-ups -------------------------------------------------------------------------------------------------
+
+    def facts(self, file: int) -> FileFacts:
+        found = self._facts.get(file)
+        if found is None:
+            found = self._read_facts(file)
+            if self._kept_symbols > _KEPT_SYMBOLS:
+                self._facts.clear()
+                self._kept_symbols = 0
+            self._facts[file] = found
+            self._kept_symbols += len(found.kinds)
+        return found
+
+    def _read_facts(self, file: int) -> FileFacts:
+        segment, number, _, _ = self._places[file]
+        sql = "SELECT id, name, kind, parent, scope, line, arity FROM symbols WHERE file = ? ORDER BY id"
+        rows = self._select(segment, sql, (number,))
+        start = rows[0][0] if rows else 0
+        first = self._public(self._public_symbols[segment], start, self.n_symbols) if rows else 0
+        _check(0 <= first <= self.n_symbols - len(rows))
+        kinds, parents, owners, lines, arities = [], [], [], [], []
+        for place, (symbol, name, kind, parent, scope, line, arity) in enumerate(rows):
+            _check(parent is None or type(parent) is int)
+            above = -1 if parent is None else parent - start
+            _check(symbol == start + place and kind in _KIND and -1 <= above < place)
+            _check(type(name) is type(scope) is str and _is_line(line))
+            _check(type(arity) is int and -1 <= arity <= LARGEST)
+            kinds.append(_KIND[kind])
+            parents.append(above)
+            owners.append(owner(_KIND[kind], kinds[above] if above >= 0 else "", scope))
+            lines.append(line)
+            arities.append(arity)
+        sql = "SELECT symbol, name FROM bases WHERE symbol BETWEEN ? AND ? ORDER BY symbol, place"
+        bases = self._select(segment, sql, (start, start + len(rows) - 1))
+        sql = "SELECT module, name, alias, line FROM imports WHERE file = ? ORDER BY rowid"
+        imports = self._select(segment, sql, (number,))
+        _check(all(type(symbol) is int and type(base) is str for symbol, base in bases))
+        _check(all(type(m) is type(n) is type(a) is str and _is_line(line) for m, n, a, line in imports))
+        types, lambdas, flow = self._read_types(segment, number, len(rows))
+        return FileFacts(
+            self.files.heads[file],
+            first,
+            names=[row[1] for row in rows],
+            kinds=kinds,
+            parents=parents,
+            owners=owners,
+            arities=arities,
+            imports=[Import(*row) for row in imports],
+            bases=[BaseName(symbol - start, name, lines[symbol - start]) for symbol, name in bases],
+            types=types,
+            lambdas=lambdas,
+            flow=flow,
+        )
+
+    def _read_types(self, segment: int, number: int, n_symbols: int) -> tuple[list[Typed], list[Lambda], bytes]:
+        rows = self._select(segment, "SELECT types, flow, lambdas, n_lambdas FROM files WHERE id = ?", (number,))
+        _check(len(rows) == 1 and type(rows[0][0]) is str and type(rows[0][1]) is bytes)
+        try:
+            types = [Typed(*item) for item in json.loads(rows[0][0])]
+            lambdas = [Lambda(*item) for item in json.loads(rows[0][2])]
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DamagedIndexError(f"the symbolic shard: {error}") from error
+        for item in types:
+            _check(type(item.scope) is type(item.within) is int)
+            _check(-1 <= item.scope < n_symbols and -1 <= item.within < n_symbols)
+            _check(type(item.name) is type(item.text) is str)
+        _check(len(lambdas) == rows[0][3])
+        for known in lambdas:
+            _check(type(known.symbol) is int and -1 <= known.symbol < n_symbols)
+            _check(_is_line(known.line) and _is_line(known.end_line))
+        return types, lambdas, rows[0][1]
+
+    def calls(self, file: int) -> Sequence[CallSite]:
+        segment, number, first, count = self._places[file]
+        sql = (
+            "SELECT n.text, r.text, c.line, c.caller, c.arguments FROM calls c JOIN texts n ON n.id = c.name "
+            "JOIN texts r ON r.id = c.receiver WHERE c.id BETWEEN ? AND ? AND c.file = ? ORDER BY c.id"
+        )
+        rows = self._select(segment, sql, (first, first + count - 1, number))
+        known, anonymous = len(self.facts(file).kinds), len(self.facts(file).lambdas)
+        _check(len(rows) == count)
+        for name, receiver, line, caller, arguments in rows:
+            _check(type(name) is type(receiver) is str and _is_line(line))
+            _check(type(arguments) is int and -2 <= arguments < 1 << 31)
+            _check(type(caller) is int and -1 - anonymous <= caller < known)
+        return [CallSite(*row) for row in rows]
+
+    def named(self, name: str) -> Sequence[Definition]:
+        found = self._named.get(name)
+        if found is None:
+            found = self._read_named(name)
+            if len(self._named) > _KEPT_NAMES:
+                self._named.clear()
+            self._named[name] = found
+        return found
+
+    def _read_named(self, name: str) -> list[Definition]:
+        return self._definitions(f"WHERE s.name = ? AND s.kind IN ({_quoted(CALLABLE)})", name)
+
+    def heirs(self, name: str) -> Sequence[Definition]:
+        return self._definitions("WHERE s.id IN (SELECT symbol FROM bases WHERE last = ?)", name)
+
+    def _definitions(self, where: str, name: str) -> list[Definition]:
+        sql = (
+            "SELECT s.id, s.file, s.kind, p.kind, s.scope FROM symbols s "
+            f"LEFT JOIN symbols p ON p.id = s.parent {where}"
+        )
+        found = []
+        for segment, numbers in enumerate(self._public_symbols):
+            for symbol, file, kind, around, scope in self._select(segment, sql, (name,)):
+                public = self._public(self._public_files[segment], file, len(self.files.heads))
+                if public < 0:
+                    continue
+                _check(type(scope) is str and (around is None or around in _KIND))
+                outside = owner(_KIND[kind], _KIND[around] if around is not None else "", scope)
+                number = self._public(numbers, symbol, self.n_symbols)
+                _check(number >= 0)
+                found.append(Definition(number, public, _KIND[kind], around or "", outside))
+        return sorted(found)
+
+    def declaring(self, qualified_name: str) -> Sequence[int]:
+        sql = f"SELECT DISTINCT file FROM symbols WHERE qualified_name = ? AND kind IN ({_quoted(DECLARED)})"
+        found = []
+        for segment in range(len(self._segments)):
+            for (file,) in self._select(segment, sql, (qualified_name,)):
+                public = self._public(self._public_files[segment], file, len(self.files.heads))
+                if public >= 0 and self.files.heads[public].family in QUALIFIED:
+                    found.append(public)
+        return sorted(found)
+
+    # --- what a refresh needs besides -----------------------------------------------------------------------------
+
+    def stable_ids(self, file: int) -> list[str]:
+        """The stable ids of a file's symbols, in their order."""
+        segment, number, _, _ = self._places[file]
+        found = [
+            sid for (sid,) in self._select(segment, "SELECT sid FROM symbols WHERE file = ? ORDER BY id", (number,))
+        ]
+        _check(all(type(sid) is str for sid in found))
+        return found
+
+    def stable_id(self, symbol: int) -> str:
+        """The stable id of a symbol."""
+        for segment, numbers in enumerate(self._numbering.split("symbols", [symbol])):
+            for number in numbers:
+                rows = self._select(segment, "SELECT sid FROM symbols WHERE id = ?", (number,))
+                _check(len(rows) == 1 and type(rows[0][0]) is str)
+                return str(rows[0][0])
+        raise AssertionError("split puts every number somewhere")
+
+    def qualified_names(self, file: int) -> list[str]:
+        """The qualified names of a file's symbols, in their order."""
+        segment, number, _, _ = self._places[file]
+        sql = "SELECT qualified_name FROM symbols WHERE file = ? ORDER BY id"
+        found = [name for (name,) in self._select(segment, sql, (number,))]
+        _check(all(type(name) is str for name in found))
+        return found
+
+
+def _quoted(values: frozenset[str]) -> str:
+    return ",".join(f"'{value}'" for value in sorted(values))
+
+
+def _is_line(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 31
+
+
+def _check(holds: bool) -> None:
+    if not holds:
+        raise DamagedIndexError("the symbolic shard: its rows do not fit together")

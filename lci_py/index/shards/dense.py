@@ -1,0 +1,94 @@
+"""The dense shards: a faiss index per segment over chunk vectors, whose ids are units (definitions or blocks).
+
+Every query multiplies every vector: exact, and it takes 10 ms for 100,000 chunks (docs/index-format.md); an approximate
+index is not worth its recall below that size. numpy does it as fast as faiss, whose import takes as long as a query.
+Each product is added up in one way, so that neither a score nor an order depends on the segment that a chunk is in.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.vectors import VectorFile, write_dense
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.numbering import Numbering
+
+__all__ = ["DenseIndex", "write_dense"]
+
+
+class DenseIndex:
+    """Reader of the shards of all segments: chunks by slots, units by public numbers."""
+
+    def __init__(self, paths: Sequence[Path], numbering: Numbering, dimension: int) -> None:
+        """
+        Args:
+            paths: The shard of every segment.
+            numbering: Of the segments.
+            dimension: Of the vectors.
+        Raises:
+            DamagedIndexError: A shard is not what was written, or does not belong to the numbering.
+        """
+        if len(paths) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(paths)} dense shards of {len(numbering.counts)} segments")
+        self._numbering = numbering
+        self._files = [
+            VectorFile(path, dimension=dimension, rows=counts["chunks"], units=counts["units"])
+            for path, counts in zip(paths, numbering.counts, strict=True)
+        ]
+        self.chunks = numbering.total("chunks")
+        self.units = numbering.total("units")
+        self._file: NDArray[np.int64] | None = None
+
+    @cached_property
+    def _unit(self) -> NDArray[np.int64]:
+        """Public unit of every slot; -1 if it is dead."""
+        found: list[NDArray[Any]] = [np.zeros(0, np.int64)]
+        for segment, file in enumerate(self._files):
+            public = self._numbering.public_array("units", segment)
+            found.append(file.units if public is None else public[file.units].astype(np.int64))
+        return np.concatenate(found)
+
+    def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosine of every chunk's vector with a vector of unit length: [slots of chunks]."""
+        found = np.concatenate([np.zeros(0, np.float32), *(file.products(query) for file in self._files)])
+        return np.asarray(np.fmax(found, np.float32(-1)))  # what is not a number is far from everything
+
+    def best(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The largest value of each unit's chunks: [units]; -inf for a unit without any.
+
+        Args:
+            values: [slots of chunks]
+        """
+        found = np.full(self.units + 1, -np.inf, np.float32)  # the last one is that of dead chunks
+        np.maximum.at(found, self._unit, values)
+        return found[:-1]
+
+    def slots(self, unit: int) -> NDArray[np.int64]:
+        """Slots of a unit's chunks, ascending."""
+        return np.flatnonzero(self._unit == unit)
+
+    def of_files(self, values: NDArray[np.float32], unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
+        """The sum of each file's chunks' values over the root of their number: [files], 0 for a file without any.
+
+        Args:
+            values: [slots of chunks]
+            unit_file: [units] the file of each.
+            n_files: Number of files.
+        """
+        if self._file is None or len(self._file) != len(values):
+            # The last number is that of dead chunks.
+            self._file = np.append(unit_file, n_files).astype(np.int64)[self._unit]
+            self._roots = np.sqrt(np.maximum(np.bincount(self._file, minlength=n_files + 1), 1))
+        # A file's chunks follow each other in one segment, so they are always added up in one order.
+        sums = np.bincount(self._file, values, minlength=n_files + 1)
+        return np.asarray((sums / self._roots)[:n_files], np.float32)

@@ -1,0 +1,214 @@
+"""The files shard: every file that was looked at, with what `stat` said of it, and the numbering of the segments.
+
+It is what a refresh compares the tree with, and what a query looks at to see whether the tree has moved on. Neither
+needs numpy for that.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays, write_arrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.types import FileEntry, Skip
+
+#: In place of a folder's modification time: it could change without another one.
+UNSETTLED = -2
+#: In place of that of an index folder that lies in the tree: nothing in it is looked at.
+OURS = -3
+_STAT = ("sizes", "mtimes", "ctimes")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A file as the index knows it."""
+
+    path: str
+    size: int  # bytes
+    mtime_ns: int  # -1 if `stat` cannot tell whether it has changed since it was read
+    ctime_ns: int
+    sha: str  # digest of the content
+    slot: int  # its place among the files of all segments, -1 if it is not indexed
+    reason: str  # why not; if it is, which of `LIMIT_REASONS` keeps it from being complete, or ""
+    key: bytes = bytes(16)  # of its record in the cache
+
+
+def write_files(
+    path: Path,
+    known: Sequence[Known],
+    skipped: Iterable[Skip],
+    folders: Iterable[tuple[str, int]],
+    maps: Mapping[str, NDArray[Any]] | None,
+) -> None:
+    """Write the shard.
+
+    Args:
+        path: A new file.
+        known: Ascends by path.
+        skipped: What the walk left out.
+        folders: What decides which files there are, folders and rules: path and mtime_ns, -1 if it is not there,
+            `UNSETTLED` if it could change without another one.
+        maps: The numbering's.
+    """
+    reasons = sorted({item.reason for item in known})
+    listed = sorted(folders)
+    write_arrays(
+        path,
+        {
+            **_strings("paths", [item.path for item in known]),
+            "sizes": array("q", [item.size for item in known]),
+            "mtimes": array("q", [item.mtime_ns for item in known]),
+            "ctimes": array("q", [item.ctime_ns for item in known]),
+            "shas": b"".join(bytes.fromhex(item.sha) for item in known),
+            "keys": b"".join(item.key for item in known),
+            "slots": array("i", [item.slot for item in known]),
+            "reasons": bytes(reasons.index(item.reason) for item in known),
+            "reason_names": json.dumps(reasons).encode(),
+            **_strings("folders", [name for name, _ in listed]),
+            "folder_mtimes": array("q", [mtime for _, mtime in listed]),
+            **_strings("skipped", [f"{item.reason}/{item.path}" for item in skipped]),
+            **(maps or {}),
+        },
+    )
+
+
+def _strings(name: str, texts: Sequence[str]) -> dict[str, Any]:
+    blobs = [text.encode("utf-8", "surrogateescape") for text in texts]
+    return {name: b"".join(blobs), f"{name}_offsets": array("q", accumulate(map(len, blobs), initial=0))}
+
+
+class _Columns(NamedTuple):
+    names: list[str]
+    codes: memoryview
+    shas: memoryview
+    keys: memoryview
+    slots: memoryview
+
+
+def _all_text(names: object) -> bool:
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+
+
+class FileTable:
+    """Reader of the shard."""
+
+    def __init__(self, path: Path) -> None:
+        self.arrays = Arrays(path)
+        self.name = path.name
+
+    def __len__(self) -> int:
+        return len(self.arrays.view("sizes", "i8"))
+
+    def _texts(self, name: str) -> list[str]:
+        blob = bytes(self.arrays.view(name, "u1"))
+        offsets = self.arrays.view(f"{name}_offsets", "i8").tolist()
+        if not offsets or offsets[0] != 0 or offsets[-1] != len(blob) or sorted(offsets) != offsets:
+            raise DamagedIndexError(f"{self.name}: the {name} do not fit their offsets")
+        try:
+            return [blob[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(offsets)]
+        except UnicodeDecodeError as error:
+            raise DamagedIndexError(f"{self.name}: {error}") from error
+
+    def paths(self) -> list[str]:
+        """Every known path, ascending."""
+        return self._whole("paths", self._texts("paths"))
+
+    def living_paths(self) -> list[str]:
+        """The path of every file that is indexed, by public number."""
+        return [path for path, slot in zip(self.paths(), self.slots(), strict=True) if slot >= 0]
+
+    def stats(self) -> list[tuple[int, int, int]]:
+        """(size, mtime_ns, ctime_ns) of every known file, in the order of `paths`."""
+        columns = (self._whole(name, self.arrays.view(name, "i8").tolist()) for name in _STAT)
+        return list(zip(*columns, strict=True))
+
+    def _whole(self, name: str, column: list[_T]) -> list[_T]:
+        if len(column) != len(self):
+            raise DamagedIndexError(f"{self.name}: there are other {name} than files")
+        return column
+
+    def matches(self, files: Sequence[FileEntry]) -> bool:
+        """Whether these are the known files, and `stat` says of each what it said."""
+        stats = [(entry.size, entry.mtime_ns, entry.ctime_ns) for entry in files]
+        return stats == self.stats() and [entry.path for entry in files] == self.paths()
+
+    def slots(self) -> list[int]:
+        """The slot of every known file, in the order of `paths`; -1 for one that is not indexed."""
+        return self._whole("slots", self.arrays.view("slots", "i4").tolist())
+
+    def known(self) -> list[Known]:
+        """Everything, ascending by path.
+
+        Raises:
+            DamagedIndexError: The arrays do not fit together.
+        """
+        return [
+            self._known(i, path, stat) for i, (path, stat) in enumerate(zip(self.paths(), self.stats(), strict=True))
+        ]
+
+    def known_at(self, place: int) -> Known:
+        """One of them. Raises what `known` raises."""
+        offsets = self.arrays.view("paths_offsets", "i8")
+        blob = self.arrays.view("paths", "u1")
+        if not 0 <= place < len(offsets) - 1 or not 0 <= offsets[place] <= offsets[place + 1] <= len(blob):
+            raise DamagedIndexError(f"{self.name}: the paths do not fit their offsets")
+        path = bytes(blob[offsets[place] : offsets[place + 1]]).decode("utf-8", "surrogateescape")
+        stat = tuple(self.arrays.view(name, "i8")[place] for name in _STAT)
+        return self._known(place, path, stat)
+
+    def _known(self, i: int, path: str, stat: tuple[int, ...]) -> Known:
+        columns = self._columns
+        reason = columns.names[columns.codes[i]]
+        sha, key = columns.shas[16 * i : 16 * i + 16].hex(), bytes(columns.keys[16 * i : 16 * i + 16])
+        return Known(path, stat[0], stat[1], stat[2], sha, columns.slots[i], reason, key)
+
+    @cached_property
+    def _columns(self) -> _Columns:
+        try:
+            names = json.loads(bytes(self.arrays.view("reason_names", "u1")))
+        except (ValueError, RecursionError) as error:
+            raise DamagedIndexError(f"{self.name}: {error}") from error
+        views = [self.arrays.view(name, kind) for name, kind in (("shas", "u1"), ("keys", "u1"), ("slots", "i4"))]
+        codes = self.arrays.view("reasons", "u1")
+        n = len(self)
+        if [len(view) for view in views] != [16 * n, 16 * n, n] or len(codes) != n or not _all_text(names):
+            raise DamagedIndexError(f"{self.name}: its columns do not fit together")
+        if max(bytes(codes), default=-1) >= len(names):
+            raise DamagedIndexError(f"{self.name}: a reason that does not exist")
+        return _Columns(names, codes, *views)
+
+    def folders(self) -> list[tuple[str, int]]:
+        """The folders that the walk visited, with their mtime_ns; "" is the root."""
+        names, mtimes = self._texts("folders"), self.arrays.view("folder_mtimes", "i8").tolist()
+        if len(names) != len(mtimes):
+            raise DamagedIndexError(f"{self.name}: the folders do not fit their times")
+        return list(zip(names, mtimes, strict=True))
+
+    def skipped(self) -> list[Skip]:
+        """What the walk left out, by path."""
+        from lci_py.types import Skip
+
+        return [Skip(path, reason) for path, reason in self._skipped()]
+
+    def skipped_paths(self) -> list[str]:
+        """The paths of it."""
+        return [path for path, _ in self._skipped()]
+
+    def _skipped(self) -> list[tuple[str, str]]:
+        return [(path, reason) for reason, _, path in (text.partition("/") for text in self._texts("skipped"))]
+
+    def maps(self) -> Arrays | None:
+        """The numbering's arrays, None if they are the identity."""
+        return self.arrays if "files_public" in self.arrays else None

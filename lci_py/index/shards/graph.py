@@ -1,0 +1,251 @@
+"""The graph shard: call, import and inheritance edges as arrays in one file.
+
+Nodes are symbols, by their public numbers, then files (file f is node `n_symbols + f`), then anonymous functions. A
+call outside every definition comes from its file's node; imports join file nodes. Edges are sorted by source, and
+`incoming` sorts them by target.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lci_py.callgraph.edges import CALLS, EDGE_KINDS, IMPORTS, INHERITS, STORED, Links
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays, write_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "Edges", "GraphIndex", "read_links", "write_graph"]
+
+
+def write_graph(path: Path, links: Links) -> None:
+    """Write the shard, a new file: the arrays of `Links`, and for queries
+
+    - `incoming`: int32 [E], edge numbers sorted by target, then source;
+    - `out_ptr`, `in_ptr`: int32 [S + F + L + 1], where a node's edges start, among all edges and in `incoming`.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    nodes = links.n_nodes
+    write_arrays(
+        path,
+        {
+            **{name: getattr(links, name) for name in STORED},
+            "out_ptr": _pointers(links.source, nodes),
+            "incoming": _stable_order(links.target),
+            "in_ptr": _pointers(links.target, nodes),
+        },
+    )
+
+
+def _pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
+    pointers = np.zeros(n + 1, np.int32)
+    np.cumsum(np.bincount(nodes, minlength=n), out=pointers[1:])
+    return pointers
+
+
+def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
+    """Stable argsort of numbers that are not negative, by halves: numpy has a radix sort for 16 bits only."""
+    low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable")
+    high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
+    return low[high].astype(np.int32)
+
+
+class Edges(NamedTuple):
+    """Edges of one kind of some nodes, one after the other: all [N]."""
+
+    origin: NDArray[np.int64]  # which of the nodes that were asked about, by place
+    node: NDArray[np.int32]  # the other end
+    line: NDArray[np.int32]  # in the source's file
+    step: NDArray[np.uint8]
+
+
+class GraphIndex:
+    """Reader of the shard.
+
+    Raises:
+        DamagedIndexError: It is damaged; a query checks what it looks at.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._name = path.name
+        arrays = Arrays(path)
+        self.first_symbol = arrays.array("first_symbol", "i4")
+        self.source, self.target, self.line = (arrays.array(name, "i4") for name in ("source", "target", "line"))
+        self.kind, self.step = arrays.array("kind", "u1"), arrays.array("step", "u1")
+        self.incoming = arrays.array("incoming", "i4")
+        self.out_ptr, self.in_ptr = arrays.array("out_ptr", "i4"), arrays.array("in_ptr", "i4")
+        self._check(len(self.first_symbol) > 0)
+        self.n_files = len(self.first_symbol) - 1
+        self.n_symbols = int(self.first_symbol[-1])
+        self.first_lambda = arrays.array("first_lambda", "i4")
+        self.lambda_symbol, self.lambda_line = arrays.array("lambda_symbol", "i4"), arrays.array("lambda_line", "i4")
+        self.lambda_end_line = arrays.array("lambda_end_line", "i4")
+        self._check(len(self.first_lambda) == len(self.first_symbol))
+        self.n_lambdas = int(self.first_lambda[-1])
+        self._check(len(self.lambda_symbol) == len(self.lambda_line) == len(self.lambda_end_line) == self.n_lambdas)
+        nodes = self.n_symbols + self.n_files + self.n_lambdas
+        edges = len(self.source)
+        self._check(self.n_symbols >= 0 and len(self.out_ptr) == len(self.in_ptr) == nodes + 1)
+        self._check(
+            len(self.target) == len(self.line) == len(self.kind) == len(self.step) == len(self.incoming) == edges
+        )
+
+    @cached_property
+    def lambda_file(self) -> NDArray[Any]:
+        """int64 [L]: the file of each anonymous function."""
+        self._check(_points(self.first_lambda, self.n_lambdas))
+        return np.repeat(np.arange(self.n_files), np.diff(self.first_lambda))
+
+    def out(self, node: int, kind: int) -> NDArray[np.int32]:
+        """Targets of a node's edges of one kind, ascending."""
+        span = self._span(self.out_ptr, node)
+        return self._nodes(self.target[span][self.kind[span] == kind])
+
+    def into(self, node: int, kind: int) -> NDArray[np.int32]:
+        """Sources of the edges of one kind into a node, ascending."""
+        edges = self.incoming[self._span(self.in_ptr, node)]
+        self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
+        return self._nodes(self.source[edges[self.kind[edges] == kind]])
+
+    def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int | NDArray[Any], *, incoming: bool = False) -> Edges:
+        """The edges of one kind of several nodes at once: node by node, and of each by the other end, then line.
+
+        Args:
+            nodes: Any, in any order; [M].
+            kind: A place in `EDGE_KINDS`, or one for each of the nodes.
+            incoming: Whether the nodes are the edges' targets, not their sources.
+        """
+        asked = np.asarray(nodes, np.int64)
+        pointers = self.in_ptr if incoming else self.out_ptr
+        self._check(not len(asked) or 0 <= int(asked.min()) <= int(asked.max()) < len(pointers) - 1)
+        start, stop = pointers[asked].astype(np.int64), pointers[asked + 1].astype(np.int64)
+        self._check(bool(((start >= 0) & (start <= stop) & (stop <= len(self.source))).all()))
+        sizes = stop - start
+        ends = np.cumsum(sizes)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - sizes), sizes)
+        edges = self.incoming[places] if incoming else places
+        self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
+        origin = np.repeat(np.arange(len(asked)), sizes)
+        chosen = np.flatnonzero(self.kind[edges] == (kind if isinstance(kind, int) else kind[origin]))
+        edges, origin = edges[chosen], origin[chosen]
+        node = self._nodes((self.source if incoming else self.target)[edges])
+        return Edges(origin, node, self.line[edges], self.step[edges])
+
+    def out_edges(self, node: int, kind: int) -> Edges:
+        """A node's edges of one kind, with what they lead to."""
+        return self.edges([node], kind)
+
+    def into_edges(self, node: int, kind: int) -> Edges:
+        """The edges of one kind into a node, with what they come from."""
+        return self.edges([node], kind, incoming=True)
+
+    def file_of(self, symbol: int) -> int:
+        """The number of the file that a symbol lies in."""
+        self._check(0 <= symbol < self.n_symbols)
+        return int(np.searchsorted(self.first_symbol, symbol, side="right")) - 1
+
+    def lambda_at(self, node: int) -> tuple[int, int, int]:
+        """File, line and the symbol around (-1 if none) of an anonymous function's node."""
+        number = node - self.n_symbols - self.n_files
+        self._check(0 <= number < self.n_lambdas)
+        file = int(np.searchsorted(self.first_lambda, number, side="right")) - 1
+        line, around = int(self.lambda_line[number]), int(self.lambda_symbol[number])
+        self._check(0 <= file < self.n_files and line > 0 and -1 <= around < self.n_symbols)
+        return file, line, around
+
+    def lambdas_of(self, node: int) -> list[int]:
+        """The anonymous functions that a symbol is the innermost one around; of a file, those outside all symbols."""
+        outer = node >= self.n_symbols
+        if node >= self.n_symbols + self.n_files:
+            return []
+        file = node - self.n_symbols if outer else self.file_of(node)
+        start, stop = int(self.first_lambda[file]), int(self.first_lambda[file + 1])
+        self._check(0 <= start <= stop <= self.n_lambdas)
+        inside = np.flatnonzero(self.lambda_symbol[start:stop] == (-1 if outer else node))
+        return [int(number) + self.n_symbols + self.n_files + start for number in inside]
+
+    def lambdas_in(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The anonymous functions that some symbols are the innermost ones around: [n] nodes, and for each the place of
+        its symbol in `nodes`."""
+        self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < self.n_symbols)
+        wanted = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for those outside of symbols
+        wanted[nodes] = True
+        around = self.lambda_symbol
+        self._check(not len(around) or -1 <= int(around.min()) <= int(around.max()) < self.n_symbols)
+        inside = np.flatnonzero(wanted[around])
+        order = np.argsort(nodes, kind="stable")
+        place = order[np.searchsorted(nodes[order], around[inside])]
+        return inside + self.n_symbols + self.n_files, place
+
+    @cached_property
+    def importers(self) -> NDArray[np.int32]:
+        """How many edges lead into each file, which only imports do: [files]."""
+        pointers = self.in_ptr[self.n_symbols : self.n_symbols + self.n_files + 1]
+        found: NDArray[np.int32] = pointers[1:] - pointers[:-1]
+        self._check(not len(found) or int(found.min()) >= 0)
+        return found
+
+    def _span(self, pointers: NDArray[Any], node: int) -> slice:
+        self._check(0 <= node < len(pointers) - 1)
+        start, stop = int(pointers[node]), int(pointers[node + 1])
+        self._check(0 <= start <= stop <= len(self.source))
+        return slice(start, stop)
+
+    def _nodes(self, found: NDArray[Any]) -> NDArray[np.int32]:
+        nodes: NDArray[np.int32] = found
+        self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < len(self.out_ptr) - 1)
+        return nodes
+
+    def _check(self, holds: bool) -> None:
+        if not holds:
+            raise DamagedIndexError(f"{self._name}: its arrays do not fit together")
+
+
+def read_links(path: Path) -> Links:
+    """The whole graph, checked from end to end: what a refresh starts from.
+
+    Raises:
+        DamagedIndexError: It is not what `write_graph` writes.
+    """
+    arrays = Arrays(path)
+    stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items()}
+    links = Links(**stored)
+    edges = len(links.source)
+    nodes = links.n_nodes if len(links.first_symbol) and len(links.first_lambda) else -1
+    if (
+        nodes < 0
+        or not _points(links.first_symbol, None)
+        or not _points(links.key_start, len(links.keys))
+        or not _points(links.first_lambda, len(links.lambda_symbol))
+        or not len(links.lambda_symbol) == len(links.lambda_line) == len(links.lambda_end_line)
+        or not _within(links.lambda_symbol, -1, links.n_symbols)
+        or len(links.first_lambda) != len(links.first_symbol)
+        or len(links.key_start) != len(links.first_symbol)
+        or not len(links.target) == len(links.line) == len(links.kind) == len(links.step) == edges
+        or not all(_within(column, 0, nodes) for column in (links.source, links.target))
+        or not _within(links.kind, 0, len(EDGE_KINDS))
+        or len(links.site_key) != len(links.site_count)
+        or (links.site_key[1:] <= links.site_key[:-1]).any()
+        or not _within(links.site_count, 1, 1 << 31)
+    ):
+        raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
+    return links
+
+
+def _points(pointers: NDArray[Any], end: int | None) -> bool:
+    """Whether these are pointers: from 0, never descending, up to `end`."""
+    fits = len(pointers) > 0 and int(pointers[0]) == 0 and not (pointers[1:] < pointers[:-1]).any()
+    return fits and (end is None or int(pointers[-1]) == end)
+
+
+def _within(values: NDArray[Any], low: int, stop: int) -> bool:
+    return not len(values) or (low <= int(values.min()) and int(values.max()) < stop)

@@ -1,0 +1,175 @@
+"""Reader of what places say the values of settings are: stored claims, and constants by their signatures."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.filters import MAX_VALUES, marks
+from lci_py.source.stated_values import COMPUTED, code_value
+from lci_py.source.stated_values.names import claimed
+from lci_py.types import VALUED_KINDS
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from lci_py.index.shards.symbols import SymbolicIndex
+
+    class Segment(Protocol):
+        name: str
+        live: str
+
+        def execute(self, sql: str, args: Sequence[object] = ()) -> list[Any]: ...
+
+
+#: Languages whose packages make a qualified name mean one thing in a repository.
+PACKAGED = ("java", "kotlin", "csharp", "php", "scala", "elixir", "ruby")
+#: More claims on one name than this say that it is not one setting.
+MAX_PER_NAME = 400
+_KINDS = ",".join(f"'{kind}'" for kind in VALUED_KINDS)
+_CLAIMS = (
+    "SELECT c.joined, f.path, c.line, c.name, c.value, c.how, f.language, s.qualified_name, s.kind, s.build_tag, "
+    "f.test FROM claims c JOIN files f ON f.id = c.file LEFT JOIN symbols s ON s.id = c.symbol "
+    "WHERE {live} AND {condition}"
+)
+_SYMBOLS = (
+    "SELECT s.joined, f.path, s.line, s.name, s.signature, f.language, s.qualified_name, s.kind, s.build_tag, f.test "
+    "FROM symbols s JOIN files f ON f.id = s.file "
+    f"WHERE {{live}} AND s.kind IN ({_KINDS}) AND {{condition}}"
+)
+
+
+class ClaimRow(NamedTuple):
+    """One place that gives a name a value."""
+
+    key: str  # `source.stated_values.claimed` of the name
+    file: str
+    line: int
+    name: str
+    value: str  # `COMPUTED` if it is no literal
+    how: str  # one of `source.stated_values.HOW`
+    language: str
+    qualified_name: str  # of the constant, or of the function whose parameter it is; "" if it is no definition
+    kind: str
+    conditioned: bool  # holds under a build condition only
+    is_test: bool
+
+
+def claims_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[ClaimRow]]:
+    """All claims on some names, by key, in the order of path and line; no key of more than `MAX_PER_NAME`.
+
+    Raises:
+        DamagedIndexError: A row is not what was written.
+    """
+    found: dict[str, list[ClaimRow]] = defaultdict(list)
+    wanted = sorted(set(keys))
+    for start in range(0, len(wanted), MAX_VALUES // 4):
+        some = wanted[start : start + MAX_VALUES // 4]
+        for row in _select(index, _CLAIMS, f"c.joined IN ({marks(some)})", some):
+            made = _claim(row)
+            found[made.key].append(made)
+        spelled = [text for key in some for text in (key, f"default{key}", f"{key}default")]
+        chosen = set(some)
+        for row in _select(index, _SYMBOLS, f"s.joined IN ({marks(spelled)})", spelled):
+            constant = _constant(row)
+            if constant is not None and constant.key in chosen:
+                found[constant.key].append(constant)
+    return {key: sorted(rows, key=_place) for key, rows in sorted(found.items()) if len(rows) <= MAX_PER_NAME}
+
+
+def keys_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set[str]:
+    """The names that some ranges of lines make claims on: path, first and last line of each."""
+    found: set[str] = set()
+    sql = _CLAIMS.format(live="{live}", condition="c.file = ? AND c.line BETWEEN ? AND ?")
+    for path, first, last in sorted(set(places))[:MAX_VALUES]:
+        for segment in index.segments:
+            file = _file_at(segment, path)
+            if file is not None:
+                rows = segment.execute(sql.format(live=segment.live), [file, first, last])
+                found.update(_claim(tuple(row)).key for row in rows)
+    return found
+
+
+def _file_at(segment: Segment, path: str) -> int | None:
+    """The number of a file in a segment, None if it has none: numbers ascend with paths, which have no index."""
+    low, high = 0, int(segment.execute("SELECT coalesce(max(id), -1) FROM files")[0][0])
+    while low <= high:
+        middle = (low + high) // 2
+        rows = segment.execute("SELECT path FROM files WHERE id = ?", [middle])
+        if not rows or not isinstance(rows[0][0], str):
+            raise DamagedIndexError(f"{segment.name} lacks a file")
+        if rows[0][0] == path:
+            return middle
+        low, high = (middle + 1, high) if rows[0][0] < path else (low, middle - 1)
+    return None
+
+
+def disputable_keys(index: SymbolicIndex) -> set[str]:
+    """The names on which something can be said to disagree: those that a document or a configuration states, that have
+    several defaults, and qualified names of several constants."""
+    found: set[str] = set()
+    defaults: Counter[str] = Counter()
+    for segment in index.segments:
+        sql = f"SELECT c.joined, c.how FROM claims c JOIN files f ON f.id = c.file WHERE {segment.live}"
+        for key, how in segment.execute(sql):
+            if not isinstance(key, str) or not isinstance(how, str):
+                raise DamagedIndexError(f"{segment.name}: a claim without a name")
+            if how == "default":
+                defaults[key] += 1
+            elif how != "parameter":
+                found.add(key)
+    constants: Counter[tuple[object, ...]] = Counter()
+    for segment in index.segments:
+        sql = (
+            "SELECT f.language, s.qualified_name, s.joined FROM symbols s JOIN files f ON f.id = s.file "
+            f"WHERE {segment.live} AND s.kind = 'constant' AND f.test = 0 AND s.build_tag IS NULL "
+            f"AND f.language IN ({marks(PACKAGED)})"
+        )
+        constants.update(tuple(row) for row in segment.execute(sql, PACKAGED))
+    found |= {key for key, count in defaults.items() if count > 1}
+    return found | {claimed(str(joined)) for (_, _, joined), count in constants.items() if 1 < count <= MAX_PER_NAME}
+
+
+def _select(index: SymbolicIndex, sql: str, condition: str, values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for segment in index.segments:
+        found = segment.execute(sql.format(live=segment.live, condition=condition), values)
+        for row in found:
+            yield tuple(row)
+
+
+def _checked(row: Sequence[Any], texts: Sequence[int], line: int) -> None:
+    if not all(isinstance(row[i], str) for i in texts) or not isinstance(row[line], int) or row[line] < 1:
+        raise DamagedIndexError("the symbolic shard has a claim that is none")
+
+
+def _claim(row: Sequence[Any]) -> ClaimRow:
+    key, path, line, name, value, how, language, qualified_name, kind, build_tag, test = row
+    _checked(row, (0, 1, 3, 4, 5, 6), 2)
+    return ClaimRow(
+        key, path, line, name, value, how, language, str(qualified_name or ""), str(kind or ""),
+        conditioned=build_tag is not None, is_test=bool(test),
+    )  # fmt: skip
+
+
+def _constant(row: Sequence[Any]) -> ClaimRow | None:
+    """What a definition is given; None if nothing."""
+    _, path, line, name, signature, language, qualified_name, kind, build_tag, test = row
+    _checked(row, (0, 1, 3, 5, 6, 7), 2)
+    value = code_value(language, kind, name, str(signature or ""))
+    if not value:
+        return None
+    return ClaimRow(
+        claimed(name), path, line, name, value, "code", language, qualified_name, kind,
+        conditioned=build_tag is not None, is_test=bool(test),
+    )  # fmt: skip
+
+
+def _place(row: ClaimRow) -> tuple[str, int, str, str]:
+    return row.file, row.line, row.name, row.value
+
+
+def is_computed(row: ClaimRow) -> bool:
+    """Whether a name is given something that is no literal, so that nothing can be compared with it."""
+    return row.value == COMPUTED

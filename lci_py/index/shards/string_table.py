@@ -1,0 +1,93 @@
+"""A sorted list of strings on disk: looked up by binary search in mapped memory, never parsed."""
+
+from __future__ import annotations
+
+import bisect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.arrays import Arrays
+
+
+def sorted_order(strings: Sequence[str]) -> list[int]:
+    """Positions of the strings in the order of their UTF-8 bytes (which is that of their code points)."""
+    return sorted(range(len(strings)), key=strings.__getitem__)
+
+
+def string_arrays(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any] | bytes]:
+    """The arrays of a table for `write_arrays`: `NAME` (the strings, one after the other) and `NAME_offsets`; the
+    strings must be sorted."""
+    blob = [text.encode("utf-8", "surrogatepass") for text in strings]
+    offsets = np.zeros(len(blob) + 1, np.int64)
+    np.cumsum([len(item) for item in blob], out=offsets[1:])
+    return {name: b"".join(blob), f"{name}_offsets": compact(offsets)}
+
+
+def compact(offsets: NDArray[np.int64]) -> NDArray[Any]:
+    """Ascending offsets in the smaller of the types that a reader takes: int32, int64."""
+    return offsets.astype(np.int32) if len(offsets) and int(offsets[-1]) < 1 << 31 else offsets
+
+
+class StringTable:
+    """Reader of what `string_arrays` made.
+
+    Raises:
+        DamagedIndexError: The strings and their offsets are missing, or do not fit together.
+    """
+
+    def __init__(self, source: Arrays, name: str) -> None:
+        self._what = f"{source.name}: {name}"
+        self._blob = source.view(name, "u1")
+        self._offsets = source.view(f"{name}_offsets", "i4", "i8")
+        if not len(self._offsets) or self._offsets[0] or self._offsets[-1] != len(self._blob):
+            raise DamagedIndexError(f"{self._what} do not match their offsets")
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def find(self, text: str) -> int:
+        """The string's position, -1 if it is not in the table.
+
+        Raises:
+            DamagedIndexError: A string that was looked at lies outside its array.
+        """
+        wanted = text.encode("utf-8", "surrogatepass")
+        low = bisect.bisect_left(range(len(self)), wanted, key=self._bytes)
+        return low if low < len(self) and self._bytes(low) == wanted else -1
+
+    def starting(self, prefix: str, most: int) -> list[str] | None:
+        """The strings that start with a text, in order; None if there are more than so many.
+
+        Raises:
+            DamagedIndexError: A string that was looked at lies outside its array, or is no text.
+        """
+        wanted = prefix.encode("utf-8", "surrogatepass")
+        places = range(len(self))
+        low = bisect.bisect_left(places, wanted, key=self._bytes)
+        high = bisect.bisect_left(places, wanted + b"\xff", low, key=self._bytes)  # no UTF-8 has this byte
+        return None if high - low > most else [self.text(place) for place in range(low, high)]
+
+    def text(self, index: int) -> str:
+        """A string by its position.
+
+        Raises:
+            DamagedIndexError: It lies outside its array, or is no text.
+        """
+        try:
+            return self._bytes(index).decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise DamagedIndexError(f"{self._what} are no text") from None
+
+    def _bytes(self, index: int) -> bytes:
+        start, stop = self._offsets[index], self._offsets[index + 1]
+        if not 0 <= start <= stop <= len(self._blob):
+            raise DamagedIndexError(f"{self._what} lie outside their array")
+        return bytes(self._blob[start:stop])

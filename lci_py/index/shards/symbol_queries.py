@@ -1,0 +1,190 @@
+"""What the symbolic shards say of one place in the code: the calls, imports and definitions of a file, the members of
+a type, the names like a name. Without numpy: `lci def` asks here, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.filters import MAX_VALUES, marks, path_test, where
+from lci_py.source.text.words import joined
+from lci_py.types import FUNCTION_KINDS
+
+if TYPE_CHECKING:
+    from lci_py.index.shards.symbols import SymbolicIndex
+    from lci_py.types import Filters, Import
+
+#: Numbers in one SQL list.
+_AT_ONCE = 5_000
+#: Methods that a constructor call runs, where they are not of the kind `constructor`.
+_CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
+#: Lists of numbers for SQL are filled up to a multiple of this, so that few texts occur, which SQLite has read already.
+_STEP = 16
+#: Names that are compared with one that nothing has.
+_MOST_ALIKE = 20_000
+
+
+class CallText(NamedTuple):
+    """A call as it is written; `caller` is a place among the file's symbols, -1 outside definitions."""
+
+    name: str
+    receiver: str
+    line: int
+    caller: int
+
+
+class Span(NamedTuple):
+    """A definition's lines; `number` is its public one."""
+
+    number: int
+    id: str
+    name: str
+    qualified_name: str
+    kind: str
+    line: int
+    end_line: int
+
+
+class Name(NamedTuple):
+    """What a link to a definition shows; `file` is its public number."""
+
+    id: str
+    name: str
+    qualified_name: str
+    file: int
+    line: int
+
+
+def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
+    """The calls of a file, in the order of the text."""
+    sql = (
+        "SELECT n.text, r.text, c.line, c.caller FROM files f JOIN calls c ON c.id >= f.first_call "
+        "AND c.id < f.first_call + f.calls AND c.file = f.id JOIN texts n ON n.id = c.name "
+        "JOIN texts r ON r.id = c.receiver WHERE f.id IN ({}) ORDER BY c.id"
+    )
+    found = [
+        CallText(*row) for segment, own in index.by_number("files", [file]) for row in segment.execute(sql.format(own))
+    ]
+    for call in found:
+        _check(type(call.name) is type(call.receiver) is str and type(call.line) is type(call.caller) is int)
+    return found
+
+
+def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
+    """What a file imports, in the order of the text."""
+    from lci_py.types import Import
+
+    sql = "SELECT module, name, alias, line FROM imports WHERE file IN ({}) ORDER BY rowid"
+    found = [
+        Import(*row) for segment, own in index.by_number("files", [file]) for row in segment.execute(sql.format(own))
+    ]
+    for item in found:
+        _check(type(item.module) is type(item.name) is type(item.alias) is str)
+    return found
+
+
+def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
+    """The definitions of a file, in the order of the text."""
+    sql = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE file IN ({}) ORDER BY id"
+    found = [
+        Span(segment.public("symbols", number), *rest)
+        for segment, own in index.by_number("files", [file])
+        for number, *rest in segment.execute(sql.format(own))
+    ]
+    for span in found:
+        _check(all(type(text) is str for text in span[1:5]) and type(span.line) is type(span.end_line) is int)
+    return found
+
+
+def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
+    """The constructors right inside some types, each with its type; by number."""
+    kinds = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
+    named = [name for names in _CONSTRUCTORS.values() for name in names]
+    sql = (
+        "SELECT s.id, s.parent, s.name, s.kind, f.language FROM symbols s JOIN files f ON f.id = s.file "
+        f"WHERE s.parent IN ({{}}) AND s.kind IN ({kinds}) AND (s.kind = 'constructor' OR s.name IN ({marks(named)}))"
+    )
+    found = []
+    for start in range(0, len(types), _AT_ONCE):
+        for segment, own in index.by_number("symbols", types[start : start + _AT_ONCE]):
+            for number, parent, name, kind, language in segment.execute(sql.format(own), named):
+                if kind == "constructor" or name in _CONSTRUCTORS.get(language, ()):
+                    found.append((segment.public("symbols", number), segment.public("symbols", parent)))
+    return dict(sorted(found))
+
+
+def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
+    """What links to some definitions show, by number."""
+    found = {}
+    for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
+        for start in range(0, len(own), MAX_VALUES):
+            some = own[start : start + MAX_VALUES]
+            some += some[-1:] * (-len(some) % _STEP)
+            sql = f"SELECT id, sid, name, qualified_name, file, line FROM symbols WHERE id IN ({marks(some)})"
+            for number, sid, name, qualified, file, line in segment.execute(sql, some):
+                found[segment.public("symbols", number)] = made = Name(
+                    sid, name, qualified, segment.public("files", file), line
+                )
+                _check(type(made.file) is int and 0 <= made.file < index.numbering.total("files"))
+    return found
+
+
+def file_state(index: SymbolicIndex) -> list[tuple[str, str, str]]:
+    """The path, the language, and why not all is known ("" if all is), of every file."""
+    return [(path, language, limited or "") for path, language, limited in index.per_file("path, language, limited")]
+
+
+def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> set[int]:
+    """Those of some symbols that pass the filters.
+
+    Raises:
+        BadGlobError: A path filter is no glob.
+    """
+    condition, args = where(filters)
+    on_path = path_test(filters)
+    sql = (
+        "SELECT s.id, f.path FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN symbols p ON p.id = s.parent "
+        f"WHERE s.id IN ({{}}) AND {condition}"
+    )
+    return {
+        segment.public("symbols", number)
+        for segment, own in index.by_number("symbols", symbols)
+        for number, path in segment.execute(sql.format(own), args)
+        if on_path is None or on_path(path)
+    }
+
+
+def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
+    """Names of definitions like one that nothing has, likest first: a typing error, or another case."""
+    from difflib import SequenceMatcher
+
+    wanted = joined(name)
+    if not wanted:
+        return []
+    slack = 1 + len(wanted) // 4
+    sql = (
+        "SELECT DISTINCT s.name, s.joined FROM symbols s JOIN files f ON f.id = s.file WHERE {live} AND s.kind != "
+        "'section' AND (s.joined = ? OR length(s.joined) BETWEEN ? AND ? AND "
+        "(substr(s.joined, 1, 1) = ? OR substr(s.joined, -1) = ?)) LIMIT ?"
+    )
+    args = [wanted, len(wanted) - slack, len(wanted) + slack, wanted[0], wanted[-1], _MOST_ALIKE]
+    scored: dict[str, float] = {}
+    matcher = SequenceMatcher(None, "", wanted, autojunk=False)
+    for segment in index.segments:
+        for found, spelled in segment.execute(sql.format(live=segment.live), args):
+            _check(type(found) is type(spelled) is str)
+            matcher.set_seq1(spelled)
+            if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE:
+                scored[found] = matcher.ratio()
+    best = sorted((-score, found) for found, score in scored.items() if score >= _LIKE)
+    return [found for _, found in best[:most]]
+
+
+#: How much of two names must agree, in the measure of `difflib`, for one to be taken for the other.
+_LIKE = 0.75
+
+
+def _check(holds: bool) -> None:
+    if not holds:
+        raise DamagedIndexError("the symbolic shard: its rows do not fit together")

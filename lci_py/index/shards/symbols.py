@@ -1,0 +1,351 @@
+"""Reader of the symbolic shards: filters, symbol look-up and the rows that results are made of.
+
+Every filter of every mode is answered here, first; the other views get the set of allowed units. All numbers that come
+in or go out are public ones (`index.shards.numbering`). What belongs together lies in one file, and so in one segment: each
+query is put to every segment, and the rows are merged.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from _thread import allocate_lock
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.filters import MAX_VALUES, marks, name_glob, path_test, where
+from lci_py.index.shards.numbering import Numbering
+from lci_py.types import BLOCK_KIND, Filters
+
+Row = Mapping[str, Any]
+_COLUMNS = (
+    "coalesce(s.sid, u.sid) AS id, f.path AS file, coalesce(s.line, u.line) AS line, "
+    "coalesce(s.end_line, u.end_line) AS end_line, s.name AS symbol, s.qualified_name AS qualified_name, "
+    f"coalesce(s.kind, '{BLOCK_KIND}') AS kind, f.language AS language, s.signature AS signature, s.doc AS doc, "
+    "s.build_tag AS build_tag, f.test AS test, s.exported AS exported, s.first_line AS first_line, "
+    "u.id AS unit, s.id AS symbol_number, f.id AS file_number, s.parent AS parent, "
+    "s.traits AS traits, s.digest AS digest, f.errors AS errors, s.arity AS arity"
+)
+_SYMBOLS = (
+    "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN units u ON u.id = s.unit "
+    "LEFT JOIN symbols p ON p.id = s.parent"
+)
+_UNITS = (
+    "FROM units u JOIN files f ON f.id = u.file LEFT JOIN symbols s ON s.id = u.symbol "
+    "LEFT JOIN symbols p ON p.id = s.parent"
+)
+#: Columns that hold numbers, and what they number.
+_NUMBERS = {"unit": "units", "symbol_number": "symbols", "file_number": "files", "parent": "symbols"}
+#: Files that have moved on to another segment; an empty table where all are alive.
+_LIVE = "f.id NOT IN (SELECT id FROM temp.dead)"
+
+
+#: Kinds of which several of one name are nothing to look at.
+_NEVER_REPEATED = "'section','namespace','enum_member'"
+
+
+class _Segment:
+    """One shard, with the public numbers of what it holds."""
+
+    def __init__(self, path: Path, number: int, numbering: Numbering) -> None:
+        self.name = path.name
+        if not path.is_file():
+            raise DamagedIndexError(f"{self.name} is missing")
+        # immutable: the file is never changed in place, so no lock file is made beside it.
+        uri = path.resolve().as_uri() + "?mode=ro&immutable=1"
+        self.db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        self.db.execute("PRAGMA trusted_schema = OFF")  # the file is data: its schema runs nothing
+        self.db.row_factory = sqlite3.Row
+        # A search that ran out of time may still read in its thread, whatever this build of SQLite allows.
+        self._turn = allocate_lock()
+        self._public = {kind: numbering.public(kind, number) for kind in set(_NUMBERS.values())}
+        self._totals = {kind: numbering.total(kind) for kind in self._public}
+        self.live = "1"
+        files = self._public["files"]
+        if files is not None and (dead := [(i,) for i, public in enumerate(files) if public < 0]):
+            self.db.execute("CREATE TEMP TABLE dead (id INTEGER PRIMARY KEY)")
+            self.db.executemany("INSERT INTO temp.dead VALUES (?)", dead)
+            self.live = _LIVE
+
+    def execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
+        try:
+            with self._turn:
+                return self.db.execute(sql, args).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise DamagedIndexError(f"{self.name}: {error}") from error
+
+    def close(self) -> None:
+        with self._turn:
+            self.db.close()
+
+    def public(self, kind: str, number: int) -> int:
+        """The public number of a number in this segment, -1 if it is dead."""
+        table = self._public[kind]
+        if table is None:
+            return number
+        if not isinstance(number, int) or not 0 <= number < len(table):
+            raise DamagedIndexError(f"{self.name} names one of the {kind} that does not exist")
+        found = int(table[number])
+        if found >= self._totals[kind]:
+            raise DamagedIndexError(f"the numbering of {kind} names what does not exist")
+        return found
+
+    def published(self, rows: Iterable[sqlite3.Row]) -> list[Row]:
+        """The rows, which are of living files, with public numbers."""
+        if self._public["files"] is None:
+            return list(rows)  # type: ignore[arg-type]  # a Row answers to names as a mapping does
+        found: list[Row] = []
+        for row in rows:
+            made = {key: row[key] for key in row.keys()}  # noqa: SIM118  # a Row iterates over values
+            for column, kind in _NUMBERS.items():
+                if made.get(column) is not None:
+                    made[column] = self.public(kind, made[column])
+                    if made[column] < 0:
+                        raise DamagedIndexError(f"the numbering has {kind} that are dead in files that are alive")
+            found.append(made)
+        return found
+
+
+class SymbolicIndex:
+    """All segments' shards."""
+
+    def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
+        self.numbering = numbering
+        self.segments = [_Segment(path, i, numbering) for i, path in enumerate(paths)]
+        self._paths: list[str] | None = None
+        self._stating: frozenset[str] | None = None
+
+    def close(self) -> None:
+        for segment in self.segments:
+            segment.close()
+
+    # --- rows ---------------------------------------------------------------------------------------------------
+
+    def by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
+        """Each segment that holds some of the numbers, with the list of those for SQL."""
+        for segment, own in zip(self.segments, self.numbering.split(kind, map(int, numbers)), strict=True):
+            if own:
+                yield segment, ",".join(map(str, own))
+
+    def _rows(self, source: str, condition: str, args: Sequence[object], rest: str = "") -> list[Row]:
+        rows: list[Row] = []
+        for segment in self.segments:
+            sql = f"SELECT {_COLUMNS} {source} WHERE {segment.live} AND ({condition}) {rest}"
+            rows += segment.published(segment.execute(sql, args))
+        return rows
+
+    def result_rows(self, units: Sequence[int]) -> dict[int, Row]:
+        """Result rows of units, by unit number."""
+        found: dict[int, Row] = {}
+        for segment, own in zip(self.segments, self.numbering.split("units", map(int, units)), strict=True):
+            for start in range(0, len(own), MAX_VALUES):
+                # The same text for as many units: SQLite need not read it again with the next query.
+                some = own[start : start + MAX_VALUES]
+                sql = f"SELECT {_COLUMNS} {_UNITS} WHERE u.id IN ({marks(some)})"
+                found.update((row["unit"], row) for row in segment.published(segment.execute(sql, some)))
+        if any(unit not in found for unit in units):
+            raise DamagedIndexError("the symbolic shard lacks units of the numbering")
+        return found
+
+    def symbol_rows(self, numbers: Sequence[int]) -> dict[int, Row]:
+        """Result rows of symbols, by symbol number."""
+        found = {}
+        for segment, own in self.by_number("symbols", numbers):
+            for row in segment.published(segment.execute(f"SELECT {_COLUMNS} {_SYMBOLS} WHERE s.id IN ({own})")):
+                found[row["symbol_number"]] = row
+        return found
+
+    def select(self, filters: Filters, limit: int) -> tuple[list[Row], int]:
+        """Symbols that pass the filters, by path and line: (at most `limit` result rows, how many in all)."""
+        condition, args = where(filters)
+        total = 0
+        rows: list[Row] = []
+        for segment, inside in self._inside(filters):
+            source = f"{_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
+            count = int(segment.execute(f"SELECT count(*) {source}", args)[0][0])
+            total += count
+            sql = f"SELECT {_COLUMNS} {source} ORDER BY f.id, s.line, s.id LIMIT ?"
+            # Any limit fits: SQLite's integers end at 2**63.
+            rows += segment.published(segment.execute(sql, [*args, min(limit, count)]))
+        return sorted(rows, key=_place)[:limit], total
+
+    def allowed_units(self, filters: Filters) -> list[int]:
+        """Numbers of the units that pass the filters, ascending."""
+        condition, args = where(filters)
+        found: list[int] = []
+        for segment, inside in self._inside(filters):
+            sql = f"SELECT u.id {_UNITS} WHERE {segment.live} AND {inside} AND {condition}"
+            found += [segment.public("units", row[0]) for row in segment.execute(sql, args)]
+        return sorted(found)
+
+    def _inside(self, filters: Filters) -> Iterator[tuple[_Segment, str]]:
+        """Each segment, with the condition that the filters on paths come to in it."""
+        passes = path_test(filters)
+        for segment in self.segments:
+            if passes is None:
+                yield segment, "1"
+            else:
+                rows = segment.execute("SELECT id, path FROM files ORDER BY id")
+                yield segment, f"f.id IN ({','.join(str(row[0]) for row in rows if passes(row[1]))})"
+
+    def spelled(self, names: Sequence[str]) -> list[Row]:
+        """Symbols that own a unit and have one of these joined names: rows of joined, name and unit."""
+        rows: list[Row] = []
+        # A pasted file is a query of many thousand words, and SQLite takes only so many values at once.
+        for start in range(0, len(names), MAX_VALUES):
+            some = names[start : start + MAX_VALUES]
+            for segment in self.segments:
+                sql = (
+                    "SELECT s.joined AS joined, s.name AS name, s.unit AS unit FROM symbols s JOIN files f "
+                    f"ON f.id = s.file WHERE {segment.live} AND s.unit IS NOT NULL AND s.joined IN ({marks(some)})"
+                )
+                rows += segment.published(segment.execute(sql, some))
+        return rows
+
+    def definitions(self, name: str, filters: Filters) -> list[Row]:
+        """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them;
+        those in tests come last."""
+        matches, args = _named(name)
+        file, _, rest = name.partition("::")
+        if file and rest:  # `store.py::commit`, unless it is a scope as C++ and Rust write it
+            named, more = _named(rest)
+            matches = f"({matches} OR {named} AND (f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?))"
+            args += [*more, file, file, file]
+        condition, values = where(filters)
+        rows: list[Row] = []
+        for segment, inside in self._inside(filters):
+            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {matches}"
+            rows += segment.published(segment.execute(sql, [*values, *args]))
+        return sorted(rows, key=lambda row: (row["test"], *_place(row)))
+
+    def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
+        """Result rows of the first `limit` symbols of a qualified name in a language, by path and line."""
+        rows = self._rows(_SYMBOLS, "s.qualified_name = ? AND f.language = ?", [qualified_name, language])
+        return sorted(rows, key=_place)[:limit]
+
+    def files_with_claims(self) -> frozenset[str]:
+        """The paths of files that state values of settings."""
+        if self._stating is None:
+            sql = "SELECT path FROM files f WHERE {} AND id IN (SELECT file FROM claims)"
+            rows = [row for segment in self.segments for row in segment.execute(sql.format(segment.live))]
+            self._stating = frozenset(row[0] for row in rows)
+        return self._stating
+
+    def called(self, name: str, filters: Filters) -> list[Row]:
+        """Result rows of the definitions with exactly this name, or, of one with dots, this end of a qualified name;
+        by path and line. Unlike `definitions`, it looks at no others."""
+        condition, args = where(filters)
+        rows: list[Row] = []
+        for segment, inside in self._inside(filters):
+            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND s.name = ?"
+            rows += segment.published(segment.execute(sql, [*args, name.rpartition(".")[2]]))
+        fits = [row for row in rows if f".{row['qualified_name']}".endswith(f".{name}") or row["symbol"] == name]
+        return sorted(fits, key=_place)
+
+    def repeated(self, limit: int) -> Iterator[list[Row]]:
+        """The result rows of every qualified name that a language has two to `limit` definitions of, name by name."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for segment in self.segments:
+            sql = (
+                "SELECT s.qualified_name, f.language, count(*) FROM symbols s JOIN files f ON f.id = s.file "
+                f"WHERE {segment.live} AND s.kind NOT IN ({_NEVER_REPEATED}) GROUP BY 1, 2"
+            )
+            for name, language, count in segment.execute(sql):
+                counts[name, language] += count
+        names = sorted({name for (name, _), count in counts.items() if 2 <= count <= limit})
+        for start in range(0, len(names), MAX_VALUES):
+            some = names[start : start + MAX_VALUES]
+            rows: dict[tuple[str, str], list[Row]] = {}
+            found = self._rows(_SYMBOLS, f"s.qualified_name IN ({marks(some)})", some)
+            for row in sorted(found, key=_place):
+                rows.setdefault((row["qualified_name"], row["language"]), []).append(row)
+            yield from (group for group in rows.values() if 2 <= len(group) <= limit)
+
+    def select_ids(self, filters: Filters) -> set[str]:
+        """The stable ids of the symbols that pass the filters."""
+        condition, args = where(filters)
+        found: set[str] = set()
+        for segment, inside in self._inside(filters):
+            sql = f"SELECT s.sid {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
+            found.update(row[0] for row in segment.execute(sql, args))
+        return found
+
+    def in_files(self, paths: Sequence[str]) -> list[Row]:
+        """The result rows of all symbols in some files, by path and line."""
+        rows: list[Row] = []
+        for start in range(0, len(paths), MAX_VALUES):
+            some = paths[start : start + MAX_VALUES]
+            rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)})", some)
+        return sorted(rows, key=_place)
+
+    def is_local(self, symbol: int) -> bool:
+        """Whether a symbol, or a definition around it, is a function."""
+        sql = (
+            "WITH RECURSIVE up (id, parent, kind) AS (SELECT id, parent, kind FROM symbols WHERE id IN ({}) "
+            "UNION SELECT s.id, s.parent, s.kind FROM symbols s JOIN up ON s.id = up.parent) "
+            "SELECT 1 FROM up WHERE kind IN ('function', 'method', 'constructor', 'macro') LIMIT 1"
+        )
+        return any(segment.execute(sql.format(own)) for segment, own in self.by_number("symbols", [symbol]))
+
+    # --- files, units, chunks -----------------------------------------------------------------------------------
+
+    def paths(self) -> list[str]:
+        """The path of every file, by number."""
+        if self._paths is None:
+            self._paths = [row[0] for row in self.per_file("path")]
+        return self._paths
+
+    def per_file(self, columns: str) -> list[tuple[Any, ...]]:
+        """Some columns of every file, by number."""
+        return self._in_order("files", f"SELECT {columns} FROM files ORDER BY id")
+
+    def _in_order(self, kind: str, sql: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = [()] * self.numbering.total(kind)
+        for segment in self.segments:
+            for number, row in enumerate(segment.execute(sql)):
+                public = segment.public(kind, number)
+                if public >= 0:
+                    found[public] = tuple(row)
+        if not all(found):
+            raise DamagedIndexError(f"the symbolic shard lacks some of the {kind}")
+        return found
+
+    def chunks_of_file(self, file: int) -> list[tuple[int, int, int]]:
+        """(unit, first line, last line) of every chunk of a file."""
+        sql = "SELECT c.unit, c.line, c.end_line FROM chunks c JOIN units u ON u.id = c.unit WHERE u.file IN ({})"
+        return [
+            (segment.public("units", unit), line, end_line)
+            for segment, own in self.by_number("files", [file])
+            for unit, line, end_line in segment.execute(sql.format(own))
+        ]
+
+    def chunk_digests(self, unit: int) -> list[tuple[int, int, bytes]]:
+        """(first line, last line, digest of these) of every chunk of a unit."""
+        sql = "SELECT line, end_line, digest FROM chunks WHERE unit IN ({})"
+        return [
+            (line, end_line, digest)
+            for segment, own in self.by_number("units", [unit])
+            for line, end_line, digest in segment.execute(sql.format(own))
+        ]
+
+
+def _place(row: Row) -> tuple[int, int, int]:
+    return row["file_number"], row["line"], row["symbol_number"]
+
+
+def dotted(name: str) -> str:
+    """A qualified name as the index writes it: `A::b` and `A#b` are A.b; a name may begin with # (JavaScript)."""
+    return re.sub(r"(?<=\w)#", ".", name.replace("::", "."))
+
+
+def _named(name: str) -> tuple[str, list[object]]:
+    """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
+    plain = dotted(name)
+    sql = "s.name IN (?, ?) OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?"
+    args: list[object] = [name, plain, plain, plain, plain]
+    if any(c in name for c in "*?["):
+        sql, args = f"{sql} OR s.name GLOB ?", [*args, name_glob(name, strict=False)]
+    return f"({sql})", args

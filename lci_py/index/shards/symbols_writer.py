@@ -1,0 +1,154 @@
+"""The symbolic shard of a segment: files, symbols, units, chunks and imports in SQLite. Its reader is in `symbols`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lci_py.source.stated_values import claimed
+from lci_py.source.text.words import joined
+from lci_py.types import TYPE_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.types import Symbol
+
+_SCHEMA = """
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NOT NULL, size INTEGER, mtime_ns INTEGER,
+  sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER, first_call INTEGER, calls INTEGER,
+  limited TEXT, types TEXT NOT NULL,
+  lambdas TEXT NOT NULL, n_lambdas INTEGER NOT NULL, flow BLOB NOT NULL);
+CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
+  joined TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
+  doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
+  unit INTEGER, arity INTEGER NOT NULL, traits TEXT NOT NULL, digest TEXT NOT NULL);
+CREATE TABLE units (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGER, sid TEXT NOT NULL,
+  line INTEGER NOT NULL, end_line INTEGER NOT NULL);
+CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER, end_line INTEGER, digest BLOB);
+CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT, line INTEGER);
+CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
+  receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, joined TEXT NOT NULL, name TEXT NOT NULL,
+  value TEXT NOT NULL, line INTEGER NOT NULL, how TEXT NOT NULL);
+CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
+  last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
+"""
+_INDEXES = """
+CREATE INDEX symbols_name ON symbols (name);
+CREATE INDEX symbols_joined ON symbols (joined);
+CREATE INDEX symbols_qualified ON symbols (qualified_name);
+CREATE INDEX symbols_file ON symbols (file);
+CREATE INDEX symbols_parent ON symbols (parent);
+CREATE INDEX symbols_placed ON symbols (file) WHERE kind = 'module' AND instr(traits, 'path=');
+CREATE INDEX chunks_unit ON chunks (unit);
+CREATE INDEX units_file ON units (file);
+CREATE INDEX imports_file ON imports (file);
+CREATE INDEX claims_joined ON claims (joined);
+CREATE INDEX claims_file ON claims (file);
+CREATE INDEX bases_last ON bases (last);
+"""
+
+
+def last_name(symbol: Symbol) -> str:
+    """What a definition is looked up by: `Plug.Conn` is a Conn, as `module Plug; class Conn` is. A namespace or a
+    section with a dot in its name is not."""
+    nested = symbol.kind in TYPE_KINDS or symbol.kind == "module"
+    return (symbol.name.rpartition(".")[2] if nested else "") or symbol.name
+
+
+def write_symbolic(path: Path, rows: Rows) -> None:
+    """Write the shard into a new file."""
+    db = sqlite3.connect(path, isolation_level=None)
+    try:
+        db.executescript(_SCHEMA)
+        db.execute("BEGIN")
+        _write_calls(db, rows)
+        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
+        db.executemany(
+            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                (i, rows.symbol_id[i], rows.symbol_file[i], s.name, joined(last_name(s)), s.qualified_name, s.kind,
+                 _none(rows.symbol_parent[i]), s.scope, s.signature, s.doc, s.exported, s.line, s.end_line,
+                 s.first_line, s.build_tag, _none(rows.symbol_unit[i]), s.arity,
+                 s.traits, s.digest)
+                for i, s in enumerate(rows.symbols)
+            ),
+        )  # fmt: skip
+        db.executemany(
+            "INSERT INTO units VALUES (?,?,?,?,?,?)",
+            ((i, u.file, _none(u.symbol), u.id, u.line, u.end_line) for i, u in enumerate(rows.units)),
+        )
+        db.executemany(
+            "INSERT INTO chunks VALUES (?,?,?,?,?)",
+            ((i, u, *rows.chunk_lines[i], rows.chunk_digest[i]) for i, u in enumerate(rows.chunk_unit)),
+        )
+        db.executemany(
+            "INSERT INTO imports VALUES (?,?,?,?,?)",
+            (
+                (i, item.module, item.name, item.alias, item.line)
+                for i, record in enumerate(rows.records)
+                for item in record.extract.imports
+            ),
+        )
+        db.executemany(
+            "INSERT INTO claims VALUES (?,?,?,?,?,?,?)",
+            (
+                (i, rows.first_symbol[i] + c.symbol if c.symbol >= 0 else None, claimed(c.name), c.name, c.value,
+                 c.line, c.how)
+                for i, record in enumerate(rows.records)
+                for c in record.extract.claims
+            ),
+        )  # fmt: skip
+        db.executemany(
+            "INSERT INTO bases VALUES (?,?,?,?)",
+            (
+                (rows.first_symbol[i] + base.symbol, place, base.name, base.name.rpartition(".")[2])
+                for i, record in enumerate(rows.records)
+                for place, base in enumerate(record.extract.bases)
+            ),
+        )
+        db.execute("COMMIT")
+        db.executescript(_INDEXES)
+        db.execute("ANALYZE")
+    finally:
+        db.close()
+
+
+def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
+    call = 0
+    for i, r in enumerate(rows.records):
+        calls = len(r.extract.calls)
+        types = json.dumps([(t.scope, t.name, t.text, t.within) for t in r.extract.types], separators=(",", ":"))
+        yield (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
+               r.extract.package, r.extract.has_errors, call, calls, r.limit, types,
+               json.dumps(r.extract.lambdas), len(r.extract.lambdas), r.extract.flow)  # fmt: skip
+        call += calls
+
+
+def _write_calls(db: sqlite3.Connection, rows: Rows) -> None:
+    """Calls by file, and in the order of the text: `files` says which are whose, so they need no index."""
+    # Each text once: a name is called many times, and a receiver may be a whole chain of calls.
+    texts: dict[str, int] = {}
+
+    def numbered() -> Iterator[tuple[int, ...]]:
+        for file, record in enumerate(rows.records):
+            for call in record.extract.calls:
+                name = texts.setdefault(call.name, len(texts))
+                yield file, call.caller, name, texts.setdefault(call.receiver, len(texts)), call.line, call.arguments
+
+    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?)", ((i, *row) for i, row in enumerate(numbered())))
+    db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
+
+
+def _none(number: int) -> int | None:
+    return number if number >= 0 else None
+
+
+def _text(value: str) -> str:
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")

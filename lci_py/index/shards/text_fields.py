@@ -1,0 +1,118 @@
+"""Which words count where: the fields of the lexical shard and the text that is embedded, from the same bags."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lci_py.index.shards.term_counts import Sparse, Vocabulary, chunk_bags, list_bags
+from lci_py.source.text.words import WORD
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.types import Symbol
+
+#: Folders of the path that count, nearest first; the ones above say little about one file.
+PATH_FOLDERS = 3
+EMBEDDED_FOLDERS = 2
+#: How often the path's and the header's words count in the embedded text, beside the code's.
+EMBEDDED_PATH, EMBEDDED_HEADER = 2, 3
+#: What a word of a definition's name, and of the scope around it, count in the field `names`, in fifths: 1 and 0.4.
+NAME_COUNT, SCOPE_COUNT = 5, 2
+#: What a word of the file's own name counts in the field `paths`, where one of a folder counts 1.
+STEM_COUNT = 2
+
+
+@dataclass(slots=True)
+class TextFields:
+    """Everything the lexical shard and the encoder need, over one vocabulary."""
+
+    lexical: dict[str, Sparse]  # field -> bags over the vocabulary's words, counted in the field's own unit
+    maps: dict[str, NDArray[np.int32]]
+    vocabulary: Vocabulary
+    embedded: Sparse  # chunk x word: content, path and header
+    n_chunks: int
+    n_files: int
+
+
+def text_fields(rows: Rows) -> TextFields:
+    """Collect the bags of all fields."""
+    vocabulary = Vocabulary()
+    content = chunk_bags(rows.records, vocabulary)
+    names, scopes = _name_bags(rows, vocabulary)
+    stems, folders = _path_bags(rows, vocabulary)
+    chunk_unit = np.array(rows.chunk_unit, np.int32)
+    unit_file = np.array([unit.file for unit in rows.units], np.int32)
+    return TextFields(
+        lexical={
+            "content": content,
+            "names": Sparse.concat(names.scaled(NAME_COUNT), scopes.scaled(SCOPE_COUNT)),
+            "paths": Sparse.concat(stems.scaled(STEM_COUNT), folders),
+        },
+        maps={"chunk_unit": chunk_unit, "unit_file": unit_file},
+        vocabulary=vocabulary,
+        embedded=embedded_words(rows, content, vocabulary),
+        n_chunks=len(chunk_unit),
+        n_files=len(rows.records),
+    )
+
+
+def embedded_words(rows: Rows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
+    """The words that are embedded of each chunk, from those of its code: chunk x word."""
+    return Sparse.concat(
+        content,
+        _spread(_embedded_paths(rows, vocabulary), np.array(rows.chunk_file, np.int32)).scaled(EMBEDDED_PATH),
+        _spread(_headers(rows, vocabulary), np.array(rows.chunk_unit, np.int32)).scaled(EMBEDDED_HEADER),
+    )
+
+
+def _name_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
+    names, scopes = [], []
+    for unit in rows.units:
+        symbol = rows.symbols[unit.symbol] if unit.symbol >= 0 else None
+        names.append(WORD.findall(symbol.name) if symbol else [])
+        scopes.append(WORD.findall(symbol.scope) if symbol else [])
+    return list_bags(names, vocabulary), list_bags(scopes, vocabulary)
+
+
+def _path_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
+    stems, folders = [], []
+    for record in rows.records:
+        folder, name = posixpath.split(record.path)
+        stems.append(WORD.findall(name.partition(".")[0] or name))
+        folders.append(WORD.findall("/".join(folder.split("/")[-PATH_FOLDERS:])))
+    return list_bags(stems, vocabulary), list_bags(folders, vocabulary)
+
+
+def path_text(path: str) -> str:
+    """What is embedded of a file's path, with each of its chunks."""
+    return "/".join(path.split("/")[-EMBEDDED_FOLDERS - 1 :])
+
+
+def header_text(symbol: Symbol | None) -> str:
+    """What is embedded of a definition beside its code, with each of its chunks."""
+    return f"{symbol.kind} {symbol.qualified_name}" if symbol is not None else ""
+
+
+def _embedded_paths(rows: Rows, vocabulary: Vocabulary) -> Sparse:
+    return list_bags((WORD.findall(path_text(record.path)) for record in rows.records), vocabulary)
+
+
+def _headers(rows: Rows, vocabulary: Vocabulary) -> Sparse:
+    symbols = (rows.symbols[unit.symbol] if unit.symbol >= 0 else None for unit in rows.units)
+    return list_bags((WORD.findall(header_text(symbol)) for symbol in symbols), vocabulary)
+
+
+def _spread(bags: Sparse, owner: NDArray[np.int32]) -> Sparse:
+    """Give every chunk the bag of its file or unit: row r of `bags` to all chunks c with owner[c] == r."""
+    n = int(owner.max()) + 1 if len(owner) else 0
+    order = np.argsort(owner, kind="stable").astype(np.int32)
+    indptr = np.zeros(max(n, int(bags.row.max()) + 1 if len(bags.row) else 0) + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=len(indptr) - 1), out=indptr[1:])
+    flipped = Sparse(bags.column, bags.row, bags.value).expand(indptr, order)
+    return Sparse(flipped.column, flipped.row, flipped.value)

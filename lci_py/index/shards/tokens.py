@@ -1,0 +1,371 @@
+"""The tokens of every chunk, for the second look of dense search; and those of every identifier part, so that a query
+mostly needs no tokenizer.
+
+A vector is the sum of a text's tokens: it says what a chunk is about and smears the words. So chunks are also asked,
+for each word of the question, how close their closest token comes (docs/adr/0007-late-interaction.md). Source: MaxSim
+in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and over tokens without context.
+
+Few tokens are near to any of a question's, so only the chunks that have one of these are looked at.
+"""
+
+from __future__ import annotations
+
+import bisect
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays, write_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.numbering import Numbering
+
+#: A token whose cosine with another is smaller is not near to it (docs/ranking.md).
+NEAR = np.float32(0.3)
+#: Tokens of chunks that are looked through, or sorted, at a time: they bound the memory beside the result.
+_RUN = 1 << 18
+#: Tokens of a question that are measured at a time.
+_TOKENS = 16
+#: Tokens of questions whose near tokens are remembered, and identifier parts whose tokens are.
+_REMEMBERED = 1 << 12
+#: No vocabulary is as large: an id above it is damage, and not the size of an array to make.
+_MOST = 1 << 22
+
+
+def write_tokens(
+    path: Path,
+    parts: Sequence[str],
+    pieces: Sequence[Sequence[int]],
+    pointers: NDArray[np.int64],
+    ids: NDArray[Any],
+) -> None:
+    """Write a segment's shard.
+
+    Args:
+        path: The file.
+        parts: Identifier parts, distinct, in any order.
+        pieces: Token ids of each.
+        pointers: [chunks + 1] where each chunk's tokens start in `ids`.
+        ids: Distinct token ids of each chunk.
+    Raises:
+        OSError: It cannot be written.
+    """
+    order = sorted(range(len(parts)), key=parts.__getitem__)  # code points sort as their UTF-8 bytes do
+    blob = [parts[i].encode("utf-8", "surrogatepass") for i in order]
+    small = np.uint16 if not len(ids) or int(ids.max()) < 1 << 16 else np.int32
+    arrays: dict[str, NDArray[Any] | bytes] = {
+        "parts": b"".join(blob),
+        "parts_offsets": _ends([len(item) for item in blob]),
+        "pointers": _ends([len(pieces[i]) for i in order]),
+        "pieces": np.array([piece for i in order for piece in pieces[i]], np.int32),
+        "bag_pointers": pointers.astype(np.int64),
+        "bag_ids": ids.astype(small),
+    }
+    write_arrays(path, arrays)
+
+
+def _ends(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *lengths], dtype=np.int64)
+
+
+class _Parts:
+    """One segment's parts and their tokens."""
+
+    def __init__(self, path: Path) -> None:
+        arrays = Arrays(path)
+        self._name = path.name
+        self._blob = arrays.view("parts", "u1")
+        self._offsets = arrays.view("parts_offsets", "i8")
+        self._pointers = arrays.view("pointers", "i8")
+        self._pieces = arrays.view("pieces", "i4")
+        ends = (self._offsets, self._blob), (self._pointers, self._pieces)
+        if len(self._offsets) != len(self._pointers) or any(
+            not len(pointers) or pointers[0] or pointers[-1] != len(items) for pointers, items in ends
+        ):
+            raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def find(self, wanted: bytes) -> list[int] | None:
+        blob, offsets = self._blob, self._offsets
+
+        def part(index: int) -> bytes:
+            return blob[offsets[index] : offsets[index + 1]].tobytes()  # wherever: that is checked of the one found
+
+        index = bisect.bisect_left(range(len(self)), wanted, key=part)
+        if index == len(self):
+            return None
+        self._check(offsets[index : index + 2], len(blob))
+        if part(index) != wanted:
+            return None
+        pointers = self._pointers[index : index + 2]
+        self._check(pointers, len(self._pieces))
+        return self._pieces[pointers[0] : pointers[1]].tolist()
+
+    def _check(self, ends: Sequence[int], size: int) -> None:
+        if min(ends) < 0 or max(ends) > size or list(ends) != sorted(ends):
+            raise DamagedIndexError(f"{self._name}: a part or its tokens lie outside their array")
+
+    def items(self) -> dict[str, list[int]]:
+        blob, pieces = bytes(self._blob), self._pieces.tolist()
+        offsets, pointers = self._offsets.tolist(), self._pointers.tolist()
+        self._check(offsets, len(blob))
+        self._check(pointers, len(pieces))
+        try:
+            parts = [blob[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets)]
+        except UnicodeDecodeError as error:
+            raise DamagedIndexError(f"{self._name}: a part is not UTF-8") from error
+        return dict(zip(parts, [pieces[a:b] for a, b in pairwise(pointers)], strict=True))
+
+
+class TokenTable:
+    """Reader of the parts' tokens, of all segments.
+
+    Raises:
+        DamagedIndexError: A file is not what `write_tokens` writes.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._segments = [_Parts(path) for path in paths]
+        self._found: dict[str, list[int] | None] = {}
+
+    def find(self, part: str) -> list[int] | None:
+        """Token ids of a part, None if no segment has it."""
+        if part not in self._found:
+            if len(self._found) > _REMEMBERED:
+                self._found.clear()
+            wanted = part.encode("utf-8", "surrogatepass")
+            self._found[part] = next((ids for item in self._segments if (ids := item.find(wanted)) is not None), None)
+        return self._found[part]
+
+    def items(self) -> dict[str, list[int]]:
+        """All parts and their token ids."""
+        found: dict[str, list[int]] = {}
+        for segment in self._segments:
+            found = segment.items() | found  # the first that has a part, as in `find`
+        return found
+
+
+class Bags:
+    """One segment's bags of tokens, by its own chunk numbers.
+
+    Raises:
+        DamagedIndexError: The file is not what `write_tokens` writes, or has another number of chunks.
+    """
+
+    def __init__(self, path: Path, *, chunks: int) -> None:
+        arrays = Arrays(path)
+        self._pointers = arrays.array("bag_pointers", "i8")
+        self._ids = arrays.array("bag_ids", "u2", "i4")
+        if len(self._pointers) != chunks + 1 or int(self._pointers[-1]) != len(self._ids):
+            raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
+
+    def take(self, chunks: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The bags of some chunks: how many tokens each has, and all of them, one bag after the other."""
+        starts, stops = self._pointers[chunks], self._pointers[chunks + 1]
+        # Not by lengths: the difference of two far numbers can wrap around.
+        if ((starts < 0) | (stops < starts) | (stops > len(self._ids))).any():
+            raise DamagedIndexError("the tokens of a chunk lie outside their array")
+        lengths = stops - starts
+        ends = np.cumsum(lengths)
+        place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+        ids = self._ids[place].astype(np.int32)
+        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < _MOST:
+            raise DamagedIndexError("the tokens shard names a token that the model does not have")
+        return lengths, ids
+
+    def runs(self) -> list[Run]:
+        """All bags, in runs of whole chunks with about `_RUN` tokens each."""
+        pointers = self._pointers
+        if int(pointers[0]) or (pointers[1:] < pointers[:-1]).any():
+            raise DamagedIndexError("the tokens of a chunk lie outside their array")
+        cuts = np.searchsorted(pointers, np.arange(_RUN, len(self._ids), _RUN))
+        bounds = sorted({0, *cuts.tolist(), len(pointers) - 1})
+        return [
+            Run(start, pointers[start : stop + 1] - pointers[start], self._ids[pointers[start] : pointers[stop]])
+            for start, stop in pairwise(bounds)
+        ]
+
+
+class Run:
+    """Some chunks of a segment, one after the other, and their tokens: which of them have a token.
+
+    The first question goes through all tokens. The second makes lists of each token's chunks, which takes as long as
+    ten questions without them.
+    """
+
+    def __init__(self, start: int, pointers: NDArray[np.int64], ids: NDArray[Any]) -> None:
+        """
+        Args:
+            start: Number of the first chunk.
+            pointers: [chunks + 1] where each chunk's tokens start in `ids`, ascending from 0.
+            ids: Tokens.
+        """
+        self.start, self.chunks = start, len(pointers) - 1
+        self._pointers, self._ids = pointers, ids
+        self._asked = False
+        self._lists: _Lists | None = None
+
+    def size(self) -> int:
+        """Number above that of every token."""
+        if not len(self._ids):
+            return 0
+        if not 0 <= int(self._ids.min()) <= int(self._ids.max()) < _MOST:
+            raise DamagedIndexError("the tokens shard names a token that the model does not have")
+        return int(self._ids.max()) + 1
+
+    def mark(self, seen: NDArray[np.bool_]) -> None:
+        """Set what there is of every token: [size or more]."""
+        seen[self._ids] = True
+
+    def lists(self, wanted: NDArray[np.int64], size: int) -> _Lists:
+        """The chunks of (at least) the tokens `wanted`; all tokens are below `size`."""
+        if self._lists is not None:
+            return self._lists
+        if self._asked:
+            owner = np.repeat(np.arange(self.chunks, dtype=np.int32), np.diff(self._pointers))
+            self._lists = _Lists(self._ids, owner, size)
+            return self._lists
+        self._asked = True
+        is_wanted = np.zeros(size, np.bool_)
+        is_wanted[wanted] = True
+        places = np.flatnonzero(is_wanted.take(self._ids))
+        return _Lists(self._ids[places], np.searchsorted(self._pointers, places, "right") - 1, size)
+
+
+class _Lists:
+    """The chunks that have a token, for every token."""
+
+    def __init__(self, ids: NDArray[Any], owner: NDArray[Any], size: int) -> None:
+        self._chunks = owner[np.argsort(ids, kind="stable")]
+        self._counts = np.bincount(ids, minlength=size)
+        self._starts = np.cumsum(self._counts) - self._counts
+
+    def closest(self, near: Near, tokens: int, chunks: int) -> NDArray[np.float32]:
+        """For each of the question's tokens, the value of each chunk's closest token: [tokens, chunks], 0 if none is
+        near."""
+        counts = self._counts[near.tokens]
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        own = self._chunks[np.arange(total) + np.repeat(self._starts[near.tokens] - (ends - counts), counts)]
+        best = np.zeros(tokens * chunks, np.float32)
+        np.maximum.at(best, np.repeat(near.asked * chunks, counts) + own, np.repeat(near.values, counts))
+        return best.reshape(tokens, chunks)
+
+
+class Near(NamedTuple):
+    """Tokens of the index that are near to a question's tokens."""
+
+    asked: NDArray[np.int64]  # [n] which of the question's tokens
+    tokens: NDArray[np.int64]  # [n] token ids
+    values: NDArray[np.float32]  # [n] their cosines, squared
+
+
+class TokenBags:
+    """Reader of the chunks' tokens, of all segments.
+
+    Raises:
+        DamagedIndexError: A file is not what `write_tokens` writes, or does not belong to the numbering.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], numbering: Numbering, codes: Callable[[NDArray[np.int64]], NDArray[np.float32]]
+    ) -> None:
+        """
+        Args:
+            paths: The shard of every segment.
+            numbering: Of the segments.
+            codes: Directions of token ids, of any length: [n] -> [n, d], whole numbers such that the sum of the
+                products of two of them stays below 2^24.
+        """
+        if len(paths) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(paths)} tokens shards of {len(numbering.counts)} segments")
+        counts = [segment["chunks"] for segment in numbering.counts]
+        self._segments = [Bags(path, chunks=count) for path, count in zip(paths, counts, strict=True)]
+        self._starts = [numbering.start("chunks", segment) for segment in range(len(counts) + 1)]
+        self._codes = codes
+        self._near: dict[int, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
+
+    @cached_property
+    def _runs(self) -> list[Run]:
+        """All runs, by slots."""
+        runs = [(start, run) for start, bags in zip(self._starts, self._segments, strict=False) for run in bags.runs()]
+        for start, run in runs:
+            run.start += start
+        return [run for _, run in runs]
+
+    @cached_property
+    def _vocabulary(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
+        """The index's tokens, ascending, with their directions and the lengths of these."""
+        seen = np.zeros(max((run.size() for run in self._runs), default=0), np.bool_)  # not `unique`, which sorts
+        for run in self._runs:
+            run.mark(seen)
+        ids = np.flatnonzero(seen)
+        codes = self._codes(ids)
+        return ids, codes, _lengths(codes)
+
+    def _nearest(self, asked: NDArray[np.int64]) -> Near:
+        """The tokens that are near to each of some tokens."""
+        ids, codes, lengths = self._vocabulary
+        unknown = np.array([token for token in asked.tolist() if token not in self._near], np.int64)
+        if len(unknown):
+            if len(self._near) > _REMEMBERED:
+                self._near.clear()
+                unknown = asked
+            own = self._codes(unknown)
+            # Sums of whole numbers: exact in whatever order BLAS adds them up, so equal on every machine.
+            cosines = codes @ own.T / lengths[:, None] / _lengths(own)
+            for place, token in enumerate(unknown.tolist()):
+                near = np.flatnonzero(cosines[:, place] >= NEAR)
+                self._near[token] = ids[near], cosines[near, place] ** 2
+        found = [self._near[token] for token in asked.tolist()]
+        sizes = [len(tokens) for tokens, _ in found]
+        return Near(
+            np.repeat(np.arange(len(asked)), sizes),
+            np.concatenate([tokens for tokens, _ in found]),
+            np.concatenate([values for _, values in found]),
+        )
+
+    def coverage(self, asked: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How well each chunk's tokens answer each token of a question: [slots of chunks], in [0, 1].
+
+        The weighted mean, over the question's tokens, of the squared cosine with the chunk's closest token; a token
+        with a cosine below `NEAR` is not close.
+
+        Args:
+            asked: [tokens] ids of the question's tokens.
+            weights: [tokens] positive, adding up to 1.
+        Raises:
+            DamagedIndexError: The arrays name what is not there.
+        """
+        out = np.zeros(self._starts[-1], np.float32)
+        ids = self._vocabulary[0]
+        if not len(ids) or not len(asked):
+            return out
+        size = int(ids[-1]) + 1
+        every = self._nearest(asked)
+        for run in self._runs:
+            lists = run.lists(every.tokens, size)
+            total = out[run.start : run.start + run.chunks]
+            for start in range(0, len(asked), _TOKENS):  # a question may have hundreds
+                some = slice(*np.searchsorted(every.asked, (start, start + _TOKENS)))
+                near = Near(every.asked[some] - start, every.tokens[some], every.values[some])
+                own = weights[start : start + _TOKENS]
+                for weight, values in zip(own, lists.closest(near, len(own), run.chunks), strict=True):
+                    total += weight * values
+        return np.asarray(np.minimum(out, np.float32(1)))
+
+
+def _lengths(codes: NDArray[np.float32]) -> NDArray[np.float32]:
+    # Not numpy.linalg.norm: a sum of whole numbers is exact, and so is the root's rounding.
+    squares = np.einsum("ij,ij->i", codes, codes)
+    return np.asarray(np.sqrt(np.maximum(squares, 1)))

@@ -1,0 +1,272 @@
+"""The facts shard: what a ranking asks of every unit and every file, as arrays; no SQL, no text.
+
+What is asked of a unit's file is an array over units as well, made when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.types import BLOCK_KIND, KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.numbering import Numbering
+    from lci_py.index.shards.segment_rows import Rows
+
+#: What a unit's kind code is a place in.
+UNIT_KINDS = (*KINDS, BLOCK_KIND)
+_BLOCK = len(KINDS)
+#: Bits of `unit_flags`.
+EXPORTED, DOCUMENTED, DECLARATION, HANDED_ON = 1, 2, 4, 8
+#: Bits of `file_flags`.
+TEST, TEXT, GENERATED, HANDS_ON = 1, 2, 4, 8
+_TEXT_LANGUAGES = ("text", "markdown")
+#: Array -> what it has an item for, and its type.
+_COLUMNS = {
+    "unit_file": ("units", "i4"), "unit_symbol": ("units", "i4"), "unit_kind": ("units", "u1"),
+    "unit_flags": ("units", "u1"), "unit_line": ("units", "i4"), "unit_end_line": ("units", "i4"),
+    "file_flags": ("files", "u1"), "file_symbols": ("files", "i4"), "file_lines": ("files", "i4"),
+}  # fmt: skip
+
+
+def write_facts(path: Path, rows: Rows) -> None:
+    """Write the shard of a segment into a new file."""
+    codes = {kind: code for code, kind in enumerate(UNIT_KINDS)}
+    columns: dict[str, list[int]] = {
+        "unit_file": [unit.file for unit in rows.units],
+        "unit_symbol": [unit.symbol for unit in rows.units],
+        "unit_kind": [codes[rows.symbols[unit.symbol].kind] if unit.symbol >= 0 else _BLOCK for unit in rows.units],
+        "unit_flags": _unit_flags(rows),
+        "unit_line": [unit.line for unit in rows.units],
+        "unit_end_line": [unit.end_line for unit in rows.units],
+        "file_flags": _file_flags(rows),
+        "file_symbols": [b - a for a, b in pairwise(rows.first_symbol)],
+        "file_lines": [record.lines for record in rows.records],
+    }
+    write_arrays(path, {name: np.array(values, _COLUMNS[name][1]) for name, values in columns.items()})
+
+
+def _unit_flags(rows: Rows) -> list[int]:
+    flags = [0] * len(rows.units)
+    for number, unit in enumerate(rows.units):
+        if unit.symbol >= 0:
+            symbol = rows.symbols[unit.symbol]
+            declared = "declaration" in symbol.traits and "declaration" in symbol.traits.split()
+            flags[number] = EXPORTED * symbol.exported | DOCUMENTED * bool(symbol.doc) | DECLARATION * declared
+    first = 0
+    for record in rows.records:
+        for chunk in record.extract.handed.chunks:
+            flags[rows.chunk_unit[first + chunk]] |= HANDED_ON
+        first += len(record.extract.chunks)
+    return flags
+
+
+def _file_flags(rows: Rows) -> list[int]:
+    from lci_py.source.extract.roles import is_generated_name  # a query does not pay for its patterns
+
+    return [
+        TEST * rows.tests[file]
+        | TEXT * (record.extract.language in _TEXT_LANGUAGES)
+        | GENERATED * (record.generated or is_generated_name(record.path))
+        | HANDS_ON * record.extract.handed.whole
+        for file, record in enumerate(rows.records)
+    ]
+
+
+class _Segment:
+    """One shard, in its segment's own numbers."""
+
+    def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
+        self.counts = counts
+        self._arrays = Arrays(path)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """An array with an item for each unit or file."""
+        rows, kind = _COLUMNS[name]
+        found = self._arrays.array(name, kind)
+        if len(found) != self.counts[rows]:
+            raise self.damaged(f"{name} has {len(found)} items for {self.counts[rows]} {rows}")
+        return found
+
+    def bounded(self, name: str, least: int, beyond: int) -> NDArray[Any]:
+        """The same, of numbers from `least` to below `beyond`."""
+        found = self.column(name)
+        if len(found) and not least <= int(found.min()) <= int(found.max()) < beyond:
+            raise self.damaged(f"{name} names what does not exist")
+        return found
+
+    def damaged(self, what: str) -> DamagedIndexError:
+        return DamagedIndexError(f"{self._arrays.name}: {what}")
+
+
+class UnitTable:
+    """Reader of the shards of all segments, in public numbers: U units, F files. Each array is made when it is asked
+    for, and raises DamagedIndexError if it is not what was written."""
+
+    def __init__(self, shards: Sequence[Path], numbering: Numbering, paths: Callable[[], list[str]]) -> None:
+        """Open the shards.
+
+        Args:
+            shards: Of each segment.
+            numbering: Says what is alive, and its public number.
+            paths: Of every file, by public number.
+        Raises:
+            DamagedIndexError: They are not what was written.
+        """
+        if len(shards) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(shards)} shards of facts of {len(numbering.counts)} segments")
+        self._numbering = numbering
+        self._segments = [_Segment(path, counts) for path, counts in zip(shards, numbering.counts, strict=True)]
+        self._paths = paths
+        self._unit_of: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return self._numbering.total("units")
+
+    # --- per unit: [U] ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def file(self) -> NDArray[np.int32]:
+        """The file of each."""
+        found = self._numbers("unit_file", "files", least=0)
+        if int(found.min(initial=0)) < 0:
+            raise DamagedIndexError("the numbering has units that are alive in files that are dead")
+        return found
+
+    @cached_property
+    def symbol(self) -> NDArray[np.int32]:
+        """The definition's number, -1 for a block."""
+        return self._numbers("unit_symbol", "symbols", least=-1)
+
+    def unit_of_symbol(self, n_symbols: int) -> NDArray[np.int64]:
+        """The unit of each definition, -1 for one that is a part of another's: [n_symbols]."""
+        if self._unit_of is None:
+            found = np.full(n_symbols, -1, np.int64)
+            owned = np.flatnonzero((self.symbol >= 0) & (self.symbol < n_symbols))
+            found[self.symbol[owned]] = owned
+            self._unit_of = found
+        return self._unit_of
+
+    @cached_property
+    def kind(self) -> NDArray[np.uint8]:
+        """Places in `UNIT_KINDS`."""
+        return self._column("unit_kind", 0, len(UNIT_KINDS))
+
+    @cached_property
+    def line(self) -> NDArray[np.int32]:
+        """The first line."""
+        return self._column("unit_line", 1)
+
+    @cached_property
+    def end_line(self) -> NDArray[np.int32]:
+        """The last line."""
+        return self._column("unit_end_line", 1)
+
+    @cached_property
+    def lines(self) -> NDArray[np.int32]:
+        """How many lines it has, those of inner definitions included."""
+        return np.asarray(np.maximum(self.end_line - self.line, 0) + 1, np.int32)
+
+    @cached_property
+    def is_block(self) -> NDArray[np.bool_]:
+        """Code or text outside definitions."""
+        return np.asarray(self.kind == _BLOCK)
+
+    @cached_property
+    def exported(self) -> NDArray[np.bool_]:
+        """Other files can see it."""
+        return self._unit_flag(EXPORTED)
+
+    @cached_property
+    def documented(self) -> NDArray[np.bool_]:
+        """It has a doc comment."""
+        return self._unit_flag(DOCUMENTED)
+
+    @cached_property
+    def declaration(self) -> NDArray[np.bool_]:
+        """It has no body, which stands elsewhere."""
+        return self._unit_flag(DECLARATION)
+
+    @cached_property
+    def reexport(self) -> NDArray[np.bool_]:
+        """It holds imports and exports and nothing else, or lies in a file that does."""
+        return self._unit_flag(HANDED_ON) | self.of_file(HANDS_ON)
+
+    @cached_property
+    def is_test(self) -> NDArray[np.bool_]:
+        """It lies in a test."""
+        return self.of_file(TEST)
+
+    @cached_property
+    def is_text(self) -> NDArray[np.bool_]:
+        """It lies in Markdown, or in a file without a grammar."""
+        return self.of_file(TEXT)
+
+    @cached_property
+    def generated(self) -> NDArray[np.bool_]:
+        """It lies in a file that a program wrote."""
+        return self.of_file(GENERATED)
+
+    def of_file(self, bit: int) -> NDArray[np.bool_]:
+        """Whether each unit's file has a flag: TEST, TEXT, GENERATED, HANDS_ON."""
+        files = (self.file_flags & np.uint8(bit)) != 0
+        return files[self.file] if files.any() else np.zeros(len(self), np.bool_)
+
+    # --- per file: [F] ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def paths(self) -> list[str]:
+        found = self._paths()
+        if len(found) != self._numbering.total("files"):
+            raise DamagedIndexError(f"the table of files has {len(found)} that are alive, the numbering others")
+        return found
+
+    @cached_property
+    def file_flags(self) -> NDArray[np.uint8]:
+        """Bits: TEST, TEXT, GENERATED, HANDS_ON."""
+        return self._column("file_flags")
+
+    @cached_property
+    def file_symbols(self) -> NDArray[np.int32]:
+        """How many definitions it has."""
+        return self._column("file_symbols", 0)
+
+    @cached_property
+    def file_lines(self) -> NDArray[np.int32]:
+        """How many lines it has."""
+        return self._column("file_lines", 0)
+
+    # ------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _flags(self) -> NDArray[np.uint8]:
+        return self._column("unit_flags")
+
+    def _unit_flag(self, bit: int) -> NDArray[np.bool_]:
+        return np.asarray((self._flags & np.uint8(bit)) != 0)
+
+    def _column(self, name: str, least: int = 0, beyond: int = 1 << 31) -> NDArray[Any]:
+        parts = [segment.bounded(name, least, beyond) for segment in self._segments]
+        return self._numbering.in_public_order(_COLUMNS[name][0], parts)
+
+    def _numbers(self, name: str, target: str, *, least: int) -> NDArray[np.int32]:
+        """A column of numbers of `target`, as public ones."""
+        parts = []
+        for i, segment in enumerate(self._segments):
+            found = segment.bounded(name, least, segment.counts[target])
+            public = self._numbering.public_array(target, i)
+            if public is not None and len(found):
+                found = np.where(found < 0, np.int32(-1), public[found]) if len(public) else found
+            parts.append(found)
+        return self._numbering.in_public_order(_COLUMNS[name][0], parts)

@@ -1,0 +1,127 @@
+"""The file of vectors, byte for byte what faiss writes for an `IndexIDMap` over an `IndexFlatIP`, and read without it.
+
+faiss takes longer to import than a query or a small refresh takes, and it allocates what a file's header tells it to.
+So the bytes are written and read here, and every header is compared with the one that fits the file's size.
+Numbers are little-endian: the outer header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20,
+u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, u8 number of ids, the ids (i8).
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import mapped
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_HEADER = struct.Struct("<4siqqqBi")
+_COUNT = struct.Struct("<Q")
+_OUTER, _INNER = b"IxMp", b"IxFI"
+_FILLER = 1 << 20
+_TRAINED, _INNER_PRODUCT = 1, 0
+_VECTORS_AT = 2 * _HEADER.size + _COUNT.size
+#: Rows that are written at a time.
+BLOCK = 8192
+#: Rows that are multiplied at a time: more would fall out of the processor's cache.
+_AT_A_TIME = 1024
+#: Floats of which a copy is kept, from the second query on: 32 MB, 43,000 chunks of 192 dimensions.
+KEPT = 1 << 23
+
+
+class RowBlocks(Protocol):
+    """Rows that may be made as they are asked for: an array of vectors is one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __getitem__(self, rows: slice, /) -> NDArray[np.float32]: ...
+
+
+def _head(rows: int, dimension: int) -> bytes:
+    fields = (dimension, rows, _FILLER, _FILLER, _TRAINED, _INNER_PRODUCT)
+    return _HEADER.pack(_OUTER, *fields) + _HEADER.pack(_INNER, *fields) + _COUNT.pack(rows * dimension)
+
+
+def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> None:
+    """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`. They are asked for in slices.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    rows, dimension = vectors.shape
+    with path.open("wb") as file:
+        file.write(_head(rows, dimension))
+        for start in range(0, rows, BLOCK):
+            file.write(np.ascontiguousarray(vectors[start : start + BLOCK], "<f4").data)
+        file.write(_COUNT.pack(rows))
+        file.write(np.ascontiguousarray(units, "<i8").data)
+
+
+class VectorFile:
+    """Reader of the file: mapped.
+
+    Raises:
+        DamagedIndexError: It is not what `write_dense` writes, has another dimension or names a unit out of range.
+    """
+
+    def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
+        """
+        Args:
+            path: The file.
+            dimension: Of its vectors.
+            rows: How many it has.
+            units: How many there are in its segment; they bound its ids.
+        """
+        self.path, self.rows, self.dimension = path, rows, dimension
+        if dimension <= 0 or rows < 0:
+            raise DamagedIndexError(f"{path.name}: the manifest says {rows} rows of {dimension} dimensions")
+        try:
+            data = mapped(path)
+        except (OSError, ValueError) as error:
+            raise DamagedIndexError(f"{path.name}: {error}") from error
+        ids_at = _VECTORS_AT + 4 * rows * dimension
+        if len(data) >= _HEADER.size and (found := _HEADER.unpack_from(data))[0] == _OUTER and found[1] != dimension:
+            raise DamagedIndexError(f"{path.name}: {found[1]} dimensions, the manifest says {dimension}")
+        if (
+            len(data) != ids_at + _COUNT.size + 8 * rows
+            or data[:_VECTORS_AT] != _head(rows, dimension)
+            or data[ids_at : ids_at + _COUNT.size] != _COUNT.pack(rows)
+        ):
+            raise DamagedIndexError(f"{path.name}: not {rows} vectors of {dimension} dimensions")
+        # As bytes: the floats begin at an odd place, and numpy is slow to gather such.
+        shape = (rows, 4 * dimension)
+        self._raw = np.frombuffer(data, np.uint8, rows * 4 * dimension, _VECTORS_AT).reshape(shape)
+        self._asked = False
+        self._floats: NDArray[np.float32] | None = None
+        self.units: NDArray[np.int64] = np.frombuffer(data, "<i8", rows, ids_at + _COUNT.size).astype(np.int64)
+        if rows and not 0 <= int(self.units.min()) <= int(self.units.max()) < units:
+            raise DamagedIndexError(f"{path.name}: it names a unit that does not exist")
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of some rows: [len(rows), dimension]."""
+        return np.asarray(self._raw[rows].view("<f4").reshape(len(rows), self.dimension), np.float32)
+
+    def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Inner products of all rows with the query: [rows]; equal rows have equal ones."""
+        if self._floats is None and self._asked and self.rows * self.dimension <= KEPT:
+            self._floats = self._copy(0, self.rows)
+        self._asked = True
+        # Not `@`: BLAS adds up in another order for the last rows of a block, and equal chunks must tie.
+        if self._floats is not None:
+            return np.asarray(np.einsum("ij,j->i", self._floats, query))
+        out = np.empty(self.rows, np.float32)
+        for start in range(0, self.rows, _AT_A_TIME):
+            stop = min(start + _AT_A_TIME, self.rows)
+            np.einsum("ij,j->i", self._copy(start, stop), query, out=out[start:stop])
+        return out
+
+    def _copy(self, start: int, stop: int) -> NDArray[np.float32]:
+        out = np.empty((stop - start, self.dimension), "<f4")
+        out.view(np.uint8)[:] = self._raw[start:stop]
+        return np.asarray(out, np.float32)

@@ -1,0 +1,1 @@
+"""The index folder: manifest, commit, locks, trust, cache, log."""

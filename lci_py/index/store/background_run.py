@@ -1,0 +1,45 @@
+"""A refresh that a git hook starts in the background: nobody sees what it says, so that a failure is written down."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from lci_py.errors import LciError
+from lci_py.index.store.lock import turn
+
+#: In the index folder; there only if the last run failed.
+HOOK_LOG = "hook.log"
+_LOG_BYTES = 2000
+
+
+def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
+    """Call `refresh` when it is this run's turn; not at all if another run waits for its turn already."""
+    with turn(index_dir) as ours:
+        if not ours:
+            return
+        try:
+            refresh()
+        except Exception as error:
+            what = error.message if isinstance(error, LciError) else f"{type(error).__name__}: {error}"
+            _write_log(index_dir / HOOK_LOG, what)
+            raise
+        (index_dir / HOOK_LOG).unlink(missing_ok=True)
+
+
+def last_failure(index_dir: Path) -> str:
+    """Why the last run failed, "" if it did not."""
+    try:
+        handle = os.open(index_dir / HOOK_LOG, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    with open(handle, "rb") as file:
+        return " ".join(file.read(_LOG_BYTES).decode("utf-8", "replace").split())
+
+
+def _write_log(path: Path, what: str) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with contextlib.suppress(OSError), open(os.open(path, flags, 0o666), "wb") as file:
+        file.write(what.encode("utf-8", "backslashreplace")[:_LOG_BYTES])

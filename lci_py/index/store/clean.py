@@ -1,0 +1,118 @@
+"""`lci clean`: take out of the index folder what lci put there, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from lci_py.errors import IndexWriteError
+from lci_py.index.store.background_run import HOOK_LOG
+from lci_py.index.store.commit import IGNORE, is_cache, remove
+from lci_py.index.store.lock import HOOK_LOCKS, WRITE_LOCK, writer
+from lci_py.index.store.manifest import MANIFEST, SHARD_NAME, hold
+from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG
+
+_IGNORE_FILE = ".gitignore"
+_LOGS = (HOOK_LOG, SEARCH_LOG, OLD_SEARCH_LOG)
+_PROGRAM = b'"program": "lci-py '
+_HEAD = 4_000_000  # bytes of a manifest
+
+
+class Cleaned(NamedTuple):
+    """What was removed. `kept` are names that are not lci's, and shards that somebody reads."""
+
+    freed_bytes: int
+    kept: tuple[str, ...]
+
+
+def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cleaned:
+    """Remove an index, or only its cache, under the writer's lock. Links are removed, not followed.
+
+    Raises:
+        IndexWriteError: The folder is not lci's or is a link, cannot be written, or another process is writing.
+    """
+    if os.path.islink(index_dir):
+        raise IndexWriteError(f"{index_dir} is a symbolic link", hint="name the folder that it leads to")
+    if not os.path.isdir(index_dir) or not os.listdir(index_dir):
+        return Cleaned(0, ())
+    if not _is_ours(index_dir):
+        raise IndexWriteError(
+            f"{index_dir} does not look like an index: nothing was removed",
+            hint="see --root and LCI_INDEX_DIR, or remove the folder yourself",
+        )
+    try:
+        with writer(index_dir, wait):
+            freed = _remove_all(index_dir, cache_only=cache_only)
+            kept = tuple(sorted(set(os.listdir(index_dir)) - {_IGNORE_FILE, WRITE_LOCK}))
+            if cache_only:
+                return Cleaned(freed, ())
+            if not kept:
+                # The lock goes last, while it is held: who waits for it sees that its file is gone.
+                for name in (_IGNORE_FILE, WRITE_LOCK):
+                    freed += _size(index_dir / name)
+                    remove(index_dir / name)
+        if not kept:
+            _remove_empty(index_dir)
+        return Cleaned(freed, kept)
+    except OSError as error:
+        raise IndexWriteError(
+            f"cannot clean {index_dir}: {error.strerror or error}", hint="make the folder writable"
+        ) from error
+
+
+def _remove_empty(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:  # a writer that waited for the lock has begun a new index
+        pass
+
+
+def _is_ours(index_dir: Path) -> bool:
+    """By what only lci writes: a folder that LCI_INDEX_DIR names by mistake has neither."""
+    ignore = _head(index_dir / _IGNORE_FILE, len(IGNORE) + 1)
+    return ignore == IGNORE.encode() or _PROGRAM in _head(index_dir / MANIFEST, _HEAD)
+
+
+def _head(path: Path, length: int) -> bytes:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with open(handle, "rb") as file:
+        return file.read(length) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+
+
+def _remove_all(index_dir: Path, *, cache_only: bool) -> int:
+    freed = 0
+    # The manifest first: no new reader comes, and what is left if this ends here is debris.
+    for item in sorted(index_dir.iterdir(), key=lambda item: item.name != MANIFEST):
+        shard = SHARD_NAME.fullmatch(item.name) is not None
+        ours = shard or item.name in (MANIFEST, *_LOGS, *HOOK_LOCKS) or item.name.startswith("tmp-")
+        if not is_cache(item.name) and (cache_only or not ours):
+            continue
+        handle = None
+        if shard:
+            try:
+                handle = hold(item, exclusive=True)
+            except BlockingIOError:
+                continue  # somebody reads it
+        before = _size(item)
+        remove(item)
+        freed += before - _size(item)
+        if handle is not None:
+            os.close(handle)
+    return freed
+
+
+def _size(item: Path) -> int:
+    """Bytes of a file, or of all files in a folder; 0 if it is not there. Links count as themselves."""
+    try:
+        info = os.lstat(item)
+    except OSError:
+        return 0
+    if not stat.S_ISDIR(info.st_mode):
+        return info.st_size
+    inside = (os.path.join(folder, name) for folder, _, names in os.walk(item) for name in names)
+    return sum(_size(Path(path)) for path in inside)

@@ -1,0 +1,335 @@
+"""The manifest: the small file that names the shards, written last. What it names is the index; all else is debris.
+
+It is data from disk, and so are the shards: names, sizes, kinds of file and checksums are looked at before anything
+is opened, mapped or allocated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lci_py.errors import (
+    DamagedIndexError,
+    IndexError_,
+    NoIndexError,
+    ShardMissingError,
+    ShardVersionError,
+    UntrustedIndexError,
+    WrongRootError,
+)
+from lci_py.index.shards.numbering import COUNTED
+from lci_py.index.store.seal import is_sealed, seal
+
+#: Version history stands in docs/index-format.md.
+FORMAT = 6
+MANIFEST = "manifest.json"
+BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
+#: The same as an expression, because importing the parser of such a format takes as long as reading the manifest.
+_BUILT_AT = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
+_MAX_BYTES = 4_000_000
+#: A shard's name: its role, the head of its digest, and a suffix.
+SHARD_NAME = re.compile(r"([a-z][a-z0-9]*)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
+#: What the cache leaves when its writer is killed.
+JOURNAL = "cache.sqlite-journal"
+#: How the names of staging folders begin.
+STAGING = "tmp-"
+_TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason", "limited_by_reason")
+_NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read", "pending_chunks", "files_with_errors")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file on disk."""
+
+    name: str
+    bytes: int
+    sha: str  # digest of the content
+    # What is unchanged since it was written needs no check of its digest. Whoever writes to a file may set its
+    # modification time back, but not the time of that.
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Some of the repository's files, with the shards of these. It is never changed; its dead rows are counted too."""
+
+    counts: dict[str, int]  # of `numbering.COUNTED`
+    shards: dict[str, Shard]  # symbols, bm25, facts, related, and unless the embedding waits: dense, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    format: int
+    generation: int
+    built_at: str  # UTC, ISO 8601
+    commit: str | None
+    branch: str | None
+    program: str
+    model: dict[str, Any]  # name, sha256, dimension
+    settings: dict[str, Any]
+    counts: dict[str, Any] = field(default_factory=dict)  # of what is alive
+    segments: tuple[Segment, ...] = ()
+    shards: dict[str, Shard] = field(default_factory=dict)  # of all segments together: graph, files
+
+    def all_shards(self) -> list[tuple[str, Shard]]:
+        """Every shard with its role."""
+        tables = [*(segment.shards for segment in self.segments), self.shards]
+        return [item for table in tables for item in table.items()]
+
+    def dumps(self) -> str:
+        """The manifest as it is written: with its seal, and a digest over both.
+
+        Raises:
+            TrustKeyError: The key of the seal cannot be made or used.
+        """
+        data = asdict(self)
+        data["seal"] = seal(_canonical(data))
+        return json.dumps({**data, "digest": _own_digest(data)}, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+
+
+def _canonical(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def _own_digest(data: dict[str, Any]) -> str:
+    """Digest of a manifest's values and its seal. It tells damage (a flipped byte) from an index of somebody else."""
+    return hashlib.blake2b(_canonical(data), digest_size=16).hexdigest()
+
+
+def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
+    """What the manifest of a folder says. Whether its shards are there is for `open_index` to find out.
+
+    Args:
+        index_dir: The index folder.
+        trust: Believe it whoever wrote it.
+    Raises:
+        NoIndexError: There is none.
+        ShardVersionError: It is in a format this build does not read.
+        DamagedIndexError: It is not a manifest.
+        UntrustedIndexError: It is one, and this user on this machine did not write it.
+        TrustKeyError: The key of the seal cannot be used.
+    """
+    path = index_dir / MANIFEST
+    try:
+        data = json.loads(_read(path))
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoIndexError(str(index_dir.parent)) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DamagedIndexError(f"{MANIFEST} cannot be read ({error})") from error
+    if not isinstance(data, dict):
+        raise DamagedIndexError(f"{MANIFEST} is not a JSON object")
+    if data.get("format") != FORMAT or isinstance(data["format"], bool):
+        raise ShardVersionError(str(path), found=data.get("format"), readable=FORMAT)
+    if data.pop("digest", None) != _own_digest(data):
+        raise DamagedIndexError(f"{MANIFEST} does not match its own checksum")
+    found = data.pop("seal", None)
+    if not trust and not is_sealed(_canonical(data), found):
+        raise UntrustedIndexError(str(index_dir))
+    try:
+        shards = _shards(data.pop("shards"))
+        segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
+        manifest = Manifest(**data, segments=segments, shards=shards)
+        _check(manifest)
+    except (TypeError, AttributeError, KeyError, ValueError) as error:
+        raise DamagedIndexError(f"{MANIFEST} has unexpected content ({error})") from error
+    return manifest
+
+
+def _shards(data: dict[str, Any]) -> dict[str, Shard]:
+    return {role: Shard(**shard) for role, shard in data.items()}
+
+
+def _read(path: Path) -> str:
+    # Not a link, nor a FIFO that would block: an index that came with a clone may hold anything.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
+        if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
+            raise ValueError("not a regular file")
+        data = handle.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise ValueError("larger than a manifest can be")
+    return data.decode("utf-8")
+
+
+def _check(manifest: Manifest) -> None:
+    """Raise ValueError (or what a wrong type raises) unless every value is of the kind that readers rely on."""
+    counts, model = manifest.counts, manifest.model
+    texts = [manifest.program, manifest.commit or "", manifest.branch or ""]
+    texts += [manifest.settings.get("root", ""), *counts["unparsed"]]
+    names, tips = (manifest.settings.get(key, []) for key in ("branches", "branch_tips"))
+    if not isinstance(names, list) or not isinstance(tips, list):
+        raise ValueError("the branches are no list")
+    texts += names
+    texts += [tip[key] for tip in tips for key in ("name", "ref", "tip", "commit", "problem")]
+    numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model["dimension"]]
+    numbers += [tip["files"] for tip in tips]
+    for role, shard in manifest.all_shards():
+        numbers += [shard.bytes, shard.mtime_ns, shard.ctime_ns]
+        match = SHARD_NAME.fullmatch(shard.name)
+        if match is None or match[1] != role or not isinstance(shard.sha, str):
+            raise ValueError(f"a shard is called {shard.name!r}")
+    for segment in manifest.segments:
+        rows = [segment.counts[kind] for kind in COUNTED]
+        numbers += rows
+        # Arrays over all rows are made before a shard is read: each of them is a row of this one.
+        if "bm25" not in segment.shards or max(rows) > segment.shards["symbols"].bytes:
+            raise ValueError("a segment lacks a shard, or has more rows than that has bytes")
+    for name in _TABLES:
+        numbers += counts[name].values()
+    texts += [item[key] for item in counts["limited"] for key in ("path", "reason")]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("a number is not one")
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("a text is not one")
+    if _BUILT_AT.fullmatch(manifest.built_at) is None:
+        raise ValueError("built_at is no time")
+
+
+# --- shards -------------------------------------------------------------------------------------------------------
+
+
+class OpenIndex:
+    """A manifest whose shards stay while this is open: a writer removes only what nobody holds."""
+
+    def __init__(self, index_dir: Path, *, trust: bool = False) -> None:
+        self.index_dir = index_dir
+        self._held: list[int] = []
+        self.manifest = read_manifest(index_dir, trust=trust)
+        while not self._hold_all():
+            # A writer may have published a newer index, and removed these shards, since the manifest was read.
+            newer = read_manifest(index_dir, trust=trust)
+            if newer == self.manifest:
+                break  # it is really incomplete, which concerns only those who need what is missing
+            self.close()
+            self.manifest = newer
+
+    def close(self) -> None:
+        while self._held:
+            os.close(self._held.pop())
+
+    def _hold_all(self) -> bool:
+        paths = [self.index_dir / shard.name for _, shard in self.manifest.all_shards()]
+        self._held += [handle for path in paths if (handle := hold(path, exclusive=False)) is not None]
+        return all(os.path.lexists(path) for path in paths)  # looked at under the locks
+
+    def verified(self, role: str, segment: int | None = None) -> Path:
+        """Path of a shard that holds what was written; `segment` is None for one of all segments together.
+
+        Raises:
+            ShardMissingError: It is not there.
+            DamagedIndexError: It holds something else.
+        """
+        part = self.manifest if segment is None else self.manifest.segments[segment]
+        shard = part.shards.get(role)
+        if shard is None or not os.path.lexists(self.index_dir / shard.name):
+            raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
+        verify(self.index_dir, shard)
+        return self.index_dir / shard.name
+
+    def problems(self, *, thoroughly: bool) -> list[str]:
+        """What is wrong with the shards: by `stat`, or from reading all of them; nothing, usually."""
+        found = []
+        for role, shard in self.manifest.all_shards():
+            try:
+                if not os.path.lexists(self.index_dir / shard.name):
+                    raise ShardMissingError(f"the index has no {role} shard")
+                verify(self.index_dir, shard, thoroughly=thoroughly)
+            except IndexError_ as error:
+                found.append(error.message)
+        return found
+
+
+def hold(path: Path, *, exclusive: bool) -> int | None:
+    """A lock on a shard that lasts until the returned descriptor is closed; None if there can be none.
+
+    Raises:
+        BlockingIOError: If `exclusive`, and somebody else holds it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - not on this platform, where open files cannot be removed anyway
+        return None
+    handle = None
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.flock(handle, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        return handle
+    except OSError as error:
+        if handle is not None:
+            os.close(handle)
+        if exclusive and isinstance(error, BlockingIOError):
+            raise
+        return None  # gone, unreadable, or a file system without locks
+
+
+def root_setting(root: Path, index_dir: Path) -> str:
+    """What the manifest says of the root: nothing inside it, so that the folder can move; its path elsewhere."""
+    return "" if index_dir.resolve().parent == root.resolve() else str(root.resolve())
+
+
+def check_root(manifest: Manifest, root: Path, index_dir: Path) -> None:
+    """Refuse the index of another repository.
+
+    Raises:
+        WrongRootError: The index was made for another root.
+    """
+    found, wanted = str(manifest.settings.get("root", "")), root_setting(root, index_dir)
+    if wanted and found != wanted:
+        raise WrongRootError(str(index_dir), found=found or "another folder", wanted=wanted)
+
+
+def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
+    """Check a shard against the manifest: by `stat` if that says that nothing was written to it, else by content.
+
+    Raises:
+        DamagedIndexError: It is not what was written.
+    """
+    path = index_dir / shard.name
+    if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns, shard.ctime_ns):
+        return
+    try:
+        found = shard_digest(path, most=shard.bytes)
+    except (OSError, ValueError) as error:
+        raise DamagedIndexError(f"{shard.name} cannot be read ({getattr(error, 'strerror', '') or error})") from error
+    if found != shard.sha:
+        raise DamagedIndexError(f"{shard.name} does not match its checksum")
+
+
+def shard_state(path: Path) -> tuple[int, int, int]:
+    """(size, modification time, change time) of a shard; -1 each if it is not there, or not a regular file."""
+    with suppress(OSError):
+        info = os.lstat(path)
+        if stat.S_ISREG(info.st_mode):
+            return info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    return -1, -1, -1
+
+
+def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> str:
+    """Digest of a shard's content; with `sync`, it is flushed to the disk on the way.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is not a regular file, or larger than `most` bytes.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
+        info = os.fstat(handle.fileno())
+        if not stat.S_ISREG(info.st_mode):
+            raise ValueError("not a regular file")
+        if most is not None and info.st_size > most:
+            raise ValueError("larger than it was")
+        if sync:
+            os.fsync(handle.fileno())
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""One file lowered to points-to constraints."""

@@ -1,0 +1,1 @@
+"""JavaScript and TypeScript lowered to points-to constraints."""

@@ -1,0 +1,412 @@
+"""JavaScript's variables, objects and imports as constraints: what its expressions and statements are lowered with."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.dataflow.constraints import (
+    CLASS,
+    EXPORT,
+    IMPORT,
+    ITEM,
+    NEW,
+    PLAIN,
+    PUT,
+    REST,
+    SELF,
+    STORE,
+    THIS,
+    FlowBuilder,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.dataflow.constraints import Scope
+    from lci_py.types import Import
+
+FUNCTIONS = frozenset({"function_expression", "arrow_function", "generator_function"})
+CLASSES = frozenset({"class", "class_declaration", "abstract_class_declaration"})
+_PATTERNS = frozenset({"array_pattern", "object_pattern"})
+_NAME = re.compile(r"[A-Za-z_$#][\w$]*")
+_SYMBOL = re.compile(r"Symbol\.\w+")
+
+
+class Frame:
+    """Whose `this` it is: a function that is no arrow, or the initialisers of a class.
+
+    Attributes:
+        function: Its place, -1 for a class's initialisers.
+        owner: The class it is a member of, or -1.
+        static: `this` is that class itself.
+        holder: The node of the object that it is a property of, or 0.
+        node: That of `this`, 0 as long as nobody has asked for it.
+    """
+
+    __slots__ = ("function", "holder", "listed", "node", "owner", "static")
+
+    def __init__(self, function: int, owner: int, static: bool, holder: int) -> None:
+        self.function = function
+        self.owner = owner
+        self.static = static
+        self.holder = holder
+        self.node = 0
+        self.listed = 0  # the node of `arguments`
+
+
+class Lowering:
+    """What statements and expressions share: where they stand, and what names and patterns mean there."""
+
+    def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
+        """
+        Args:
+            source: The file.
+            places: First byte of a definition's name -> place among the symbols.
+            imports: The file's.
+        """
+        self.flow = FlowBuilder()
+        self._source = source
+        self._places = places
+        # Which file an import means depends on nothing but these two.
+        self._imports = {(item.module, item.name): place for place, item in enumerate(imports)}
+        self._scope: Scope = self.flow.module
+        self._variables: Scope = self.flow.module  # where `var` binds
+        self._function = -1
+        self._symbol = -1
+        self._frame: Frame | None = None
+        self._exports = 0
+        self._written: list[tuple[Scope, str]] = []
+        self._constants: dict[tuple[int, str], str] = {}  # (scope, name) -> the string or number it always is
+        self._handlers: dict[str, Callable[[Node], int]] = {}
+        # Of a variable that is given several values one after the other, code in between sees only the latest.
+        self._latest: dict[str, int] = {}  # variable of the function around -> node of what it was given last
+        self._versions: list[tuple[Scope, str, int]] = []
+        self._branches = 0  # statements around, in the function, that may run never or again
+        self._fixed = False  # what is bound now is given one value only
+
+    def _text(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _value(self, node: Node | None) -> int:
+        """The node of what an expression is worth; 0 for a statement, and for what is no function, class or object."""
+        if node is None:
+            return 0
+        handler = self._handlers.get(node.type)
+        if handler is not None:
+            return handler(node)
+        for child in node.named_children:
+            self._value(child)
+        return 0
+
+    def _first(self, node: Node) -> int:
+        """The value of what stands in brackets, or before a type."""
+        for child in node.named_children:
+            if child.type != "comment":
+                return self._value(child)
+        return 0
+
+    def _direct(self, node: Node | None, given: Node | None = None, holder: int = 0) -> int:
+        """A value that is given a name where it stands.
+
+        Args:
+            node: The expression.
+            given: The name: a function or class without a name of its own is the definition of this one.
+            holder: The object that it becomes a property of.
+        """
+        if node is not None and node.type in FUNCTIONS:
+            return self._make_function(node, given, holder=holder)
+        if node is not None and node.type in CLASSES:
+            return self._make_class(node, given)
+        return self._value(node)
+
+    def _make_function(self, node: Node, given: Node | None, holder: int = 0) -> int:
+        raise NotImplementedError
+
+    def _make_class(self, node: Node, given: Node | None, outside: Sequence[Node] = ()) -> int:
+        raise NotImplementedError
+
+    def _place(self, *names: Node | None) -> int:
+        """The symbol that one of these names defines, -1 if none does."""
+        for name in names:
+            if name is not None:
+                place = self._places.get(name.start_byte + (name.type == "string"), -1)
+                if place >= 0:
+                    return place
+        return -1
+
+    # --- names ----------------------------------------------------------------------------------------------------
+
+    def _this(self) -> int:
+        """The object that the function around is called on; at the top of a CommonJS module, its exports."""
+        frame = self._frame
+        if frame is None:
+            return self._exports
+        if not frame.node:
+            frame.node = self.flow.node()
+            if frame.function >= 0:
+                self.flow.parameter(frame.function, frame.node, "this", THIS)
+            if frame.owner >= 0:
+                self.flow.row(CLASS if frame.static else SELF, frame.node, frame.owner)
+            self.flow.copy(frame.node, frame.holder)
+        return frame.node
+
+    def _identifier(self, node: Node) -> int:
+        text = self._text(node)
+        found = self._latest.get(text) if not self._branches and self._scope is self._variables else None
+        if found is None:
+            found = self._scope.names.get(text)
+        if found is not None:
+            return found
+        if text == "exports" and not self._is_bound(text):
+            return self._exported()
+        if text == "arguments" and self._frame is not None and self._frame.function >= 0:
+            return self._arguments(self._frame)
+        return self.flow.use(self._scope, text)
+
+    def _is_bound(self, name: str) -> bool:
+        """Whether a scope around has bound a name so far: enough for `require`, `module` and `exports`."""
+        scope: Scope | None = self._scope
+        while scope is not None and name not in scope.bound:
+            scope = scope.parent
+        return scope is not None
+
+    def _arguments(self, frame: Frame) -> int:
+        """`arguments`, with every parameter in its place, and those beyond."""
+        if not frame.listed:
+            flow = self.flow
+            known = [p for p in flow.functions[frame.function].parameters if p.kind != THIS]
+            frame.listed = flow.value(NEW)
+            for number, parameter in enumerate(known):
+                self._put(frame.listed, "" if parameter.kind == REST else str(number), parameter.node)
+            if not known or known[-1].kind != REST:
+                rest = flow.node()
+                flow.parameter(frame.function, rest, "arguments", REST)
+                if known:
+                    self._put(frame.listed, "", flow.value(ITEM, rest, 0))
+                else:
+                    flow.copy(frame.listed, rest)
+        return frame.listed
+
+    def _key(self, node: Node | None) -> str:
+        """What a property's name or an index always is; "" if that is not certain."""
+        if node is None:
+            return ""
+        if node.type in (
+            "property_identifier",
+            "private_property_identifier",
+            "number",
+            "shorthand_property_identifier",
+        ):
+            return self._text(node)
+        if node.type == "string" or (node.type == "template_string" and not node.named_child_count):
+            return self._text(node)[1:-1]
+        if node.type == "template_string":
+            parts = node.named_children
+            return self._text(parts[0]) if len(parts) == 1 and parts[0].type == "string_fragment" else ""
+        if node.type == "computed_property_name":
+            return self._key(node.named_children[0]) if node.named_children else ""
+        if node.type == "member_expression":
+            text = self._text(node)
+            return f"[{text}]" if _SYMBOL.fullmatch(text) else ""
+        if node.type == "binary_expression":
+            left, right = (self._key(node.child_by_field_name(side)) for side in ("left", "right"))
+            plus = node.child_by_field_name("operator")
+            return left + right if left and right and plus is not None and plus.type == "+" else ""
+        return self._constant(self._text(node)) if node.type == "identifier" else ""
+
+    def _constant(self, name: str) -> str:
+        scope: Scope | None = self._scope
+        while scope is not None and name not in scope.bound:
+            scope = scope.parent
+        return self._constants.get((id(scope), name), "") if scope is not None else ""
+
+    # --- objects --------------------------------------------------------------------------------------------------
+
+    def _put(self, container: int, key: str, value: int) -> None:
+        if container and value:
+            self.flow.row(PUT, container, self.flow.string(key), value)
+
+    def _get(self, obj: int, key: str) -> int:
+        """A member by name, or an item by any other key."""
+        if not obj:
+            return 0
+        if key[:1] == "[" or _NAME.fullmatch(key):
+            return self.flow.load(obj, key)
+        return self.flow.value(ITEM, obj, self.flow.string(key))
+
+    def _store(self, obj: int, key: str, value: int) -> None:
+        if not obj or not value:
+            return
+        if key[:1] == "[" or _NAME.fullmatch(key):
+            self.flow.row(STORE, obj, self.flow.string(key), value)
+        else:
+            self._put(obj, key, value)
+
+    # --- imports --------------------------------------------------------------------------------------------------
+
+    def _imported(self, module: str, name: str = "") -> int:
+        """What a module has under a name, "" for the module itself; 0 if no import says so."""
+        place = self._imports.get((module, name), -1)
+        return self.flow.value(IMPORT, place, 0) if place >= 0 else 0
+
+    def _required(self, node: Node | None) -> str | None:
+        """The module of `require("m")` or `import("m")`."""
+        if node is not None and node.type == "await_expression" and node.named_children:
+            node = node.named_children[0]
+        if node is None or node.type != "call_expression":
+            return None
+        callee = node.child_by_field_name("function")
+        if callee is None or self._source[callee.start_byte : callee.end_byte] not in (b"require", b"import"):
+            return None
+        listed = node.child_by_field_name("arguments")
+        if listed is None or not listed.named_children or listed.named_children[0].type != "string":
+            return None
+        return self._text(listed.named_children[0]).strip("\"'` ")
+
+    def _exported(self) -> int:
+        """The object `module.exports`."""
+        if not self._exports:
+            self._exports = self.flow.value(NEW, PLAIN)
+            self.flow.row(EXPORT, self.flow.string("module.exports"), self._exports)
+        return self._exports
+
+    def _is_exports(self, node: Node) -> bool:
+        return self._source[node.start_byte : node.end_byte] == b"module.exports" and not self._is_bound("module")
+
+    # --- patterns -------------------------------------------------------------------------------------------------
+
+    def _assign(self, left: Node | None, value: int, scope: Scope | None, right: Node | None = None) -> None:
+        """Give a value to a name, a property, or the names in a pattern.
+
+        Args:
+            left: What stands on the left.
+            value: The node of what it is given.
+            scope: Where its names are declared; None if they are declared elsewhere.
+            right: Where the value comes from, if that is an import or a list.
+        """
+        if left is None:
+            return
+        kind = left.type
+        if kind in ("identifier", "shorthand_property_identifier_pattern"):
+            self._assign_name(self._text(left), value, scope)
+        elif kind in _PATTERNS:
+            module = self._required(right)
+            if module is not None and kind == "object_pattern":
+                self._assign_members(left, value, scope, module)
+            elif kind == "object_pattern":
+                self._assign_members(left, value, scope)
+            else:
+                self._assign_items(left, value, scope)
+        elif kind == "member_expression":
+            name = left.child_by_field_name("property")
+            if self._is_exports(left):
+                self.flow.copy(self._exported(), value)
+            elif name is not None:
+                self._store(self._value(left.child_by_field_name("object")), self._text(name), value)
+        elif kind == "subscript_expression":
+            index = left.child_by_field_name("index")
+            self._value(index)
+            self._store(self._value(left.child_by_field_name("object")), self._key(index), value)
+        elif kind in ("assignment_pattern", "object_assignment_pattern"):
+            target = left.child_by_field_name("left")
+            default = self._direct(left.child_by_field_name("right"), target)
+            self._assign(target, self._either(value, default), scope)
+        elif left.named_children:  # brackets, `x!`, `x as T`
+            self._assign(left.named_children[0], value, scope)
+
+    def _assign_name(self, name: str, value: int, scope: Scope | None) -> None:
+        if scope is None and name == "exports" and not self._is_bound(name):
+            self.flow.copy(self._exported(), value)
+            return
+        if scope is None:
+            self._written.append((self._scope, name))
+        self.flow.copy(self.flow.use(self._scope, name) if scope is None else self.flow.bind(scope, name), value)
+        if self._branches or self._scope is not self._variables or name not in self._scope.bound:
+            self._latest.pop(name, None)
+        elif not self._fixed:
+            version = self._latest[name] = self.flow.node()
+            self.flow.copy(version, value)
+            self._versions.append((self._scope, name, version))
+
+    def _settle(self) -> None:
+        """Say what only the whole file tells: whose a variable is that is written to somewhere."""
+        shared: set[tuple[int, str]] = set()
+        for scope, name in self._written:
+            around = scope
+            while around.parent is not None and name not in around.bound:
+                around = around.parent
+            if name not in around.bound:  # without a declaration a variable is a global one
+                self.flow.bind(self.flow.module, name)
+            if around.function != scope.function:
+                shared.add((id(around), name))
+        for scope, name, version in self._versions:
+            if (id(scope), name) in shared:  # a function may write to it at any time
+                self.flow.copy(version, scope.names[name])
+
+    def _assign_members(self, left: Node, value: int, scope: Scope | None, module: str = "") -> None:
+        for child in left.named_children:
+            name = target = child
+            if child.type == "pair_pattern":
+                name, target = child.child_by_field_name("key") or child, child.child_by_field_name("value") or child
+            elif child.type == "object_assignment_pattern":
+                name = child.child_by_field_name("left") or child
+            elif child.type == "rest_pattern":
+                self._assign(child, value, scope)
+                continue
+            elif child.type == "comment":
+                continue
+            if name.type == "computed_property_name":
+                self._value(name)
+            key = self._text(name) if name.type == "shorthand_property_identifier_pattern" else self._key(name)
+            found = self._imported(module, key) if module else 0
+            self._assign(target, found or self._get(value, key), scope)
+
+    def _assign_items(self, left: Node, value: int, scope: Scope | None) -> None:
+        position = 0
+        for child in left.children:
+            if child.type == ",":
+                position += 1  # there are holes: `[, x]`
+            elif child.type == "rest_pattern" and value:
+                rest = self.flow.value(NEW)
+                self._put(rest, "", self.flow.value(ITEM, value, 0))
+                self._assign(child, rest, scope)
+            elif child.is_named and child.type != "comment":
+                item = self.flow.value(ITEM, value, self.flow.string(str(position))) if value else 0
+                self._assign(child, item, scope)
+
+    def _pairwise(self, left: Node, right: Node, scope: Scope | None) -> bool:
+        """`[a, b] = [x, y]`: whether every name on the left has its own value on the right, which it is then given."""
+        targets = [child for child in left.children if child.type not in ("[", "]", "comment")]
+        sources = [child for child in right.named_children if child.type != "comment"]
+        named = [child for child in targets if child.is_named]
+        if len(targets) != 2 * len(named) - 1 or len(named) > len(sources) or not named:
+            return False
+        if any(child.type in ("rest_pattern", "spread_element") for child in (*named, *sources)):
+            return False
+        if any(
+            child.type == "," and child.next_sibling is not None and child.next_sibling.type == ","
+            for child in right.children
+        ):
+            return False
+        # Of `[a, b] = [b, a]`, all that is on the right is worked out before the left changes.
+        nested = [t.type == "array_pattern" and s.type == "array" for t, s in zip(named, sources, strict=False)]
+        values = [0 if inner else self._direct(source) for inner, source in zip(nested, sources, strict=False)]
+        for source in sources[len(named) :]:
+            self._value(source)
+        for target, source, inner, value in zip(named, sources, nested, values, strict=False):
+            if not inner or not self._pairwise(target, source, scope):
+                self._assign(target, self._value(source) if inner else value, scope)
+        return True
+
+    def _either(self, *values: int) -> int:
+        """One of several values."""
+        known = [value for value in values if value]
+        if len(known) < 2:
+            return known[0] if known else 0
+        target = self.flow.node()
+        for value in known:
+            self.flow.copy(target, value)
+        return target

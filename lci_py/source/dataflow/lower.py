@@ -1,0 +1,76 @@
+"""Which languages' functions are followed as values, and by what."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from lci_py.source.syntax.languages import is_test
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.dataflow.constraints import FlowBuilder
+    from lci_py.source.syntax.captures import Captured
+    from lci_py.types import Import
+
+#: Languages with constraints.
+LOWERED = frozenset({"python", "javascript", "typescript", "tsx"})
+
+
+def is_followed(path: str, language: str) -> bool:
+    """Whether the propagation goes through a file: not through tests, whose stand-ins no program ever calls."""
+    return language in LOWERED and not is_test(path)
+
+
+def lower(language: str, root: Node, captured: Captured, imports: Sequence[Import]) -> FlowBuilder | None:
+    """The constraints of a file; None if its language has none, or if it is nested deeper than can be followed.
+
+    Args:
+        language: The file's.
+        root: Its syntax tree.
+        captured: Its definitions, with their places among the symbols.
+        imports: Its imports.
+    """
+    if language not in LOWERED:
+        return None
+    places = {e.name_node.start_byte: e.symbol for e in captured.entities if e.name_node is not None and e.symbol >= 0}
+    try:
+        if language == "python":
+            from lci_py.source.dataflow.python import PythonFlow
+
+            return PythonFlow(captured.source, places, imports).run(root)
+        from lci_py.source.dataflow.javascript.statements import JavaScriptFlow
+
+        return JavaScriptFlow(captured.source, places, imports).run(root)
+    except RecursionError:
+        return None
+
+
+class Anonymous:
+    """The innermost anonymous function around a byte."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        """
+        Args:
+            spans: First byte and end of each.
+        """
+        self._order = sorted(range(len(spans)), key=lambda place: (spans[place][0], -spans[place][1]))
+        self._starts = [spans[place][0] for place in self._order]
+        self._ends = [spans[place][1] for place in self._order]
+        self._outer: list[int] = []
+        stack: list[int] = []
+        for at in range(len(self._ends)):
+            while stack and self._ends[stack[-1]] <= self._starts[at]:
+                stack.pop()
+            self._outer.append(stack[-1] if stack else -1)
+            stack.append(at)
+
+    def at(self, byte: int) -> tuple[int, int]:
+        """Its place and first byte; (-1, -1) if there is none."""
+        at = bisect_right(self._starts, byte) - 1
+        while at >= 0 and self._ends[at] <= byte:
+            at = self._outer[at]
+        return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)

@@ -1,0 +1,108 @@
+"""What is written about a definition: its signature, its doc comment, whether it is exported."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.syntax.captures import SPACE, Captured, Entity
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.languages import LanguageSpec
+    from lci_py.types import Symbol
+
+_COMMENT_MARKS = re.compile(
+    r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|(?<!\*)\*+/\s*$"
+)
+_QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*$")
+_CONTINUED = re.compile(r"(?<!\\)\\\r?\n")  # a line break that is not in the string
+MAX_SIGNATURE = 300
+MAX_DOC = 400
+
+
+def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
+    """Climb over the comments and attributes right above a definition: first row, comments, attributes."""
+    comments: list[Node] = []
+    attributes: list[Node] = []
+    found = captured.prefixes.get(row)  # an attribute or decorator on the definition's own first line
+    if found is not None and found[0] < row:
+        row = found[0]
+        attributes.append(found[1])
+    while (found := captured.prefixes.get(row - 1) or _doc_block(captured, row)) is not None:
+        first, node, text = found
+        line_start = captured.source.rfind(b"\n", 0, node.start_byte) + 1
+        line_end = captured.source.find(b"\n", node.end_byte - 1)
+        rest = captured.source[node.end_byte : line_end] if line_end >= 0 else b""
+        # `#` alone: in the arguments of a Rust macro an attribute is a token and a group.
+        if captured.source[line_start : node.start_byte].strip() not in (b"", b"#") or _is_code(rest):
+            break  # a trailing comment belongs to the code before it, an attribute to what follows on its line
+        if text is None:
+            attributes.append(node)
+        else:
+            comments.append(text)
+        row = first
+    return row, comments[::-1], attributes[::-1]
+
+
+def _is_code(rest: bytes) -> bool:
+    """Whether what follows an attribute on its line is more than a comment."""
+    rest = rest.strip()
+    return bool(rest) and not rest.startswith((b"#", b"//", b"/*", b"--", b"%"))
+
+
+def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | None:
+    """A `/** */` comment that one blank line separates from the definition at `row`."""
+    found = captured.prefixes.get(row - 2)
+    if found is None or not captured.source.startswith(b"/**", found[1].start_byte):
+        return None
+    gap = captured.source[found[1].end_byte : found[1].end_byte + 200].split(b"\n", 2)
+    return found if len(gap) > 2 and not gap[0].strip() and not gap[1].strip() else None
+
+
+def signature(captured: Captured, entity: Entity) -> str:
+    body = entity.body or entity.node.child_by_field_name("body")
+    start = entity.node.start_byte
+    if body is not None and body.start_byte > start:
+        text = captured.source[start : body.start_byte]
+    else:
+        text = captured.source[start : min(entity.end, start + 4 * MAX_SIGNATURE)]
+        name_end = entity.name_node.end_byte - start if entity.name_node is not None else 0
+        stop = text.find(b"\n", name_end)
+        while stop >= 0 and text.count(b"(", 0, stop) > text.count(b")", 0, stop):
+            stop = text.find(b"\n", stop + 1)  # parameters go on over several lines
+        text = text if stop < 0 else text[:stop]
+    signature = SPACE.sub(" ", text.decode("utf-8", "replace")).strip()
+    signature = signature.removesuffix("=>").rstrip("{:=; ") if body is not None else signature.rstrip("{,; ")
+    return signature if len(signature) <= MAX_SIGNATURE else signature[: MAX_SIGNATURE - 1] + "…"
+
+
+def clean_doc(text: str, is_string: bool) -> str:
+    if not text:
+        return ""
+    if is_string:
+        text = _CONTINUED.sub("", _QUOTES.sub("", text.strip()))
+    else:
+        text = "\n".join(_COMMENT_MARKS.sub("", line).strip() for line in text.splitlines())
+    text = text.strip()
+    return text if len(text) <= MAX_DOC else text[: MAX_DOC - 1] + "…"
+
+
+def exported(spec: LanguageSpec, captured: Captured, entity: Entity, owner: Symbol | None) -> bool:
+    """Whether other files can see it: by its modifiers and name; a member without modifiers of an interface or an
+    enum is as visible as that is."""
+    if spec.private_name is not None and spec.private_name.search(entity.name):
+        return False
+    if spec.private is None and spec.public is None:
+        return spec.visibility_default
+    assert entity.name_node is not None
+    line_start = captured.source.rfind(b"\n", 0, entity.start) + 1
+    head = captured.source[line_start : entity.name_node.start_byte].decode("utf-8", "replace")
+    if spec.private is not None and spec.private.search(head):
+        return False
+    if spec.public is not None and spec.public.search(head):
+        return True
+    if owner is not None and owner.kind in ("interface", "trait", "enum"):
+        return owner.exported
+    return spec.visibility_default

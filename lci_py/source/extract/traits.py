@@ -1,0 +1,219 @@
+"""What decides whether a second definition of a name contradicts the first: traits, and the definition's own text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_left
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tree_sitter import Node
+
+    from lci_py.source.dataflow.lower import Anonymous
+    from lci_py.source.syntax.captures import Captured, Entity
+    from lci_py.types import Symbol
+
+#: accessor: reads, writes or deletes a property of the name. overload: one of several signatures, or implementations
+#: chosen by argument. decorated: a decorator may keep it under another name. declaration: has no body. partial: one
+#: part of several. weak: gives way to another definition. static: of the class, not of its objects. expect: stands for
+#: a definition per platform. impl:X: of the implementation X, of which a type has several. local: inside a function.
+TRAITS = ("accessor", "overload", "decorated", "declaration", "partial", "weak", "static", "expect", "impl", "local")
+
+_APART = FUNCTION_KINDS | TYPE_KINDS
+_MAX_ATTRIBUTES = 2000  # characters that are looked at
+_DECORATOR = re.compile(r"^\s*@\s*([\w.]+)", re.MULTILINE)
+_ACCESSORS = frozenset({"setter", "getter", "deleter"})
+_CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
+_WEAK = re.compile(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
+_MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
+_HEAD_NODES = 12  # children before the name that are looked at
+#: Members in JavaScript and Lua, which stand in no class, object or table with a name if they have no parent.
+_UNOWNED = frozenset({"method_definition", "pair", "field"})
+_BODILESS = frozenset({
+    "function_signature", "method_signature", "abstract_method_signature", "function_signature_item",
+    "protocol_function_declaration",
+})  # fmt: skip
+
+
+def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes: str) -> str:
+    """The traits of one definition, words of `TRAITS` separated by blanks.
+
+    Args:
+        language: Of its file.
+        kind: Its kind.
+        node: The definition.
+        name_node: Its name.
+        attributes: The text of the attributes and decorators above it.
+    """
+    read = _READERS.get(language)
+    return " ".join(dict.fromkeys(read(kind, node, name_node, attributes))) if read is not None else ""
+
+
+def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous | None = None) -> list[Symbol]:
+    """The symbols with the digest of each one's text, without the functions and types in it, which have their own, and
+    with the trait `local` where a function is around, also one of the `anonymous`, or an object without a name."""
+    spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
+    inner: dict[int, list[tuple[int, int]]] = {}
+    local: list[bool] = []
+    for number, symbol in enumerate(symbols):
+        around = symbol.parent
+        inside = 0 <= around < number and (local[around] or symbols[around].kind in FUNCTION_KINDS)
+        if not inside and anonymous is not None:
+            start = spans[number].start
+            inside = 0 <= anonymous.at(start)[1] < start
+        inside = inside or _in_local(captured.entities, spans[number])
+        inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
+        local.append(inside)
+        if around >= 0 and symbol.kind in _APART:
+            inner.setdefault(around, []).append((spans[number].start, spans[number].end))
+    headers: dict[int, str] = {}
+    statics = sorted(captured.statics)
+    made: list[Symbol] = []
+    for number, symbol in enumerate(symbols):
+        entity = spans[number]
+        digest = hashlib.blake2b(digest_size=8)
+        at = entity.start
+        if number in inner and symbol.kind not in FUNCTION_KINDS:
+            for start, end in sorted(inner[number]):
+                if at <= start and end <= entity.end:
+                    digest.update(captured.source[at:start])
+                    at = end
+        digest.update(captured.source[at : entity.end].replace(b"\r\n", b"\n"))
+        outer = entity.outer
+        if outer >= 0 and captured.entities[outer].role == "scope" and outer not in headers:
+            headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"
+        # Kotlin: the members of an `expect class` have no body either, and no word that says so.
+        expected = 0 <= symbol.parent < number and "expect" in made[symbol.parent].traits.split()
+        words = (
+            symbol.traits,
+            _static(statics, entity, spans.get(symbol.parent)),
+            headers.get(outer) or _specialised(symbols, symbol.parent),
+            "local" if local[number] else "",
+            "expect" if expected else "",
+        )
+        made.append(replace(symbol, digest=digest.hexdigest(), traits=" ".join(filter(None, words))))
+    return made
+
+
+def _in_local(entities: list[Entity], entity: Entity) -> bool:
+    """Whether a local scope (a lambda, a block) lies between a definition and the one around it."""
+    outer = entity.outer
+    while outer >= 0 and entities[outer].symbol < 0:
+        if entities[outer].role == "local":
+            return True
+        outer = entities[outer].outer
+    return False
+
+
+def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None) -> str:
+    """The trait of a member of the class itself."""
+    last = bisect_left(ranges, (entity.start, 0)) - 1
+    if last < 0 or ranges[last][1] <= entity.start:
+        return ""
+    return "static" if around is None or ranges[last][0] > around.start else ""
+
+
+def _specialised(symbols: list[Symbol], parent: int) -> str:
+    """The same for a member of a specialisation: `template <> struct hash<int>`."""
+    around = symbols[parent] if parent >= 0 else None
+    if around is None or f"{around.name}<" not in around.signature:
+        return ""
+    return f"impl:{hashlib.blake2b(around.signature.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
+
+
+def _header(source: bytes, entity: Entity) -> str:
+    """A hash of what stands before the body of an implementation: type, trait, type parameters, bounds."""
+    body = entity.node.child_by_field_name("body")
+    end = min(body.start_byte if body is not None else entity.end, entity.start + _MAX_ATTRIBUTES)
+    head = source[entity.start : end]
+    text = re.sub(rb"\s+", b"", head if body is not None else head.partition(b"{")[0])
+    return hashlib.blake2b(text, digest_size=4).hexdigest()
+
+
+# --- by language ------------------------------------------------------------------------------------------------
+
+
+def _python(_kind: str, _node: Node, name_node: Node, attributes: str) -> Iterator[str]:
+    if not attributes:
+        return
+    own = (name_node.text or b"").decode("utf-8", "replace")
+    for decorator in _DECORATOR.findall(attributes[:_MAX_ATTRIBUTES]):
+        first, _, last = decorator.rpartition(".")
+        if last in _ACCESSORS:
+            yield "accessor"
+        elif last in _CHOOSING:
+            yield "overload"
+        elif first == own:
+            yield "accessor"  # `@size.validator`: a part of what is defined above
+        yield "decorated"
+
+
+def _c(_kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
+    # The head as it is written: macros of this name stand where the grammar expects types.
+    head = (node.text or b"")[: max(0, name_node.end_byte - node.start_byte)][-400:].decode("utf-8", "replace")
+    if _WEAK.search(head) or (attributes and _WEAK.search(attributes[:_MAX_ATTRIBUTES])):
+        yield "weak"
+
+
+def _modified(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
+    """JavaScript, TypeScript, C#, Kotlin, Java, PHP, Scala: words before the name."""
+    if node.type in _BODILESS:
+        yield "declaration"
+    for child in node.children[:_HEAD_NODES]:
+        if child.start_byte >= name_node.start_byte:
+            break
+        words = [
+            child.type,
+            *((child.text or b"").decode("utf-8", "replace").split() if "modifier" in child.type else ()),
+        ]
+        for word in words:
+            if word in _MODIFIERS:
+                # A getter may stand alone; the setter beside it is a part of the same property.
+                yield {"set": "accessor", "get": "decorated"}.get(word, word)
+
+
+def _ruby(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:
+    if node.type == "singleton_method":
+        yield "static"
+
+
+def _signature(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:
+    if node.type in _BODILESS:
+        yield "declaration"
+
+
+def _swift(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
+    yield from (word for word in _modified(kind, node, name_node, attributes) if word in ("static", "declaration"))
+
+
+def _objc(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
+    if node.type == "class_interface":
+        # The class itself may differ by platform; a category or an extension adds to it.
+        yield "impl:interface" if node.child_by_field_name("superclass") is not None else "partial"
+    elif node.type == "class_implementation":
+        category = node.child_by_field_name("category")
+        yield "impl:class" if category is None else "partial"
+    elif kind == "function":  # of a variable or a property the word means how it refers
+        yield from _c(kind, node, name_node, attributes)
+    if node.type == "method_declaration":
+        yield "declaration"
+    if node.type.startswith("method_") and node.children[0].type == "+":
+        yield "static"
+
+
+_READERS: dict[str, Callable[[str, Node, Node, str], Iterator[str]]] = {
+    "python": _python,
+    "c": _c,
+    "cpp": _c,
+    "objc": _objc,
+    **dict.fromkeys(("javascript", "typescript", "tsx", "csharp", "kotlin", "java", "php", "scala"), _modified),
+    "ruby": _ruby,
+    "rust": _signature,
+    "swift": _swift,
+}

@@ -1,0 +1,226 @@
+"""The texts of receivers, types and values, cut down to what tells what a name stands for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lci_py.source.dataflow.constraints import EACH_OF, LOCAL, MEMBER_OF, TYPE_OF, Given
+from lci_py.source.syntax.captures import COLON
+from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.types import Call, Symbol
+
+_READ = 1000  # bytes
+_KEPT = 120  # characters
+_OPEN, _CLOSE = "([{", ")]}"
+_GROUPS = re.compile(r"[(\[{]")
+_BEFORE = re.compile(r"[\w)\]>!?}$]$")
+_FIRST = re.compile(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
+#: What keeps two words apart where blanks go: `new Foo`, `await f()`.
+_WORDS = re.compile(
+    r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])"
+)
+#: Names and dots alone have nothing that could be taken out.
+_PLAIN = re.compile(r"[\w.$@]+")
+_CASTS = re.compile(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
+_SPACE = re.compile(r"\s+")
+_ASSIGNMENTS = frozenset(
+    {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
+)
+_BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
+#: What an assignment gives: it counts if the name is declared in the same scope.
+_ASSIGNED = "^"
+#: Per role of `Given`, what a name belongs to.
+_SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
+_VALUES = (
+    ("typed.value", "", ""),
+    ("typed.result", "", ""),
+    ("typed.each", "", "[]"),
+    ("typed.assigned", _ASSIGNED, ""),
+)
+
+
+def outline(captured: Captured, node: Node) -> str:
+    """An expression without blanks and arguments, at most 120 characters: in `a.f(x, y).g[1]` that is `a.f().g[]`.
+
+    In a chain of calls each receiver holds all that come before, so no more than 1,000 bytes are looked at.
+    """
+    start = node.start_byte
+    text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
+    if _PLAIN.fullmatch(text):
+        return text[:_KEPT]
+    text = _WORDS.sub(r"\1" "\0", _CASTS.sub("\0" r"\1" "\0", text))
+    text = _SPACE.sub("", text).replace("\0", " ")
+    if _GROUPS.search(text):
+        text = _without_arguments(text)
+    return text[:_KEPT]
+
+
+def _without_arguments(text: str) -> str:
+    """Empty every group that follows a name; one that stands for itself, as in `(a or b).c`, stays."""
+    kept: list[str] = []
+    depth = 0
+    for part in re.split(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')", text):
+        if not part:
+            continue
+        if part in _OPEN:
+            if depth:
+                depth += 1
+            else:
+                if kept and _BEFORE.search(kept[-1]):
+                    depth = 1
+                kept.append(part)
+        elif part in _CLOSE:
+            if depth:
+                depth -= 1
+            if not depth:
+                kept.append(part)
+        elif not depth:
+            kept.append(part)
+    return "".join(kept)
+
+
+def first_name(text: str) -> str:
+    """The name that an expression begins with, "" if it begins otherwise."""
+    match = _FIRST.match(text)
+    return match.group(1) if match else ""
+
+
+def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
+    """(Scope, name) of everything that is bound in the file: parameters, locals, what a pattern takes apart."""
+    return {
+        (_around(finder, symbols, node, CALLABLE), COLON.sub("", captured.text(node)))
+        for captures in captured.typed
+        for node in captures.get("typed.name", ())
+    }
+
+
+def types_of(
+    captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
+    given: Sequence[Given] | None = None,
+) -> list[Typed]:  # fmt: skip
+    """What is known of types. Of locals, only those that a call depends on.
+
+    Args:
+        captured: What the query has found.
+        finder: Over its entities.
+        symbols: The file's.
+        calls: The file's.
+        given: What the lowering has found, for a language where that says it all.
+    """
+    asked = {call.name for call in calls if not call.receiver}
+    asked.update(first_name(call.receiver) for call in calls if call.receiver)
+    if given is not None:
+        return _types_given(captured, symbols, asked, given)
+    found: dict[Typed, None] = {}
+    for captures in captured.typed:
+        for item in _typed(captured, finder, symbols, captures):
+            found.setdefault(item)
+    declared = {(item.scope, item.name) for item in found if not item.text.startswith(_ASSIGNED)}
+    # In reverse, since a value usually comes from a name bound before.
+    kept = []
+    for item in reversed(found):
+        local = item.name and item.scope >= 0 and symbols[item.scope].kind in FUNCTION_KINDS
+        if local and item.name not in asked:
+            continue
+        if item.text.startswith(_ASSIGNED):
+            if not local or (item.scope, item.name) not in declared:
+                continue  # a field, or a variable of what is around
+            item = replace(item, text=item.text[1:])
+        if not local and not item.text:
+            continue
+        if item.text.startswith("="):
+            asked.add(first_name(item.text[1:]))
+        kept.append(item)
+    kept.reverse()
+    return kept
+
+
+def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str], given: Sequence[Given]) -> list[Typed]:
+    kept: list[Typed] = []
+    for around, role, name, what, node in reversed(given):
+        scope = around
+        kinds = _SCOPES[role]
+        while scope >= 0 and symbols[scope].kind not in kinds:
+            scope = symbols[scope].parent
+        local = name and scope >= 0 and symbols[scope].kind in FUNCTION_KINDS
+        if (local and name not in asked) or (scope < 0 and role != LOCAL) or (not local and node is None):
+            continue
+        text = ""
+        if node is not None and what == TYPE_OF:
+            text = _type(captured.text(node))
+        elif node is not None:
+            text = f"={outline(captured, node)}{EACH_OF if what == EACH_OF else ''}"
+            asked.add(first_name(text[1:]))
+        if local or text:
+            kept.append(Typed(scope, name, text, around if role == MEMBER_OF else scope))
+    return list(dict.fromkeys(reversed(kept)))
+
+
+def _typed(
+    captured: Captured, finder: Finder, symbols: Sequence[Symbol], captures: dict[str, list[Node]]
+) -> Iterator[Typed]:
+    texts = _texts(captured, captures)
+    for node in captures.get("typed.alias", ()):
+        yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
+    for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
+        place = _around(finder, symbols, node, FUNCTION_KINDS)
+        if place >= 0:
+            yield from (Typed(place, "", text, place) for text in texts)
+    # Ruby's `@x` says by itself that it is a member.
+    names = captures.get("typed.name", [])
+    members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
+    for node in (*captures.get("typed.member", ()), *members):
+        place = _around(finder, symbols, node, TYPE_KINDS)
+        within = _around(finder, symbols, node, FUNCTION_KINDS | TYPE_KINDS)
+        if place >= 0:
+            yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
+    for node in names if not members else ():
+        place = _around(finder, symbols, node, CALLABLE)
+        name = COLON.sub("", captured.text(node)).lstrip("$")
+        yield from (Typed(place, name, text, place) for text in texts or [""])
+
+
+def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
+    """What stands in a match for types and values, as in `Typed.text`."""
+    texts = []
+    for role in ("typed.type", "typed.return"):
+        texts += [_type(captured.text(node)) for node in captures.get(role, ())]
+    for role, before, after in _VALUES:
+        texts += [f"{before}={outline(captured, _given(node))}{after}" for node in captures.get(role, ())]
+    return texts
+
+
+def _given(node: Node) -> Node:
+    """What has the value of an expression: in `x = y` that is `y`, in a block its last expression."""
+    while True:
+        inner = None
+        if node.type in _ASSIGNMENTS:
+            inner = node.child_by_field_name("right")
+        elif node.type in _BLOCKS and node.named_child_count:
+            inner = node.named_child(node.named_child_count - 1)
+        if inner is None:
+            return node
+        node = inner
+
+
+def _type(text: str) -> str:
+    if not _PLAIN.fullmatch(text):
+        text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text)).replace("\0", " ")
+    return text.lstrip(":").removeprefix("->")[:_KEPT]
+
+
+def _around(finder: Finder, symbols: Sequence[Symbol], node: Node, kinds: frozenset[str]) -> int:
+    """The innermost symbol of one of the kinds around a node, -1 if there is none."""
+    place = finder.symbol(node.start_byte)
+    while place >= 0 and symbols[place].kind not in kinds:
+        place = symbols[place].parent
+    return place

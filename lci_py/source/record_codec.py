@@ -1,0 +1,131 @@
+"""A file's record as bytes: how it travels from a worker to the index, and how the cache keeps it.
+
+A zlib stream over the length of a JSON header (four bytes, little-endian), the header, three runs of numbers (the
+digests of the chunks' lines, 8 bytes each, the chunks' words and their counts, int32), and the constraints of
+`source.dataflow.constraints`. Nothing in it says where the file lies or when it was written: the same content under another name has
+the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass, fields
+from itertools import accumulate, pairwise
+from operator import attrgetter
+
+from lci_py.source.file_record import FileRecord
+from lci_py.types import Base, Call, Chunk, Claim, Extract, Handed, Import, Lambda, Symbol, Typed
+
+#: Changes when the bytes change their meaning; part of the cache's keys.
+VERSION = 5
+#: A record is not larger than some times its file, whose size is bounded.
+_MAX_BYTES = 1 << 30
+# Not `astuple`, which copies what it finds, and takes longer than the rest of this module.
+_SYMBOL, _CALL, _IMPORT, _BASE, _TYPED = (
+    attrgetter(*(field.name for field in fields(kind))) for kind in (Symbol, Call, Import, Base, Typed)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a content lies: what its record's bytes leave out."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    sha: str
+
+
+def encode(record: FileRecord) -> bytes:
+    """The record without its place."""
+    found = record.extract
+    header = json.dumps(
+        {
+            "language": found.language,
+            "package": found.package,
+            "errors": found.has_errors,
+            "limit": found.limit,
+            "handed": (found.handed.whole, found.handed.chunks),
+            "generated": record.generated,
+            "lines": record.lines,
+            "symbols": list(map(_SYMBOL, found.symbols)),
+            "calls": list(map(_CALL, found.calls)),
+            "imports": list(map(_IMPORT, found.imports)),
+            "bases": list(map(_BASE, found.bases)),
+            "types": list(map(_TYPED, found.types)),
+            "lambdas": found.lambdas,
+            "claims": found.claims,
+            "flow": len(found.flow),
+            "chunks": [(chunk.symbol, chunk.line, chunk.end_line) for chunk in found.chunks],
+            "texts": [chunk.text for chunk in found.chunks] if any(chunk.text for chunk in found.chunks) else None,
+            "words": record.words,
+            "bags": [len(ids) for ids, _ in record.bags],
+        },
+        separators=(",", ":"),
+    ).encode("ascii")
+    parts = [len(header).to_bytes(4, "little"), header, *record.digests]
+    parts += [ids for ids, _ in record.bags]
+    parts += [counts for _, counts in record.bags]
+    parts.append(found.flow)
+    return zlib.compress(b"".join(parts), 1)
+
+
+def decode(data: bytes, place: Place) -> FileRecord:
+    """The record of a file.
+
+    Raises:
+        ValueError: The bytes are not what `encode` made.
+    """
+    try:
+        return _decode(data, place)
+    except (zlib.error, TypeError, KeyError, IndexError, RecursionError) as error:
+        raise ValueError(f"not a record: {error}") from error
+
+
+def _decode(data: bytes, place: Place) -> FileRecord:
+    inflate = zlib.decompressobj()
+    plain = inflate.decompress(data, _MAX_BYTES)
+    if not inflate.eof:
+        raise ValueError("not a record: cut off")
+    length = int.from_bytes(plain[:4], "little")
+    header = json.loads(plain[4 : 4 + length])
+    texts = header["texts"] or [""] * len(header["chunks"])
+    rows = zip(header["chunks"], texts, strict=True)
+    chunks = tuple(Chunk(symbol, line, end_line, text) for (symbol, line, end_line), text in rows)
+    ends = list(accumulate(header["bags"], initial=0))
+    digests = 4 + length
+    ids = digests + 8 * len(chunks)
+    counts = ids + ends[-1]
+    flow = counts + ends[-1]
+    if len(plain) != flow + header["flow"] or header["flow"] < 0 or len(header["bags"]) != len(chunks):
+        raise ValueError("not a record: its parts do not fit together")
+    spans = list(pairwise(ends))
+    return FileRecord(
+        path=place.path,
+        size=place.size,
+        mtime_ns=place.mtime_ns,
+        sha=place.sha,
+        lines=header["lines"],
+        skip="",
+        extract=Extract(
+            language=header["language"],
+            package=header["package"],
+            symbols=tuple(Symbol(*item) for item in header["symbols"]),
+            calls=tuple(Call(*item) for item in header["calls"]),
+            imports=tuple(Import(*item) for item in header["imports"]),
+            bases=tuple(Base(*item) for item in header["bases"]),
+            types=tuple(Typed(*item) for item in header["types"]),
+            lambdas=tuple(Lambda(*item) for item in header["lambdas"]),
+            claims=tuple(Claim(*item) for item in header["claims"]),
+            flow=plain[flow:],
+            chunks=chunks,
+            has_errors=header["errors"],
+            limit=header["limit"],
+            handed=Handed(header["handed"][0], tuple(header["handed"][1])),
+        ),
+        words=tuple(header["words"]),
+        bags=tuple((plain[ids + a : ids + b], plain[counts + a : counts + b]) for a, b in spans),
+        digests=tuple(plain[digests + 8 * i : digests + 8 * i + 8] for i in range(len(chunks))),
+        generated=header["generated"],
+    )

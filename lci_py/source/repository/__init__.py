@@ -1,0 +1,1 @@
+"""Which files a repository has: walk, ignore rules, git."""

@@ -1,0 +1,357 @@
+"""Other branches of a repository, read from git's objects: nothing is checked out, and none of its programs runs.
+
+git is asked for refs, trees and blobs alone. It never looks at the work tree or at its own index: comparing those would
+run the filters that a repository's configuration names. Neither does it fetch what a partial clone lacks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import selectors
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from lci_py.source.repository.git import git_root, ref_tips
+
+#: git says nothing for so long: a file system hangs.
+STALL_SECONDS = 60.0
+#: Paths of one tree. A few objects can make a tree of any size, in which each folder is the same one again.
+MOST_PATHS = 2_000_000
+_MOST_BYTES = 1 << 30
+_BLOCK = 1 << 16
+#: Lines that are asked at once: they, and the answers to them, fit into a pipe.
+_AT_ONCE = 200
+#: Paths that a tree is asked for one by one; for more, the whole of it is read.
+_FEW_PATHS, _FEW_BYTES = 500, 60_000
+_PLACES = ("refs/heads/", "refs/remotes/", "refs/tags/")
+# As git-check-ref-format has it; what is none of these cannot be a ref, nor mean anything else to git.
+_NO_REF = re.compile(r"[\0-\x20\x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|//|^/|/$|\.$|(?:^|/)\.|\.lock(?:/|$)|^@$")
+_LONGEST_NAME = 1000
+_COMMIT = "^{commit}"
+_A_FOLDER = "040000"
+_MODES = {"100644", "100755", "100664"}
+# What says that the repository, or its objects, are elsewhere: a hook is called with these.
+_ELSEWHERE = frozenset({
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE",
+})  # fmt: skip
+
+_UNREADABLE = "its objects are not all in this clone, or git cannot read them"
+UNKNOWN = "no branch or tag has this name"
+
+
+class GitTrouble(Exception):
+    """git cannot be asked, or does not answer; the text says why."""
+
+
+class Tip(NamedTuple):
+    """A branch that was asked for."""
+
+    name: str  # as it was asked for
+    ref: str  # refs/…, "" if nothing has the name
+    tip: str  # the object that the ref names; of an annotated tag, the tag
+    commit: str  # "" if there is a problem
+    problem: str = ""
+
+
+def _refs_of(name: str) -> list[str]:
+    """The refs that a name can mean, the first of which that is there counts."""
+    whole = [name] if name.startswith("refs/") else []
+    part = [f"refs/{name}"] if name.startswith(("heads/", "remotes/", "tags/")) else []
+    return [*whole, *(place + name for place in _PLACES), *part]
+
+
+def is_ref_name(name: str) -> bool:
+    """Whether a branch can be called that. A name that is not UTF-8 could not be shown."""
+    return 0 < len(name) <= _LONGEST_NAME and _NO_REF.search(name) is None
+
+
+# --- which commits ------------------------------------------------------------------------------------------------
+
+
+def resolve(root: Path, names: Sequence[str]) -> list[Tip]:
+    """What git knows of some names: local branches first, then remote-tracking ones, then tags; and then, as `git
+    switch` does, a branch that one remote alone has.
+    """
+    try:
+        with Repository(root) as repository:
+            found = [repository.tip(name) for name in names]
+            return [tip if tip.problem != UNKNOWN else _of_a_remote(repository, tip) for tip in found]
+    except GitTrouble as error:
+        return [Tip(name, "", "", "", str(error)) for name in names]
+
+
+def _of_a_remote(repository: Repository, tip: Tip) -> Tip:
+    refs = repository.refs([f"refs/remotes/*/{tip.name}"]) if is_ref_name(tip.name) else []
+    return repository.tip(tip.name, refs) if len(refs) == 1 else tip
+
+
+def near_misses(root: Path, name: str) -> list[str]:
+    """Names of branches and tags like one that nothing has."""
+    from difflib import get_close_matches
+
+    try:
+        with Repository(root) as repository:
+            refs = repository.refs(_PLACES)
+    except GitTrouble:
+        return []
+    names = dict.fromkeys(ref.split("/", 2)[2] for ref in refs)
+    return get_close_matches(name, names, 3)
+
+
+def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
+    """Whether the refs are, by their files alone, what they were when these tips were found; False if in doubt."""
+    was = {tip.name: tip for tip in known}
+    refs = {name: [*_refs_of(name), was[name].ref] for name in names if name in was and not was[name].problem}
+    now = ref_tips(root, dict.fromkeys(ref for some in refs.values() for ref in some))
+    for name in names:
+        first = next((ref for ref in refs.get(name, ()) if ref in now), None)
+        if first is None or (first, now[first]) != (was[name].ref, was[name].tip):
+            return False
+    return True
+
+
+# --- what they hold -----------------------------------------------------------------------------------------------
+
+
+class Repository:
+    """Asks git about the work tree around a folder. Use it as a context manager: no process of git's outlives it."""
+
+    def __init__(self, root: Path) -> None:
+        """
+        Raises:
+            GitTrouble: There is no work tree.
+        """
+        top = git_root(root)
+        if top is None:
+            raise GitTrouble("not in a git work tree")
+        self._top = top
+        relative = os.path.relpath(os.path.realpath(root), top).replace(os.sep, "/")
+        self._prefix = "" if relative == "." else relative + "/"
+        self._checker: _Asked | None = None
+        self._reader: _Asked | None = None
+
+    def __enter__(self) -> Repository:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        for asked in (self._checker, self._reader):
+            if asked is not None:
+                asked.close()
+
+    def tip(self, name: str, refs: Sequence[str] = ()) -> Tip:
+        """The tip of the first of some refs that is there; by default those that a name can mean."""
+        if not is_ref_name(name):
+            return Tip(name, "", "", "", UNKNOWN)
+        for ref in refs or _refs_of(name):
+            (tip, _, _), (commit, kind, _) = self._check([ref, ref + _COMMIT])
+            if tip and kind == "commit":
+                return Tip(name, ref, tip, commit)
+            if tip or ref_tips(self._top, [ref]):
+                return Tip(name, ref, tip, "", "its commit is not in this clone")
+        return Tip(name, "", "", "", UNKNOWN)
+
+    def refs(self, patterns: Iterable[str]) -> list[str]:
+        """The refs that match."""
+        command = ["for-each-ref", "--format=%(refname)", "--end-of-options", *patterns]
+        data = b"\n".join(self._records(command, b"\n"))
+        return [line for line in data.decode("utf-8", "replace").split("\n") if line.startswith("refs/")]
+
+    def tree(self, commit: str, paths: Sequence[str] | None = None) -> dict[str, str]:
+        """The files of a commit below the root.
+
+        Args:
+            commit: Its id.
+            paths: Only these, if they are few.
+        Returns:
+            Path -> id of the blob; "" for what is there and no regular file. Names that are not UTF-8 are left out.
+        Raises:
+            GitTrouble: Objects are missing, the tree is too large, or git does not answer.
+        """
+        few = paths is not None and len(paths) <= _FEW_PATHS and sum(map(len, paths)) <= _FEW_BYTES
+        wanted = [self._prefix + path for path in paths] if few and paths is not None else [self._prefix or None]
+        if few and not wanted:
+            return {}
+        command = ["ls-tree", "-z", "--full-tree", "--end-of-options", commit, *filter(None, wanted)]
+        asked = frozenset(wanted)  # git also lists what is beside some of them
+        found: dict[str, str] = {}
+        for record in self._records(command if few else [command[0], "-r", *command[1:]], b"\0"):
+            info, _, name = record.partition(b"\t")
+            mode, _, oid = info.decode("ascii", "replace").split(" ", 2)
+            try:
+                path = name.decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            if path.startswith(self._prefix) and mode != _A_FOLDER and (not few or path in asked):
+                found[path[len(self._prefix) :]] = oid if mode in _MODES else ""
+            if len(found) > MOST_PATHS:
+                raise GitTrouble(f"more than {MOST_PATHS:,} files")
+        return found
+
+    def changed(self, old: str, new: str) -> set[str] | None:
+        """The paths below the root that two commits have other contents of; None if that cannot be told."""
+        command = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new, "--"]
+        try:
+            names = [name.decode("utf-8", "surrogateescape") for name in self._records(command, b"\0")]
+        except GitTrouble:
+            return None
+        return {name[len(self._prefix) :] for name in names if name.startswith(self._prefix)}
+
+    def sizes(self, oids: Sequence[str]) -> dict[str, int]:
+        """The sizes of those blobs that are there, in bytes.
+
+        Raises:
+            GitTrouble: git has ended, as some of its releases do in a partial clone.
+        """
+        found = {}
+        for start in range(0, len(oids), _AT_ONCE):
+            some = oids[start : start + _AT_ONCE]
+            for oid, (_, kind, size) in zip(some, self._check(some), strict=True):
+                if kind == "blob":
+                    found[oid] = size
+        return found
+
+    def blob(self, oid: str, most: int) -> bytes:
+        """A blob's content.
+
+        Raises:
+            GitTrouble: It is not there, or larger than `most` bytes.
+        """
+        if self._reader is None:
+            self._reader = _Asked(self._top, ["cat-file", "--batch"])
+        self._reader.ask([oid])
+        _, kind, size = self._reader.answer(oid)
+        if kind != "blob" or size > most:
+            raise GitTrouble(f"{oid} is not a blob that can be read")
+        return self._reader.take(size + 1)[:-1]
+
+    def _check(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
+        """Id, type and size of each object, ("", "", 0) for one that is not there."""
+        if self._checker is None:
+            self._checker = _Asked(self._top, ["cat-file", "--batch-check"])
+        self._checker.ask(names)
+        return [self._checker.answer(name) for name in names]
+
+    def _records(self, command: Sequence[str], end: bytes) -> Iterator[bytes]:
+        """What a command prints, cut at `end`."""
+        asked = _Asked(self._top, command)
+        try:
+            asked.ask(())
+            yield from asked.records(end)
+        finally:
+            asked.close()
+
+
+def blob_id(data: bytes, like: str) -> str:
+    """The id that git gives to a content, with the hash that another id was made with."""
+    head = b"blob %d\0" % len(data)
+    made = hashlib.sha256(head) if len(like) == 64 else hashlib.sha1(head, usedforsecurity=False)
+    made.update(data)
+    return made.hexdigest()
+
+
+class _Asked:
+    """A process of git's with a pipe to it and one from it, which is not waited for without end."""
+
+    def __init__(self, top: Path, command: Sequence[str]) -> None:
+        environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+        environment |= {
+            "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # the second for a git that knows not the first
+            "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_TERMINAL_PROMPT": "0",
+            "GIT_CEILING_DIRECTORIES": str(top.parent), "LC_ALL": "C",
+        }  # fmt: skip
+        full = ["git", "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", *command]
+        try:
+            self._process = subprocess.Popen(
+                full, cwd=top, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, bufsize=0,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            raise GitTrouble(f"git cannot be run ({getattr(error, 'strerror', None) or error})") from error
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._to, self._from = self._process.stdin, self._process.stdout
+        self._buffer = bytearray()
+        self._ready = selectors.DefaultSelector()
+        self._ready.register(self._from, selectors.EVENT_READ)
+
+    def ask(self, names: Sequence[str]) -> None:
+        """One line per name; none says that there will be no more."""
+        try:
+            if names:
+                self._to.write(b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names))
+            else:
+                self._to.close()
+        except OSError as error:
+            raise GitTrouble("git ended early") from error
+
+    def answer(self, name: str) -> tuple[str, str, int]:
+        """Id, type and size from a line of cat-file's, ("", "", 0) if the object is not there."""
+        line = self._until(b"\n").decode("utf-8", "surrogateescape")
+        fields = line[:-1].split(" ")
+        if line[:-1] == f"{name} missing" or len(fields) != 3 or not fields[2].isdigit():
+            return "", "", 0
+        return fields[0], fields[1], int(fields[2])
+
+    def take(self, size: int) -> bytes:
+        """The next so many bytes."""
+        while len(self._buffer) < size:
+            self._more()
+        data = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return data
+
+    def records(self, end: bytes) -> Iterator[bytes]:
+        """All that comes, cut at `end`, to the end.
+
+        Raises:
+            GitTrouble: It is too much, or git says that it failed.
+        """
+        total = 0
+        while block := self._read():
+            total += len(block)
+            if total > _MOST_BYTES:
+                raise GitTrouble("git says too much")
+            self._buffer += block
+            *whole, rest = bytes(self._buffer).split(end)
+            self._buffer = bytearray(rest)
+            yield from whole
+        if self._buffer:
+            yield bytes(self._buffer)
+        try:
+            failed = self._process.wait(STALL_SECONDS)
+        except subprocess.TimeoutExpired:
+            failed = 1
+        if failed:
+            raise GitTrouble(_UNREADABLE)
+
+    def _until(self, end: bytes) -> bytes:
+        while (at := self._buffer.find(end)) < 0:
+            self._more()
+        return self.take(at + 1)
+
+    def _more(self) -> None:
+        block = self._read()
+        if not block:
+            raise GitTrouble(_UNREADABLE)
+        self._buffer += block
+
+    def _read(self) -> bytes:
+        limit = time.monotonic() + STALL_SECONDS
+        if not self._ready.select(max(0.0, limit - time.monotonic())):
+            raise GitTrouble(f"git has not answered for {STALL_SECONDS:.0f} seconds")
+        return os.read(self._from.fileno(), _BLOCK)
+
+    def close(self) -> None:
+        self._ready.close()
+        self._process.kill()
+        for pipe in (self._to, self._from):
+            try:
+                pipe.close()
+            except OSError:  # what was to be written is of no use any more
+                continue
+        self._process.wait()

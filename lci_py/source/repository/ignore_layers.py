@@ -1,0 +1,145 @@
+"""Which ignore files are in force in which folder of a walk."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from lci_py.source.repository.git import IgnoreRules, common_dir, git_root, global_excludes, parse_ignore_file
+
+# Strongest first, as in ripgrep: a kind of file beats a weaker kind whatever the depth of the two.
+IGNORE_FILES = (".lciignore", ".ignore", ".gitignore")
+_GIT = 2  # the index of .gitignore
+_MAX_IGNORE_BYTES = 1 << 20
+
+
+class Layer(NamedTuple):
+    """An ignore file in force. A path of the walk is, relative to that file, `prefix + path[cut:]`."""
+
+    rules: IgnoreRules
+    prefix: str
+    cut: int
+    source: str = ""  # the file, for a person: relative to the walk's root if it lies in the tree
+
+
+# Per kind of ignore file, deepest first; last, git's global excludes. Empty if ignore files are not used.
+Layers = tuple[tuple[Layer, ...], ...]
+
+
+def outer_layers(root: Path) -> Layers:
+    """The rules in force at `root` that do not come from files in or below it."""
+    resolved = root.resolve()
+    top = git_root(root) or resolved
+    found: list[list[Layer]] = [[], [], []]
+    for folder in resolved.parents:
+        if folder == top or top in folder.parents:
+            prefix = resolved.relative_to(folder).as_posix() + "/"
+            for kind, name in enumerate(IGNORE_FILES):
+                found[kind] += _load(os.path.join(folder, name), prefix, source=_upwards(prefix) + name)
+    prefix = "" if top == resolved else resolved.relative_to(top).as_posix() + "/"
+    found[_GIT] += _load_excludes(top, prefix)
+    excludes = _load(global_excludes(root), prefix, follow=True, source="git's global excludes")
+    return (*map(tuple, found), tuple(excludes))
+
+
+def _upwards(prefix: str) -> str:
+    return "../" * prefix.count("/")
+
+
+def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], handle: int) -> Layers:
+    """The rules in force in a folder.
+
+    Args:
+        layers: Those in force around it.
+        folder: Its path, with a "/" at the end.
+        relative: The same from the walk's root, "" for the root itself.
+        names: Of its entries.
+        handle: A descriptor of it.
+    """
+    if not layers or names.isdisjoint((*IGNORE_FILES, ".git")):
+        return layers
+    cut = len(relative)
+    found = [list(kind) for kind in layers]
+    if ".git" in names and relative:  # a repository of its own: the outer one's files do not reach into it
+        found[_GIT] = _load_excludes(Path(folder), "", cut)
+    for kind, name in enumerate(IGNORE_FILES):
+        if name in names:
+            found[kind][:0] = _load(name, "", cut, folder=handle, source=relative + name)
+    return tuple(map(tuple, found))
+
+
+def ignored_by(root: Path, path: str) -> str | None:
+    """The ignore file that leaves a path out, as a person names it; None if none does, as the tree is now.
+
+    Args:
+        root: Of the walk.
+        path: Relative to it, POSIX; of a folder with a "/" at the end. No folder above it is left out.
+    """
+    layers = outer_layers(root)
+    names = path.rstrip("/").split("/")
+    for depth in range(len(names)):
+        relative = "".join(f"{name}/" for name in names[:depth])
+        folder = os.path.join(root, relative)
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            layers = layers_inside(layers, folder, relative, set(os.listdir(handle)), handle)
+        except OSError:
+            return None
+        finally:
+            os.close(handle)
+    bare = path.rstrip("/")
+    for layer in (layer for kind in layers for layer in kind):
+        verdict = layer.rules.match(names[-1], layer.prefix + bare[layer.cut :], path.endswith("/"))
+        if verdict is not None:
+            return layer.source if verdict else None
+    return None
+
+
+def _load(
+    path: str, prefix: str, cut: int = 0, *, follow: bool = False, folder: int | None = None, source: str = ""
+) -> list[Layer]:
+    """The ignore file at `path`, if it says anything. In the tree, a symlink is not read: it may lead anywhere."""
+    # Looked at once it is open: what was a file a moment ago may be a link or a FIFO by now.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        handle = os.open(path, flags, dir_fd=folder)
+    except (OSError, ValueError):
+        return []
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return []
+        with open(handle, "rb", closefd=False) as file:
+            rules = parse_ignore_file(file.read(_MAX_IGNORE_BYTES))
+    except OSError:
+        return []
+    finally:
+        os.close(handle)
+    return [Layer(rules, prefix, cut, source)] if rules else []
+
+
+def _load_excludes(top: Path, prefix: str, cut: int = 0) -> list[Layer]:
+    common = common_dir(top)
+    if common is None:
+        return []
+    return _load(os.path.join(common, "info", "exclude"), prefix, cut, follow=True, source=".git/info/exclude")
+
+
+def folders_towards(globs: Iterable[str]) -> IgnoreRules:
+    """The folders below which one of `globs` can match."""
+    lines: list[str] = []
+    for glob in globs:
+        segments = glob.removesuffix("/").removeprefix("/").split("/")
+        if glob.startswith("!"):
+            continue
+        if "/" not in glob.removesuffix("/") or segments[0] == "**":
+            return IgnoreRules(["*"])
+        deep = segments.index("**") if "**" in segments else len(segments) - 1
+        lines += ["/" + "/".join(segments[:end]) + "/" for end in range(1, deep + 1)]
+        lines += ["/" + "/".join(segments[:deep]) + "/**/"] if "**" in segments else []
+    return IgnoreRules(lines)

@@ -1,0 +1,97 @@
+"""Whether the walk would take a file that is not here, such as one of another branch: its rules, by path alone."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from lci_py.source.repository.git import IgnoreRules
+from lci_py.source.repository.ignore_layers import Layers, folders_towards, layers_inside, outer_layers
+from lci_py.source.repository.paths import ALWAYS_SKIPPED
+from lci_py.source.repository.walk import WalkOptions, rule
+
+_FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+
+
+class _Folder(NamedTuple):
+    layers: Layers
+    reason: str | None
+    included: bool
+
+
+class TreeRules:
+    """The rules in force below a root: the settings' globs, and the ignore files that are here."""
+
+    def __init__(self, root: Path, options: WalkOptions) -> None:
+        """
+        Raises:
+            BadGlobError: If a glob of `options` is malformed.
+        """
+        self._root = root
+        self._options = options
+        self._exclude = IgnoreRules(options.exclude, strict=True)
+        self._include = IgnoreRules(options.include, strict=True)
+        self._holds_included = folders_towards(options.include)
+        self._folders: dict[str, _Folder | None] = {}
+
+    def takes(self, path: str) -> bool:
+        """Whether the walk would list a file with this path, if its size and mode allow it."""
+        folders = path.split("/")
+        name = folders.pop()
+        at = ""
+        folder = self._top
+        for part in folders:
+            inner = at + part + "/"
+            if inner not in self._folders:
+                self._folders[inner] = self._enter(part, at, folder)
+            found = self._folders[inner]
+            if found is None:
+                return False
+            folder, at = found, inner
+        reason, included = self._judge(name, path, False, folder)
+        return reason is None or (included and reason != "excluded")
+
+    @cached_property
+    def _top(self) -> _Folder:
+        outer = outer_layers(self._root) if self._options.use_ignore_files else ()
+        return _Folder(self._with_files(outer, ""), None, False)
+
+    def _enter(self, name: str, around: str, outer: _Folder) -> _Folder | None:
+        """The folder `name` in the folder `around`; None if the walk does not go into it."""
+        path = around + name
+        reason, included = self._judge(name, path, True, outer)
+        if reason == "excluded" or (reason and not included and not self._holds_included.match(name, path, True)):
+            return None
+        return _Folder(self._with_files(outer.layers, path + "/"), reason, included)
+
+    def _judge(self, name: str, path: str, is_folder: bool, outer: _Folder) -> tuple[str | None, bool]:
+        """As the walk does: why an entry is left out, and whether `include` brings it back."""
+        if name in ALWAYS_SKIPPED or name in ("", ".", ".."):
+            return "excluded", False
+        if self._exclude and self._exclude.match(name, path, is_folder):
+            return "excluded", False
+        flat = tuple(layer for kind in outer.layers for layer in kind)
+        reason = outer.reason or rule(name, path, is_folder, flat, self._options.hidden)
+        included = outer.included
+        if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
+            included = verdict
+        return reason, included
+
+    def _with_files(self, layers: Layers, relative: str) -> Layers:
+        """The layers with those of the ignore files in a folder, if that is here."""
+        handle = -1
+        try:
+            handle = os.open(self._root, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0))
+            for part in filter(None, relative.split("/")):  # one by one: a link would lead out of the root
+                inner = os.open(part, _FOLDER, dir_fd=handle)
+                os.close(handle)
+                handle = inner
+            names = set(os.listdir(handle))
+            return layers_inside(layers, os.path.join(self._root, relative), relative, names, handle)
+        except (OSError, ValueError):
+            return layers
+        finally:
+            if handle >= 0:
+                os.close(handle)

@@ -1,0 +1,74 @@
+"""What places say the values of settings and constants are: definitions, defaults, configuration files, prose.
+
+A claim is a name, a literal value and a place. What a constant is given stands in its signature, which the index has
+anyway, so that nothing of it is stored twice: `code_value` reads it when somebody asks. All other places are read once,
+as the file is indexed. Which claims contradict each other is for `search.disagreements` to say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.source.stated_values.file_roles import CODE, PROSE, place_kind
+from lci_py.source.stated_values.literals import COMPUTED, code_value
+from lci_py.source.stated_values.names import claimed, is_secret, is_specific
+from lci_py.types import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.types import Symbol
+
+__all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claimed", "claims_of", "code_value", "is_specific", "place_kind"]
+
+#: Kinds of places that state a value: a constant (read from its signature, never stored); what code takes when an
+#: environment variable or an option is not given; a parameter's default; a line of a configuration file, or one that
+#: is commented out there; a sentence or a table; one that names the version since which it holds ("dated 2.1").
+HOW = ("code", "default", "parameter", "config", "commented", "prose", "dated")
+MAX_CLAIMS = 2_000
+MAX_NAME = MAX_VALUE = 100
+
+
+def claims_of(
+    language: str, path: str, source: bytes, symbols: Sequence[Symbol], nodes: Sequence[Node]
+) -> Iterator[Claim]:
+    """The values that a file states, at most `MAX_CLAIMS`, in the order of its lines.
+
+    Names that say nothing alone (`timeout`) and what may be a credential are left out.
+
+    Args:
+        language: `text` for a file without a grammar.
+        path: Relative to the root: what a text file is, its name says.
+        source: Its bytes.
+        symbols: Its definitions.
+        nodes: The node of each; not needed, since signatures say enough.
+    """
+    kind = place_kind(path, language)
+    if not kind:
+        return
+    found: list[Claim] = []
+    # Loaded when needed: a reader of the index needs none of their patterns.
+    if kind == CODE:
+        from lci_py.source.stated_values import code_defaults
+
+        found += code_defaults.defaults(language, source)
+        found += code_defaults.parameters(language, symbols)
+    elif kind == PROSE:
+        from lci_py.source.stated_values.documents import statements
+
+        found += statements(source)
+    else:
+        from lci_py.source.stated_values.config_files import settings
+
+        found += settings(kind, path, source)
+    found.sort(key=lambda claim: claim.line)
+    seen = set()
+    for claim in found:
+        fits = len(claim.name) <= MAX_NAME and len(claim.value) <= MAX_VALUE
+        if fits and claim not in seen and is_specific(claim.name) and not is_secret(claim.name, claim.value):
+            seen.add(claim)
+            yield claim
+            if len(seen) == MAX_CLAIMS:
+                return

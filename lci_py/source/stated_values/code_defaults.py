@@ -1,0 +1,219 @@
+"""What code takes if a parameter, an environment variable, a flag or an option is not given.
+
+The patterns end where the value starts: there is one pattern for literals, and it takes its time to compile.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.stated_values.literals import literal_at
+from lci_py.source.stated_values.names import is_specific
+from lci_py.source.stated_values.values import word
+from lci_py.types import FUNCTION_KINDS, Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from lci_py.types import Symbol
+
+_PARAMETER = re.compile(r"(?<![\w.])(\w{6,100})\s*(?::\s*[^=,()]{1,60})?\s*=\s*(?![=>~])")
+_KEYWORD = re.compile(r"(?<![\w.:])(\w{6,100}):\s*")
+
+
+def parameters(language: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
+    """The defaults of functions' parameters."""
+    pattern, sign = (_KEYWORD, ":") if language in ("ruby", "elixir") else (_PARAMETER, "=")
+    for number, symbol in enumerate(symbols):
+        if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro" and sign in symbol.signature:
+            for found in pattern.finditer(symbol.signature):
+                if is_specific(found[1]) and (form := literal_at(symbol.signature, found.end())[0]):
+                    yield Claim(number, found[1], form, symbol.line, "parameter")
+
+
+#: Where a value was given, and to which name: place, name, form.
+_Given = tuple[int, str, str]
+
+
+def defaults(language: str, source: bytes) -> Iterator[Claim]:
+    """What code takes if an environment variable, a flag or an option is not given."""
+    text: str | None = None
+    for keys, read in (_CALLS, *_READERS.get(language, ())):
+        # Most files ask for none, and looking for fixed bytes costs next to nothing.
+        if any(key in source for key in keys):
+            text = source.decode("utf-8", "replace") if text is None else text
+            lines = Lines(text)
+            for at, name, form in read(text):
+                if form:
+                    yield Claim(-1, name, form, lines.of(at), "default")
+
+
+class Lines:
+    """Line numbers of ascending places."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._line = text, 0, 1
+
+    def of(self, at: int) -> int:
+        self._line += self._text.count("\n", self._at, at)
+        self._at = at
+        return self._line
+
+
+_CALL = re.compile(
+    r"\(\s*[\"'`:]([A-Za-z][\w.-]{3,99})[\"'`]?\s*(?:,|\)\s*\{)\s*(?:(?:default|fallback)\s*=\s*)?(?=[\w\"'`.+-])"
+)
+#: What asks for an environment variable or a system property, at the end of the text before `(`.
+_ENVIRONMENT = re.compile(
+    r"(?:environ\.get|ENV\.fetch|getenv\(\)\.getOrDefault|(?<![\w.])(?:env|config)(?:\.\w+)?"
+    r"|(?i:\w*env(?:ironment)?_?(?:var)?_?(?:or|with)?_?(?:default|int|bool|str|string|float|duration)?))$"
+)
+_PROPERTY = re.compile(r"(?:System\.getProperty|(?:Integer|Long|Boolean)\.get(?:Integer|Long|Boolean))$")
+
+
+def _calls(text: str) -> Iterator[_Given]:
+    for found in _CALL.finditer(text):
+        before = text[max(0, found.start() - 60) : found.start()]
+        name = found[1]
+        if (name.upper() == name and _ENVIRONMENT.search(before)) or ("." in name and _PROPERTY.search(before)):
+            yield found.start(), name, literal_at(text, found.end())[0]
+
+
+_OR = re.compile(r"(?:\?\?|\|\||\?:|\bor)\s*(?=[\w\"'`.+-])")
+_BEFORE_OR = re.compile(
+    r"(?:process\.env|import\.meta\.env|\bENV|environ|_ENV)(?:\.get\(|\.|\[)[\"':]?([A-Za-z_]\w{3,99})[\"']?"
+    r"[\])]?(?:,\s*10)?\)?\s*$"
+)
+
+
+def _alternatives(text: str) -> Iterator[_Given]:
+    for found in _OR.finditer(text):
+        if before := _BEFORE_OR.search(text[max(0, found.start() - 140) : found.start()]):
+            yield found.start(), before[1], literal_at(text, found.end())[0]
+
+
+_GETATTR = re.compile(r"getattr\(\s*[\w.]*(?:settings|conf\w*)\s*,\s*[\"'](\w{4,100})[\"']\s*,\s*")
+
+
+def _attributes(text: str) -> Iterator[_Given]:
+    """`getattr(settings, "NAME", 60)`, as applications of Django read theirs."""
+    for found in _GETATTR.finditer(text):
+        yield found.start(), found[1], literal_at(text, found.end())[0]
+
+
+_RUST_ENV = re.compile(
+    r"env::var\(\"(\w{4,100})\"\)(?:\s*\.\w+\([^()\n]{0,60}\)){0,3}?\s*\.unwrap_or(?:_else)?\(\s*(?:\|\w*\|\s*)?"
+    r"(?:String::from\()?"
+)
+
+
+def _rust_variables(text: str) -> Iterator[_Given]:
+    for found in _RUST_ENV.finditer(text):
+        yield found.start(), found[1], literal_at(text, found.end())[0]
+
+
+_SPRING = re.compile(r"@Value\(\"\$\{([\w.-]{4,100}):([^}\"]{1,100})\}\"\)")
+
+
+def _spring(text: str) -> Iterator[_Given]:
+    for found in _SPRING.finditer(text):
+        yield found.start(), found[1], word(found[2])
+
+
+_CLI_CALL = re.compile(r"(?:add_argument|\boption|\bOption|add_option)\s*\(")
+_LONG = re.compile(r"[\"'](?:-\w[, ]\s*)?(--[A-Za-z][\w-]{2,60})(?:/--[\w-]+)?(?:[ =][^\"'\n]{0,30})?[\"']")
+_DEFAULT = re.compile(r"\bdefault(?:_value)?\s*[=:]\s*")
+#: Of commander: option("--timeout <n>", "description", 60).
+_DESCRIBED = re.compile(r"\s*[\"'][^\"'\n]{0,80}[\"']\s*,\s*(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*")
+_MAX_CALL = 700
+
+
+def _arguments(text: str) -> Iterator[_Given]:
+    """argparse, optparse, click, typer, commander and yargs."""
+    for found in _CLI_CALL.finditer(text):
+        call = _within(text, found.end())
+        flags = _LONG.findall(call)
+        if len(flags) != 1:
+            continue
+        if given := _DEFAULT.search(call):
+            form = literal_at(call, given.end())[0]
+        elif found[0].startswith("Option"):
+            form = literal_at(call, len(call) - len(call.lstrip()))[0]
+            form = "" if form.startswith('"--') else form
+        else:
+            described = _DESCRIBED.match(call)
+            form = literal_at(call, described.end())[0] if described else ""
+        yield found.start(), flags[0], form
+
+
+def _within(text: str, start: int) -> str:
+    """The arguments of a call, to its closing bracket; what is longer than `_MAX_CALL` is cut."""
+    text = text[start : start + _MAX_CALL]
+    depth = 1
+    for found in re.finditer(r"[()]", text):
+        depth += 1 if found.group() == "(" else -1
+        if not depth:
+            return text[: found.start()]
+    return text
+
+
+_GO_FLAG = re.compile(
+    r"\.(?:Int|Uint|Int64|Uint64|Int32|Uint32|String|Bool|Duration|Float64)(?:Var)?P?\(\s*(?:&?[\w.]+\s*,\s*)?"
+    r"\"([A-Za-z][\w.-]{2,60})\"\s*,\s*(?:\"\w?\"\s*,\s*)?"
+)
+
+
+def _go_flags(text: str) -> Iterator[_Given]:
+    for found in _GO_FLAG.finditer(text):
+        form, end = literal_at(text, found.end())
+        if re.match(r"\s*,\s*[\"`f]", text[end : end + 40]):  # with a description: no other call that looks like one
+            yield found.start(), f"--{found[1]}", form
+
+
+_CLAP = re.compile(r"default_value(?:_t)?\s*=\s*")
+_FIELD = re.compile(
+    r"[^\]]{0,300}\]\s*(?:(?://[^\n]{0,200}|\#\[[^\]]{0,300}\])\s*){0,6}(?:pub(?:\([^)]{0,40}\))?\s+)?(\w+)\s*:"
+)
+
+
+def _clap(text: str) -> Iterator[_Given]:
+    for found in _CLAP.finditer(text):
+        start = text.rfind("#[", max(0, found.start() - 300), found.start())
+        field = _FIELD.match(text, found.end())
+        if start >= 0 and field:
+            attribute = text[start : text.find("]", found.end())]
+            if long := re.search(r"\blong\b(?:\s*=\s*\"([\w-]+)\")?", attribute):
+                name = long[1] or field[1].replace("_", "-")
+                yield found.start(), f"--{name}", literal_at(text, found.end())[0]
+
+
+_SHELL = re.compile(r"\$\{([A-Z][A-Z0-9_]{3,99}):?[-=]([^{}$`\"'\n]{1,100})\}")
+
+
+def shell_defaults(text: str) -> Iterator[_Given]:
+    """`${NAME:-60}`, of scripts and of what is filled in as they do it."""
+    for found in _SHELL.finditer(text):
+        yield found.start(), found[1], word(found[2])
+
+
+_Reader = tuple[tuple[bytes, ...], "Callable[[str], Iterator[_Given]]"]
+_CALLS: _Reader = ((b"env", b"ENV", b"Env", b"getProperty", b"config("), _calls)
+_OR_READER: _Reader = ((b"process.env", b"import.meta.env", b"ENV[", b"environ", b"_ENV["), _alternatives)
+_READERS: dict[str, tuple[_Reader, ...]] = {
+    "python": (
+        _OR_READER,
+        ((b"getattr(",), _attributes),
+        ((b"add_argument", b"option(", b"Option(", b"add_option"), _arguments),
+    ),
+    "javascript": (_OR_READER, ((b".option(",), _arguments)),
+    "typescript": (_OR_READER, ((b".option(",), _arguments)),
+    "tsx": (_OR_READER,),
+    "ruby": (_OR_READER,),
+    "php": (_OR_READER,),
+    "go": (((b"flag", b"Flags()"), _go_flags),),
+    "rust": (((b"env::var",), _rust_variables), ((b"default_value",), _clap)),
+    "java": (((b"@Value",), _spring),),
+    "kotlin": (((b"@Value",), _spring),),
+    "bash": (((b"${",), shell_defaults),),
+}

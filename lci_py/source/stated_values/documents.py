@@ -1,0 +1,359 @@
+"""Defaults that documents state: `MAX_SIZE` (default: 60), "defaults to 60", a column "Default", "Default: 60" below.
+
+Only lines that say "default" are read. A sentence about another time, another case or an example says nothing of what
+holds now, nor does one of which it is unclear whose default it names.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.stated_values.config_files import value_of
+from lci_py.source.stated_values.names import is_capital, is_flag, is_specific, last_part
+from lci_py.source.stated_values.values import NUMBER, UNIT, number, string, word
+from lci_py.types import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_LINE = 1_000
+#: Lines between a name and a "Default:" that is its own.
+_REACH = 12
+_DEFAULT = re.compile("default", re.IGNORECASE)
+_NAME = r"[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*"
+_SPAN = re.compile(
+    r"(`{1,2})(?P<code>[^`\n]{1,120})\1|(?<![\w`$.=/-])(?P<flag>--[a-z][\w-]{2,60})|(?<![\w`$./#-])(?P<caps>[A-Z][A-Z0-9]*_[A-Z0-9_]{2,80})(?![\w`./(-])|\*\*(?P<bold>[A-Za-z_][\w.-]{2,80})\*\*"
+)
+_CONTENT = re.compile(
+    rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w-]*)(?:[ =].{{0,40}})?$|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
+)
+_NUMBER = rf"(?<![\w.])(?P<n>{NUMBER})(?:\s?(?P<unit>(?i:{UNIT}))(?!\w))?(?![\w]|\.\d|\.x)"
+_VALUE = re.compile(
+    r"\**(?:(?P<tick>`{1,2})(?P<code>[^`\n]{1,100})(?P=tick)|[\"“](?P<quoted>[^\"”\n]{1,100})[\"”]"
+    rf"|{_NUMBER}|(?P<bool>(?i:true|false|enabled|disabled)))(?![\w-])\**"
+)
+#: "default: 60", "defaults to 60", "(default 60)", "Default value is `60`".
+_PHRASE = re.compile(
+    r"(?i:\bdefaults?(?:[ -]values?)?)\**(?:`|')?(?:\s*(?::|=|\bto\b|\bis\b|\bof\b)\**)?:?\s*"
+    r"(?:(?:the\s+)?(?:value|number)\s+)?(?:of\s+)?"
+)
+#: "default value of `x` is 60", "the default for `x` is 60".
+_OF = re.compile(
+    r"(?i:\bdefault(?:\s+value)?)\s+(?:(?:of|for)\s+)?(?:the\s+)?(?P<subject>`{1,2}[^`\n]{1,100}`{1,2}|--[\w-]+"
+    r"|[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*(?:\w+\s+){0,2}?(?:is|=|:)\s+"
+)
+#: "`x` is 60 by default".
+_IS = re.compile(r"\s*(?:is|=|:)\s+(?:set\s+to\s+)?")
+_BY_DEFAULT = re.compile(r"\s+by\s+default\b")
+#: After a value: another one, or a case in which it holds.
+_OPEN_END = re.compile(
+    r"\s*(?:or\b|to\b|[-–/|×+*%]|\([^()\n]{0,80}(?:`|:|\b(?:if|when|otherwise|unless|or|on|for|in)\b)|,?\s*(?:if|when|unless|on|for|in|with|except|otherwise|but|and|before|until)\b|,\s*\d|\(\w+\)\.)",
+    re.IGNORECASE,
+)
+_HISTORY = re.compile(
+    r"\b(?:was|were|used to|previously|formerly|before|until|prior|earlier|older?|legacy|chang(?:e[ds]?|ing)|instead of"
+    r"|e\.g\.|for example|such as|example|overrid\w+|unlike|rather than|except|otherwise|depend\w*|deprecated|removed"
+    r"|increased?|decreased?|reduced?|raised?|bumped|typically|usually|consider|recommend\w*|suggest\w*|"
+    r"(?-i:If|When|Unless|For|On) .{0,60}(?:,|then) .{0,40}default"
+    r"|on (?:windows|linux|mac\w*|unix|ios|android))\b",
+    re.IGNORECASE,
+)
+_DATED = re.compile(
+    r"\b(?:as of|since|from|starting (?:in|with)|in|with)\s+(?:version\s+|release\s+)?v?(\d{1,4}\.\d[\d.]{0,10})\b",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)]|#{1,6}|[:>]|&#?\w{1,8};|[^\w\s`*|-]{1,3})?\s*(?:\[[ x]\]\s*)?\**\[?")
+#: Markup after a name that is alone on its line.
+_ALONE = re.compile(r"(?:<[^<>]{0,60}>|\]\([^()\s]{0,100}\)|\{[^{}]{0,100}\}|[\s:*\]#=~])*$")
+_DIRECTIVE = re.compile(
+    r"\.\.\s+(?:\w+:)?(?:confval|envvar|data|setting|option|attribute|cmdoption|py:\w+|std:\w+)::\s*(\S{1,100})"
+)
+#: Not `~~~`, which underlines titles in reStructuredText.
+_FENCE = re.compile(r"\s*```+\s*\{?\.?([\w+-]*)[^`]*$")
+_CONFIG_FENCES = frozenset("env dotenv ini toml yaml yml properties conf cfg sh bash shell console".split())
+_CODE_FENCES = frozenset(("json", "diff", "mermaid"))
+
+
+_UNDERLINE = re.compile(r"([~=\-^\"'*+#])\1{2,}\s*$")
+
+
+#: reStructuredText's blocks of code.
+_LITERAL_BLOCK = re.compile(
+    r"\s*(?:\.\. (?:code-block|sourcecode|code|highlight|parsed-literal|doctest)::|(?!\.\.).*::\s*$)"
+)
+_OBJECT = re.compile(r"\.\.\s+(?:py:|js:|c:|cpp:)?(?:function|class|method|autofunction|autoclass)::\s*([\w.]{2,80})")
+_NAMED = re.compile(rf"`(?:new )?({_NAME})(?:\([^`\n]{{0,80}})?`|(?<![\w.])({_NAME})\([^()\n]{{0,80}}\)")
+
+
+class _Mention(NamedTuple):
+    start: int
+    end: int
+    name: str  # "" if what is in the span is no name
+
+
+class _Term(NamedTuple):
+    """The name that a line is about, for the lines below it."""
+
+    name: str
+    line: int
+    indent: int
+    heading: bool
+
+
+def statements(source: bytes) -> Iterator[Claim]:
+    """The defaults that a document states."""
+    if b"efault" not in source and b"DEFAULT" not in source:
+        return
+    lines = source.decode("utf-8", "replace").split("\n")
+    near = _near(lines)
+    fence: str | None = None
+    literal = -1  # the indentation of what makes all that is indented further a block of code, -1 outside
+    scope = ""  # what the heading around names: a function, a class
+    column: tuple[int, int] | None = None  # of names and of defaults, in the table that is being read
+    term = _Term("", -_REACH, 0, heading=False)
+    for number_, line in enumerate(lines, 1):
+        text = line.lstrip()
+        if not text or len(line) > _MAX_LINE:
+            column = None
+        elif text[0] == "`" and (found := _FENCE.match(line)):
+            fence = None if fence is not None else found[1].lower()
+            column = None
+        elif fence is not None:
+            yield from _fenced(line, number_, fence)
+        elif text[0] == "|" or (column and "|" in line):
+            if column is None:
+                column = _columns(line)
+            else:
+                yield from (_within(scope, claim) for claim in _row(line, number_, column))
+        elif literal < 0 or len(line) - len(text) <= literal:
+            column = None
+            literal = len(line) - len(text) if "::" in line and _LITERAL_BLOCK.match(line) else -1
+            if text[0] in "#.":
+                scope = _scope(line, scope)
+            if near[number_ - 1]:
+                term = _term(line, number_, lines[number_] if number_ < len(lines) else "", term)
+                if _DEFAULT.search(line):
+                    for claim in _sentence(line, number_, term):
+                        yield _within(scope, claim)
+                        if claim.name == term.name:
+                            term = term._replace(name="")  # what says "default" once more speaks of a case
+
+
+def _near(lines: list[str]) -> list[bool]:
+    """Which lines may name what a "default" at most `_REACH` lines below is about."""
+    near = [False] * len(lines)
+    last = len(lines) + _REACH
+    for place in range(len(lines) - 1, -1, -1):
+        if "efault" in lines[place] or "DEFAULT" in lines[place]:
+            last = place
+        near[place] = last - place <= _REACH
+    return near
+
+
+def _scope(line: str, before: str) -> str:
+    """What a heading names: `Client`, `fetch(url, options)`, `.. function:: fetch(url)`; that of the one before below
+    another line."""
+    if found := _OBJECT.match(line.strip()):
+        return found[1]
+    if not re.match(r"#{1,6}\s", line):
+        return before
+    found = _NAMED.search(line)
+    return (found[1] or found[2]).replace("::", ".").replace("#", ".") if found else ""
+
+
+def _within(scope: str, claim: Claim) -> Claim:
+    """A claim on a parameter or member of what the heading names; a constant or a flag needs no such help."""
+    plain = "." not in claim.name and not is_flag(claim.name) and not is_capital(claim.name)
+    if not scope or not plain or last_part(scope) == claim.name:
+        return claim
+    return claim._replace(name=f"{scope}.{claim.name}")
+
+
+def _mentions(line: str) -> list[_Mention]:
+    """Code spans, flags and constants of a line."""
+    found = []
+    for span in _SPAN.finditer(line):
+        content = span["code"] or span["flag"] or span["caps"] or span["bold"]
+        named = _CONTENT.match(content.strip())
+        name = (named["flag"] or named["name"]) if named else ""
+        if span["bold"] and not is_specific(name):
+            continue
+        found.append(_Mention(span.start(), span.end(), name))
+    return found
+
+
+def _term(line: str, number_: int, below: str, before: _Term) -> _Term:
+    """The name that what follows is about: that of a heading or a directive, or the one that an entry begins with."""
+    if directive := _DIRECTIVE.match(line.strip()):
+        return _Term(directive[1].strip("`"), number_, 4, heading=True)
+    indent = len(line) - len(line.lstrip())
+    mentions = _mentions(line)
+    if line.startswith("#") or _UNDERLINE.match(below):
+        bare = re.fullmatch(_NAME, line.strip("# *`:\r"))
+        if len(mentions) == 1 and _ALONE.match(line, mentions[0].end):
+            return _Term(mentions[0].name, number_, 0, heading=True)
+        return _Term(bare.group() if bare and not mentions else "", number_, 0, heading=True)
+    begin = _BULLET.match(line)
+    if mentions and begin and mentions[0].start <= begin.end() + 1:
+        alone = _ALONE.match(line, mentions[0].end) is not None
+        # A line of a paragraph begins with a name by chance.
+        if alone or begin.group().strip() or re.match(r"\W{0,3}[:–—-]\s", line[mentions[0].end :]):
+            return _Term(mentions[0].name, number_, indent, heading=alone)
+    # Another entry of a list ends what the one before it said; under a heading all is about its name.
+    is_entry = line.lstrip()[:2] in ("- ", "* ", "+ ") and not before.heading and indent <= before.indent
+    return _Term("", number_, indent, heading=False) if is_entry else before
+
+
+def _sentence(line: str, number_: int, term: _Term) -> Iterator[Claim]:
+    mentions = _mentions(line)
+    for found in _OF.finditer(line):
+        named = _CONTENT.match(found["subject"].strip("`"))
+        value = _VALUE.match(line, found.end())
+        if named and value:
+            yield from _claim(named["flag"] or named["name"], value, line, number_)
+            return
+    for mention in mentions:
+        is_ = _IS.match(line, mention.end)
+        value = _VALUE.match(line, is_.end()) if is_ else None
+        if mention.name and value and (by := _BY_DEFAULT.match(line, value.end())):
+            yield from _claim(mention.name, value, line, number_, by.end())
+            return
+    phrases = [(found.start(), value) for found in _PHRASE.finditer(line) if (value := _VALUE.match(line, found.end()))]
+    if len(phrases) != 1 or len(_DEFAULT.findall(line)) > 2:
+        return
+    at, value = phrases[0]
+    before = [one for one in mentions if one.end <= at]
+    name = _subject(line, at, before)
+    if not any(one.name for one in before):
+        name = _of_term(line, at, number_, term)
+    if name:
+        yield from _claim(name, value, line, number_)
+
+
+#: Before the long name of a flag.
+_SHORT = re.compile(r"^(?:`{1,2}-\w(?: <[^<>`]{0,40}>)?`{1,2}|-\w\b)?\s*(?:,|/|\bor\b)?\s*`?")
+
+
+def _subject(line: str, phrase: int, before: list[_Mention]) -> str:
+    """Whose default a phrase names: of the name that the line begins with, or of the only one in the sentence."""
+    named = [one for one in before if one.name]
+    if not named:
+        return ""
+    begin = _BULLET.match(line)
+    first = named[0]
+    others = {one.name for one in named[1:] if is_specific(one.name) and one.name != first.name}
+    if begin is not None and not _SHORT.sub("", line[begin.end() : first.start]):
+        return "" if others else first.name
+    sentence = max(line.rfind(". ", 0, phrase), line.rfind("; ", 0, phrase), line.rfind(": ", 0, phrase - 2))
+    inside = [one for one in named if one.start > sentence]
+    nearest = inside[-1] if inside else None
+    if nearest is None or phrase - nearest.end > 40 or len({one.name for one in inside}) > 1:
+        return ""
+    return nearest.name
+
+
+def _of_term(line: str, phrase: int, number_: int, term: _Term) -> str:
+    """Whose default a line names that begins with it, below the name."""
+    indent = len(line) - len(line.lstrip())
+    begins = not re.sub(r"[\s\-*+•:>(\[_]|\bThe\b", "", line[:phrase])
+    if not term.name or number_ - term.line > _REACH:
+        return ""
+    if term.heading:
+        return term.name if begins and indent <= term.indent + 4 else ""
+    return term.name if indent > term.indent and (begins or number_ - term.line <= 3) else ""
+
+
+def _holds(line: str, start: int, end: int) -> bool:
+    """Whether the sentence around a value says what holds now, and always."""
+    first = max(line.rfind(". ", 0, start), line.rfind("; ", 0, start)) + 1
+    last = line.find(". ", end)
+    return not _HISTORY.search(line, first, last if last >= 0 else len(line)) and not _OPEN_END.match(line, end)
+
+
+def _claim(name: str, value: re.Match[str], line: str, number_: int, end: int = 0) -> Iterator[Claim]:
+    form = _form(value)
+    if form and _holds(line, value.start(), end or value.end()):
+        dated = _DATED.search(line)
+        how = f"dated {dated[1]}" if dated else "prose"
+        yield Claim(-1, name.replace("::", ".").replace("#", "."), form, number_, how)
+
+
+def _form(found: re.Match[str]) -> str:
+    if found["n"] is not None:
+        return number(found["n"], found["unit"] or "")
+    if found["bool"] is not None:
+        return word(found["bool"])
+    if found["quoted"] is not None:
+        return string(found["quoted"])
+    return _code_form(found["code"].strip())
+
+
+def _code_form(text: str) -> str:
+    """A value in a code span; the name of something else is none."""
+    quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", text)
+    if quoted:
+        return string(quoted[1] if quoted[1] is not None else quoted[2])
+    if is_flag(text) or re.search(r"[<>{}()\[\]$%*\s]", text):
+        return "" if not re.fullmatch(rf"{NUMBER} ?(?i:{UNIT})", text) else word(text)
+    if (is_capital(text) and "_" in text) or re.fullmatch(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+", text):
+        return ""
+    return word(text)
+
+
+def _cells(line: str) -> list[str]:
+    cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+    return cells if len(cells) <= 20 else []
+
+
+def _columns(line: str) -> tuple[int, int] | None:
+    """The columns of names and of defaults, if this is a table's head with both; (-1, -1) of another table."""
+    heads = [re.sub(r"[*_`]", "", cell).strip().lower() for cell in _cells(line)]
+    of_defaults = [i for i, head in enumerate(heads) if re.fullmatch(r"defaults?(?: values?)?", head)]
+    names = [
+        i
+        for i, head in enumerate(heads)
+        if re.match(
+            r"(?:(?:env\w*|config\w*|option|command|cli)\b.*|name|option|variable|parameter|param|key|setting|flag|property|field|arg\w*|attribute)s?$",
+            head,
+        )
+    ]
+    if len(of_defaults) != 1:
+        return -1, -1
+    return (names[0] if names else 0), of_defaults[0]
+
+
+_REMARK = re.compile(r"\s*(?:\((?!or\b)[^()]{0,40}\))?$")
+
+
+def _row(line: str, number_: int, column: tuple[int, int]) -> Iterator[Claim]:
+    cells = _cells(line)
+    if column[1] < 0 or max(column) >= len(cells) or re.fullmatch(r"[-:\s|]+", line.strip()):
+        return
+    mentions = _mentions(cells[column[0]])
+    bare = re.fullmatch(rf"--[a-z][\w-]+|{_NAME}", cells[column[0]])
+    names = {one.name for one in mentions if one.name} or ({bare.group()} if bare else set())
+    value = _VALUE.match(cells[column[1]])
+    if len(names) != 1 or value is None or _HISTORY.search(line):
+        return
+    if _REMARK.match(cells[column[1]], value.end()) and (form := _form(value)):
+        yield Claim(-1, names.pop().replace("::", ".").replace("#", "."), form, number_, "prose")
+
+
+_IN_FENCE = re.compile(
+    r"\s*(?:[#;]\s?)?(?:export\s+)?([A-Za-z_][\w.-]{2,80})\s*[=:]\s*([^\s#]\S*)\s+#\s*(?:the )?default(?: value)?"
+    r"\.?\s*$",
+    re.IGNORECASE,
+)
+
+
+def _fenced(line: str, number_: int, fence: str) -> Iterator[Claim]:
+    """In a block of code: `NAME=60  # default`, and what `--help` prints."""
+    if not _DEFAULT.search(line) or fence in _CODE_FENCES:
+        return
+    if fence in _CONFIG_FENCES and (found := _IN_FENCE.match(line)):
+        if form := value_of(found[2]):
+            yield Claim(-1, found[1], form, number_, "prose")
+        return
+    if line.lstrip().startswith("-"):
+        yield from _sentence(line, number_, _Term("", -_REACH, 0, heading=False))

@@ -1,0 +1,105 @@
+"""What a file is to the claims in it, by its path: code, a document, a configuration, or nothing to go by."""
+
+from __future__ import annotations
+
+import re
+
+from lci_py.source.text.patterns import lazily
+
+CODE, PROSE, ENV, INI, TOML, YAML, JSON, DOCKER = "code", "prose", "env", "ini", "toml", "yaml", "json", "docker"
+#: Folders of what says nothing about this project: tests, examples, other people's code, other times, translations.
+_ELSEWHERE = lazily(
+    r"(?:^|/)(?:(?:[^/]*[-_.])?(?:tests?|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench|benches|benchmarks?"
+    r"|playgrounds?|tutorials?|snippets?|golden|snapshots?|testing|e2e|fuzz|stubs?|integration)(?:[-_.][^/]*)?"
+    r"|t|vendor\w*|third[-_]?party|node_modules|external|extern|deps|dist|build|out|target|generated|gen"
+    r"|archives?|legacy|blog|posts|news|rfcs?|adrs?|proposals|release[-_]?notes?|releases|changelogs?|whatsnew"
+    r"|locales?|i18n|l10n|translations?|versioned_\w+|v?\d+(?:\.[\dx]+)*)/",
+    re.IGNORECASE,
+)
+_DOCS = lazily(r"(?:^|/)(?:docs?|documentation|website|site|wiki|guides?|manual)(?:_src)?/", re.IGNORECASE)
+#: Folders whose documents are pages of the program itself.
+_PAGES = lazily(r"templates|static|public|assets|resources|content|src|app", re.IGNORECASE)
+_HISTORY = lazily(
+    r"(?:change|changes|changelog|history|news|release\w*|upgrad\w*|migrat\w*|whatsnew|authors|license|todo|roadmap"
+    r"|contributing|security|benchmark\w*)(?:[-_.][^/]*)?$",
+    re.IGNORECASE,
+)
+_TRANSLATED = lazily(
+    r"[-_.](?:zh|cn|tw|ja|jp|ko|kr|fr|de|es|pt|br|ru|it|tr|pl|uk|vi|id|ar|fa|hi|th|nl|cs|he)(?:[-_][a-z]{2,4})?\.\w+$",
+    re.IGNORECASE,
+)
+_PROSE = lazily(r"\.(?:md|mdx|markdown|rst|adoc|asciidoc)$", re.IGNORECASE)
+_PLAIN = lazily(r"(?:^|/)(?:readme|install|usage|config\w*)(?:\.txt)?$|(?:^|/)docs?/(?:.*/)?[^/]+\.txt$", re.IGNORECASE)
+_SUFFIXES = {
+    "ini": INI, "cfg": INI, "conf": INI, "cnf": INI, "properties": INI, "toml": TOML, "yaml": YAML, "yml": YAML,
+    "json": JSON,
+}  # fmt: skip
+#: Settings of tools that build and check, which nobody documents.
+_TOOLS = frozenset(("tox.ini", "setup.cfg", "pytest.ini", "mypy.ini", "alembic.ini", "pylintrc.ini", "codecov.yml"))
+_TEMPLATE = lazily(r"(?:^|[-_.])(?:example|sample|template|tmpl|dist|defaults?)(?=$|[-_.])", re.IGNORECASE)
+_TEMPLATE_END = lazily(r"[-_.](?:example|sample|template|tmpl|dist|default)$", re.IGNORECASE)
+#: Values for one machine, or one stage.
+_STAGE = lazily(
+    r"[-_.](?:prod\w*|dev\w*|tests?|testing|stag\w*|ci|local|override|debug|qa|e2e|docker|k8s|release)(?=$|[-_.])",
+    re.IGNORECASE,
+)
+_CONFIG = lazily(
+    r"(?:config(?:uration)?|settings?|application|defaults?|values|options)(?:[-_.][^/]*)?$", re.IGNORECASE
+)
+_SETTINGS = lazily(r"conf(?:ig)?|settings?|options?|defaults?|param(?:eter)?s|preferences|args", re.IGNORECASE)
+_COMPOSE = lazily(r"(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
+
+
+def place_kind(path: str, language: str) -> str:
+    """What the claims of a file are read as, "" if it has none. Part of the name of its record in the cache."""
+    from lci_py.source.syntax.languages import TEXT, is_test  # a reader of the index has no use for the grammars
+
+    base = path.rpartition("/")[2]
+    if is_elsewhere(path) or is_test(path):
+        return ""
+    if language not in (TEXT, "markdown"):
+        return "" if _DOCS.search(path) else CODE
+    if _PROSE.search(base) or (language == TEXT and _PLAIN.search(path)):
+        return "" if _HISTORY.match(base) or _TRANSLATED.search(base) else PROSE
+    lower = base.lower()
+    if lower.startswith(".env") or lower.endswith(".env") or ".env." in lower:
+        return "" if _STAGE.search(base) else ENV
+    if lower.startswith(("dockerfile", "containerfile")) or lower.endswith(".dockerfile"):
+        return DOCKER
+    if _COMPOSE.match(base):
+        return "" if _STAGE.search(base) else DOCKER
+    kind = _SUFFIXES.get(_TEMPLATE_END.sub("", lower).rpartition(".")[2], "")
+    if _STAGE.search(base) or not kind or lower in _TOOLS:
+        return ""
+    return kind if kind == INI or _CONFIG.match(base) or _TEMPLATE.search(base) else ""
+
+
+def is_elsewhere(path: str) -> bool:
+    """Whether what a file says is no evidence of what holds in this project, for another reason than being a test."""
+    folder, _, base = path.rpartition("/")
+    return bool(_ELSEWHERE.search(f"{folder}/")) or "example" in base.lower().partition(".")[0]
+
+
+def is_template(path: str) -> bool:
+    """Whether a configuration file documents the defaults: `.env.example`, `defaults.yaml`, a chart's `values.yaml`."""
+    base = path.rpartition("/")[2]
+    return bool(_TEMPLATE.search(base)) or base.lower() in ("values.yaml", "values.yml")
+
+
+def documented_folder(path: str) -> str:
+    """The folder whose code a document is about: its own, or what holds the folder of documents; "" for all."""
+    folder = path.rpartition("/")[0]
+    found = _DOCS.search(f"/{folder}/")
+    around = folder[: max(found.start() - 1, 0)] if found else folder
+    return "" if found and _PAGES.fullmatch(around) else around
+
+
+def is_documentation(path: str) -> bool:
+    """Whether a file lies among documents: code there shows how something is used."""
+    return bool(_DOCS.search(path))
+
+
+def is_configuration(path: str, scope: str) -> bool:
+    """Whether code that holds a name says by its file or by what is around it that it is about settings."""
+    base = path.rpartition("/")[2].partition(".")[0]
+    return bool(_SETTINGS.search(base) or _SETTINGS.search(scope))

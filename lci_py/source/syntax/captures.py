@@ -1,0 +1,260 @@
+"""The query matches of one file, sorted by role. docs/languages.md lists the captures; this is their only reader."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lci_py.source.syntax.macro_calls import Called, templates, text_of, uses
+from lci_py.source.syntax.selectors import body as body_of, selector
+from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.languages import Matches
+    from lci_py.types import Symbol
+
+SPACE = re.compile(r"\s+")
+COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
+HASHES = re.compile(r"\s+#+$")
+
+
+_ROLES = (
+    "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion"
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Entity:
+    """A node that contains others: a definition, a naming scope (`impl T`) or a local scope (a lambda)."""
+
+    start: int
+    end: int
+    role: str  # definition | scope | local
+    kind: str
+    name: str
+    node: Node
+    name_node: Node | None = None
+    body: Node | None = None
+    owner: str = ""  # the @parent text: a Go receiver, the `A` of `A::b`
+    outer: int = -1  # index of the enclosing entity
+    around: int = -1  # the same, save for a promoted parameter: its member is the class's, its text the constructor's
+    symbol: int = -1  # index among the symbols, -1 if dropped
+    apart: bool = False  # no member of the type around it
+
+    def passes(self, around: Entity) -> bool:
+        """Whether it belongs to what is around `around`, though it stands inside of it."""
+        if self.kind in ("field", "property") and around.kind == "constructor":
+            return True  # a promoted parameter is a member of the class
+        return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
+
+
+class Captured:
+    """The query matches of one file, sorted by role."""
+
+    def __init__(self, matches: Matches, source: bytes) -> None:
+        self.source = source
+        self.entities: list[Entity] = []
+        self.calls: list[dict[str, list[Node]]] = []
+        self.imports: list[dict[str, list[Node]]] = []
+        self.bases: list[Node] = []
+        self.docstrings: list[Node] = []
+        # last row of a comment or attribute -> (first row, node, the node of a comment's text)
+        self.prefixes: dict[int, tuple[int, Node, Node | None]] = {}
+        self.uncalled: list[tuple[int, int]] = []  # ranges in which nothing is called, such as type signatures
+        self.statics: list[tuple[int, int]] = []  # ranges whose members are the class's, not its objects'
+        self.conditions: list[Node] = []
+        self.expansions: list[tuple[Node, int, int]] = []  # a macro, and where its text starts and ends
+        self.typed: list[dict[str, list[Node]]] = []
+        self.package = ""
+        best: dict[int, tuple[int, Entity]] = {}
+        shapes: dict[tuple[str, ...], tuple[str, str]] = {}
+        for pattern, captures in matches:
+            names = tuple(captures)
+            shape = shapes.get(names)
+            if shape is None:
+                shape = shapes[names] = _shape(names)
+            role, capture = shape
+            if role == "call":
+                self.calls.append(captures)
+            elif role in ("definition", "scope", "local"):
+                self._entity(pattern, role, capture, captures, best)
+            else:
+                self._other(role, captures)
+        self.entities.extend(entity for _, entity in best.values())
+        self.generated = self._generated()
+        self.entities.extend(entity for entity, _ in self.generated)
+        self._trim()
+        self.uncalled.sort()
+        self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
+
+    def _generated(self) -> list[tuple[Entity, list[Called]]]:
+        """The functions that macros of the file define, with what they call."""
+        return [
+            (Entity(use.start_byte, use.end_byte, "definition", "function", name, use, callee), called)
+            for use, callee, name, called in uses(templates(self.source, self.expansions), self.calls)
+        ]
+
+    def _trim(self) -> None:
+        """Take blanks and comments off the ends: a block made by indentation reaches to what follows it."""
+        comments = {
+            node.start_byte + len(self.source[node.start_byte : node.end_byte].rstrip()): node.start_byte
+            for _, node, text in self.prefixes.values()
+            if text is not None
+        }  # without the \r that some grammars leave at their end
+        for entity in self.entities:
+            if entity.kind == "section":
+                continue  # the blank lines between two sections are of the first
+            end = entity.end
+            while end > entity.start:
+                if self.source[end - 1] in b" \t\r\n\f":
+                    end -= 1
+                elif comments.get(end, 0) > entity.start:
+                    end = comments[end]
+                else:
+                    break
+            entity.end = end
+
+    def is_uncalled(self, byte: int) -> bool:
+        index = bisect_right(self.uncalled, (byte, len(self.source))) - 1
+        return index >= 0 and byte < self.uncalled[index][1]
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def called(self, captures: dict[str, list[Node]]) -> str:
+        """The name that a call has."""
+        if "selector" in captures:
+            return selector(captures["selector"][0])
+        return COLON.sub("", self.text(captures["callee"][0]))
+
+    def _entity(
+        self, pattern: int, role: str, capture: str, captures: dict[str, list[Node]],
+        best: dict[int, tuple[int, Entity]],
+    ) -> None:  # fmt: skip
+        node = captures[capture][0]
+        names = captures.get("name")
+        if role == "local":
+            self.entities.append(Entity(node.start_byte, node.end_byte, role, "", "", node))
+            return
+        if not names:
+            return
+        # Prose keeps its colons; a heading of Markdown may end like it starts.
+        cut = HASHES if capture == "definition.section" else COLON
+        name = cut.sub("", SPACE.sub(" ", self.text(names[0]).strip()))  # one space, or `cut` takes quadratic time
+        if not name:
+            return  # an error recovery made up a node of no width
+        owner = captures.get("parent")
+        body = captures.get("body")
+        if "selector" in captures:
+            name = selector(node)
+            body = [found] if (found := body_of(node)) is not None else None
+        # A definition may have several parts, such as the clauses of a Haskell function: they are one range.
+        end = max(part.end_byte for part in captures[capture])
+        entity = Entity(
+            node.start_byte, end, role, capture.partition(".")[2], name[:200], node, names[0],
+            body[0] if body else None, SPACE.sub("", "::".join(map(self.text, owner))) if owner else "",
+            apart="apart" in captures,
+        )  # fmt: skip
+        # Two patterns may match one name; the first in the files' order is the more specific one by convention.
+        key = names[0].start_byte if role == "definition" else ~names[0].start_byte
+        known = best.get(key)
+        if known is None or pattern < known[0]:
+            best[key] = (pattern, entity)
+
+    def _other(self, role: str, captures: dict[str, list[Node]]) -> None:
+        if role == "import":
+            self.imports.append(captures)
+        elif role == "typed":
+            self.typed.append(captures)
+        elif role == "base":
+            self.bases.extend(captures["base"])
+        elif role == "docstring":
+            self.docstrings.extend(captures["docstring"])
+        elif role == "prefix":
+            self._prefixes(captures)
+        elif role == "static":
+            self.statics.extend((node.start_byte, node.end_byte) for node in captures["static"])
+        elif role == "uncalled":
+            self.uncalled.extend((node.start_byte, node.end_byte) for node in captures["uncalled"])
+        elif role == "expansion":
+            for node in captures["expansion"]:
+                self.expansions.append((node, *(span := text_of(self.source, node))))
+                self.uncalled.append(span)  # what is read as code after a comment in it is in the text
+        elif role == "condition":
+            self.conditions.extend(captures["condition"])
+        elif role == "package" and not self.package:
+            path = ".".join(map(self.text, captures["package"]))  # Scala: `package a`, then `package b`
+            self.package = re.sub(r"\\|::|/", ".", path).strip(".")
+
+    def _prefixes(self, captures: dict[str, list[Node]]) -> None:
+        comments, texts = captures.get("comment", []), captures.get("docstring", [])
+        for node in comments + captures.get("attribute", []):
+            last, column = node.end_point
+            if column == 0 and last > node.start_point[0]:
+                last -= 1  # some grammars put the line break into the comment
+            # Of two that end on one row the one that starts first counts: `@overload  # type: ignore` is a
+            # decorator. Where a node is both (Elixir's @doc), it is a comment.
+            known = self.prefixes.get(last)
+            start = node.start_byte
+            if known is None or start < known[1].start_byte or (comments and start == known[1].start_byte):
+                self.prefixes[last] = (node.start_point[0], node, (texts[0] if texts else node) if comments else None)
+
+
+def _shape(names: tuple[str, ...]) -> tuple[str, str]:
+    """The role of a match, from its capture names, and the capture that holds the whole node."""
+    for name in names:
+        if name.startswith("definition."):
+            return "definition", name
+    if "comment" in names or "attribute" in names:
+        return "prefix", ""
+    for role in _ROLES:
+        if role in names:
+            return role, role
+    return "call", "call"
+
+
+def finish(entities: list[Entity], source: bytes) -> None:
+    """Let functions whose body does not parse, such as one that an #if cuts in half, end at a brace that starts a line;
+    of the body the tree has pieces only."""
+    unfinished = [one for one in entities if one.role == "definition" and one.node.type == "function_declarator"]
+    braces = [match.end() for match in re.finditer(rb"\n}", source)] if unfinished else []
+    for entity in unfinished:
+        place = bisect_left(braces, entity.end)
+        entity.end = braces[place] if place < len(braces) else entity.end
+
+
+class Finder:
+    """The innermost entity around a byte."""
+
+    def __init__(self, entities: list[Entity]) -> None:
+        self.entities = entities
+        self.starts = [entity.start for entity in entities]
+
+    def enclosing(self, byte: int) -> int:
+        index = bisect_right(self.starts, byte) - 1
+        while index >= 0 and self.entities[index].end <= byte:
+            index = self.entities[index].around
+        return index
+
+    def symbol(self, byte: int) -> int:
+        """The innermost symbol around a byte, -1 if none."""
+        index = self.enclosing(byte)
+        while index >= 0 and self.entities[index].symbol < 0:
+            index = self.entities[index].outer
+        return self.entities[index].symbol if index >= 0 else -1
+
+    def caller(self, byte: int, symbols: list[Symbol], *, of_variables: bool) -> int:
+        """The innermost function around a byte; failing that the innermost symbol, so that nothing is lost, or, unless
+        `of_variables`, the innermost type or module: what is called to initialise a variable is called by its scope."""
+        holder = index = self.symbol(byte)
+        if not of_variables:
+            holder = -1
+        while index >= 0 and symbols[index].kind not in FUNCTION_KINDS:
+            if holder < 0 and symbols[index].kind in CALLABLE:
+                holder = index
+            index = symbols[index].parent
+        return index if index >= 0 else holder

@@ -1,0 +1,308 @@
+"""The only reader of grammars/: which language a file is in, and its parser and combined query.
+
+A language is a folder with a `language.toml` and `*.scm` files; docs/languages.md describes both. All queries of one
+language are compiled into a single tree-sitter query, which runs in C, once per file.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+import warnings
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - 3.10 only
+    import tomli as tomllib
+
+from lci_py.source.syntax.limits import Limits, OutOfTime
+
+if TYPE_CHECKING:
+    from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree
+
+    Matches = list[tuple[int, dict[str, list[Node]]]]
+
+#: The fallback for every file that no grammar claims.
+TEXT = "text"
+_VISIBLE = re.compile(rb"[^\n]")
+#: Bytes of a file that `detect` looks at, if it looks inside at all.
+HEAD_BYTES = 8192
+#: A query cannot go on after a timeout. It has so many times the bound, since its clock is not that of the processor.
+_BUSY = 2
+_SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
+
+
+def grammars_dir() -> Path:
+    """Where grammars/ is: inside the package in a wheel, beside it in a checkout or an editable install."""
+    here = Path(__file__).resolve().parents[2]
+    packaged = here / "grammars"
+    return packaged if packaged.is_dir() else here.parent / "grammars"
+
+
+def _overwritten(match: re.Match[bytes]) -> bytes:
+    """As many spaces, with the names of the groups in their places, or the texts of those named `kept…`."""
+    text = _VISIBLE.sub(b" ", match.group())
+    for name, number in match.re.groupindex.items() if match.lastindex else ():
+        at = match.start(number) - match.start()
+        word = match.group(number) if name.startswith("kept") else name.encode()
+        if at >= 0 and len(word) <= len(match.group(number)):
+            text = text[:at] + word + text[at + len(word) :]
+    return text
+
+
+def _regex(text: str | None) -> re.Pattern[str] | None:
+    return re.compile(text) if text else None
+
+
+@dataclass(frozen=True)
+class LanguageSpec:
+    """One folder of grammars/. See docs/languages.md for the meaning of each key."""
+
+    name: str
+    folder: Path
+    suffixes: tuple[str, ...]
+    filenames: tuple[str, ...]
+    interpreters: tuple[str, ...]
+    module: str
+    function: str
+    test_files: tuple[str, ...]
+    constant: re.Pattern[str] | None
+    visibility_default: bool
+    public: re.Pattern[str] | None
+    private: re.Pattern[str] | None
+    private_name: re.Pattern[str] | None
+    conditions: str
+    self_names: tuple[str, ...]
+    clauses: bool
+    flat: bool
+    tables: bool
+    queries_of: str
+    blank: re.Pattern[bytes] | None
+    shared_suffixes: tuple[str, ...]
+    prefer_if: re.Pattern[bytes] | None
+    text_if: re.Pattern[bytes] | None
+
+    @cached_property
+    def language(self) -> TreeSitterLanguage:
+        from tree_sitter import Language
+
+        return Language(getattr(import_module(self.module), self.function)())
+
+    @cached_property
+    def parser(self) -> Parser:
+        from tree_sitter import Parser
+
+        return Parser(self.language)
+
+    def blanked(self, source: bytes) -> bytes:
+        """The source with what the grammar cannot parse (macros, directives) overwritten by spaces; same offsets."""
+        return source if self.blank is None else self.blank.sub(_overwritten, source)
+
+    @property
+    def query_files(self) -> list[Path]:
+        """The files of the combined query, in order: those of the language it extends, then its own."""
+        folders = [self.folder.parent / self.queries_of] if self.queries_of else []
+        return [path for folder in [*folders, self.folder] for path in sorted(folder.glob("*.scm"))]
+
+    @cached_property
+    def query_source(self) -> str:
+        return "\n".join(path.read_text("utf-8") for path in self.query_files)
+
+    @cached_property
+    def cursor(self) -> QueryCursor:
+        from tree_sitter import Query, QueryCursor
+
+        return QueryCursor(Query(self.language, self.query_source))
+
+    def parse(self, source: bytes, limits: Limits) -> Tree:
+        """The syntax tree of a file.
+
+        Raises:
+            OutOfTime: It took longer than `limits` allow.
+        """
+        text = self.blanked(source)
+        self._apply(limits)
+        computed = time.thread_time()
+        try:
+            while True:
+                began = time.monotonic()
+                try:
+                    return self.parser.parse(text)
+                except ValueError:
+                    if time.monotonic() - began < limits.max_file_seconds:
+                        raise
+                if time.thread_time() - computed >= limits.max_file_seconds:
+                    raise OutOfTime
+                # The machine is busy. The parser goes on where it stopped.
+        except BaseException:
+            self.parser.reset()  # or it would go on with this source at the next file
+            raise
+
+    def matches(self, root: Node, limits: Limits) -> Matches:
+        """What the combined query finds, down to a depth of `max_nesting`.
+
+        Raises:
+            OutOfTime: It took longer than `limits` allow.
+        """
+        self._apply(limits)
+        began, computed = time.monotonic(), time.thread_time()
+        found: Matches = self.cursor.matches(root)
+        late = time.monotonic() - began >= _BUSY * limits.max_file_seconds
+        if late or time.thread_time() - computed >= limits.max_file_seconds:
+            raise OutOfTime  # the cursor does not say that it is late: it returns what it has by then
+        return found
+
+    def _apply(self, limits: Limits) -> None:
+        wanted = (limits.max_nesting, limits.max_file_seconds)
+        if self.__dict__.get("_applied") == wanted:
+            return
+        # Patterns rooted at a node that nests are quadratic in depth. What begins below this, `is_deep` reports.
+        self.cursor.set_max_start_depth(limits.max_nesting + _stride(limits.max_nesting))
+        with warnings.catch_warnings():
+            # Deprecated in favour of a progress callback, which crashes the process in tree-sitter 0.25.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for timed, factor in ((self.parser, 1), (self.cursor, _BUSY)):
+                timed.timeout_micros = max(1, int(factor * limits.max_file_seconds * 1e6))  # type: ignore[misc]
+        self.__dict__["_applied"] = wanted
+
+
+def is_deep(tree: Tree, depth: int) -> bool:
+    """Whether the tree is deeper than `depth`: yes if by a fifth of it or more, perhaps if by less, else no.
+
+    Nodes below a certain depth come in a row, so a look at one node in so many finds them.
+    """
+    count = tree.root_node.descendant_count
+    if count <= depth:
+        return False
+    cursor = tree.walk()
+    for index in range(0, count, _stride(depth)):
+        cursor.goto_descendant(index)
+        if cursor.depth > depth:
+            return True
+    return False
+
+
+def _stride(depth: int) -> int:
+    return max(1, depth // 5)
+
+
+def _spec(folder: Path) -> LanguageSpec:
+    data: dict[str, Any] = tomllib.loads((folder / "language.toml").read_text("utf-8"))
+    grammar = data.get("grammar", {})
+    seen = data.get("visibility", {})
+    return LanguageSpec(
+        name=folder.name,
+        folder=folder,
+        suffixes=tuple(data.get("suffixes", ())),
+        filenames=tuple(data.get("filenames", ())),
+        interpreters=tuple(data.get("interpreters", ())),
+        module=grammar["module"],
+        function=grammar.get("function", "language"),
+        test_files=tuple(data.get("test_files", ())),
+        constant=_regex(data.get("constant")),
+        visibility_default=seen.get("default", True),
+        public=_regex(seen.get("public")),
+        private=_regex(seen.get("private")),
+        private_name=_regex(seen.get("private_name")),
+        conditions=data.get("conditions", "none"),
+        self_names=tuple(data.get("self_names", ())),
+        clauses=data.get("clauses", False),
+        flat=data.get("flat", False),
+        tables=data.get("tables", False),
+        queries_of=data.get("queries_of", ""),
+        blank=re.compile(data["blank"].encode()) if "blank" in data else None,
+        shared_suffixes=tuple(data.get("shared_suffixes", ())),
+        prefer_if=re.compile(data["prefer_if"].encode()) if "prefer_if" in data else None,
+        text_if=re.compile(data["text_if"].encode()) if "text_if" in data else None,
+    )
+
+
+def language_names() -> list[str]:
+    """The names of all languages, without reading their folders."""
+    return sorted([path.parent.name for path in grammars_dir().glob("*/language.toml")] + [TEXT])
+
+
+@lru_cache(maxsize=1)
+def load_languages() -> dict[str, LanguageSpec]:
+    """Every language in grammars/, by name."""
+    folders = sorted(path.parent for path in grammars_dir().glob("*/language.toml"))
+    return {folder.name: _spec(folder) for folder in folders}
+
+
+def prepare(language: str) -> None:
+    """Load a grammar and compile its query, if that has not been done."""
+    if language != TEXT:
+        spec = load_languages()[language]
+        assert spec.parser and spec.cursor
+
+
+@lru_cache(maxsize=1)
+def _by_key() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    suffixes: dict[str, str] = {}
+    filenames: dict[str, str] = {}
+    interpreters: dict[str, str] = {}
+    for name, spec in load_languages().items():
+        suffixes.update(dict.fromkeys(spec.suffixes, name))
+        filenames.update(dict.fromkeys(spec.filenames, name))
+        interpreters.update(dict.fromkeys(spec.interpreters, name))
+    return suffixes, filenames, interpreters
+
+
+@lru_cache(maxsize=1)
+def _shared() -> dict[str, list[tuple[str, re.Pattern[bytes]]]]:
+    shared: dict[str, list[tuple[str, re.Pattern[bytes]]]] = {}
+    # What marks Objective-C stands in no C++ header, but not the other way round: the last by name is asked first.
+    for name, spec in sorted(load_languages().items(), reverse=True):
+        if spec.prefer_if is not None:
+            for suffix in spec.shared_suffixes:
+                shared.setdefault(suffix, []).append((name, spec.prefer_if))
+    return shared
+
+
+def detect(path: str, head: bytes = b"") -> str:
+    """The language of a file, from its name, its first bytes where two languages share a suffix, or a `#!` line.
+
+    `text` if no grammar claims it.
+    """
+    suffixes, filenames, interpreters = _by_key()
+    base = path.rsplit("/", 1)[-1]
+    if base in filenames:
+        return filenames[base]
+    dot = base.rfind(".")
+    if dot >= 0:
+        suffix = base[dot:]
+        for language, prefer in _shared().get(suffix, ()):
+            if prefer.search(head[:HEAD_BYTES]):
+                return language
+        found = suffixes.get(suffix) or suffixes.get(suffix.lower())
+        if found:
+            foreign = load_languages()[found].text_if
+            return TEXT if foreign is not None and foreign.search(head[:HEAD_BYTES]) else found
+    if head.startswith(b"#!"):
+        shebang = _SHEBANG.match(head[:200])
+        if shebang:
+            return interpreters.get(shebang.group(1).decode(), TEXT)
+    return TEXT
+
+
+@lru_cache(maxsize=1)
+def _test_patterns() -> re.Pattern[str]:
+    import fnmatch
+
+    globs = {glob for spec in load_languages().values() for glob in spec.test_files}
+    parts = sorted(fnmatch.translate(glob) for glob in globs)
+    return re.compile("|".join(parts) or r"(?!)")
+
+
+_TEST_FOLDER = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test-.*)/")
+
+
+def is_test(path: str) -> bool:
+    """Whether the path looks like a test, by folder name or by a language's test-file patterns."""
+    return bool(_TEST_FOLDER.search(path) or _test_patterns().match(path.rsplit("/", 1)[-1]))

@@ -1,0 +1,235 @@
+"""What is called in the text of a C macro, which the grammar leaves as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.syntax.arity import NAMED, UNKNOWN
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Functions that one use of a macro defines at most, and uses of such macros in a file.
+_MOST_DEFINED, _MOST_USES = 32, 200
+#: Nodes whose children stand outside of functions.
+_OUTSIDE = frozenset(
+    {"translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "ERROR"}
+)  # fmt: skip
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+#: Bytes of a macro's text that are looked at.
+_READ = 20_000
+_TOKEN = re.compile(
+    rb"(?P<blank>/\*.*?\*/|//[^\n]*|\\\r?\n|\s+)|(?P<word>[A-Za-z_]\w*)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|"
+    rb"\d[\w.]*|##|::|->|.",
+    re.DOTALL,
+)
+_LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)\n")
+#: Words before an opening parenthesis that call nothing.
+_KEYWORDS = frozenset(
+    b"""if while for switch return sizeof typeof __typeof__ __typeof alignof _Alignof alignas static_assert
+    _Static_assert catch noexcept throw do else case new delete int char long short unsigned signed float double void
+    bool const struct union enum operator and or not""".split()
+)
+#: The same for all that is in the parentheses.
+_UNCALLED = frozenset(
+    b"""__attribute__ __attribute __declspec _Pragma __pragma defined asm __asm__ __asm decltype __has_attribute
+    __has_builtin __has_include __has_feature""".split()
+)
+#: A word before a name declares it, save these.
+_LEADERS = frozenset(
+    b"return else do case throw co_return co_await co_yield new delete goto and or not typename".split()
+)
+#: Constants: what they stand for is hardly ever a function.
+_CONSTANT = re.compile(rb"[A-Z0-9_]+")
+
+
+class Called(NamedTuple):
+    """A call in a macro's text; `start` is the byte at which its name starts."""
+
+    name: str
+    receiver: str
+    start: int
+    arguments: int
+
+
+class _Token(NamedTuple):
+    text: bytes
+    start: int
+    is_word: bool
+
+
+def text_of(source: bytes, node: Node) -> tuple[int, int]:
+    """Where a macro's text starts and ends, its parameters included: a comment in it ends the grammar's node early."""
+    name = node.child_by_field_name("name")
+    start = name.end_byte if name is not None else node.start_byte
+    end = _LINE_END.search(source, start, start + _READ)
+    return start, end.start() if end is not None else min(len(source), start + _READ)
+
+
+def _tokens(source: bytes, start: int, end: int) -> tuple[list[_Token], list[bytes] | None]:
+    """The tokens of a macro's text, and its parameters, None for a macro without any parentheses."""
+    tokens = [
+        _Token(match.group(), match.start(), match.lastgroup == "word")
+        for match in _TOKEN.finditer(source, start, end)
+        if match.lastgroup != "blank"
+    ]
+    if not tokens or tokens[0].text != b"(" or tokens[0].start != start:
+        return tokens, None
+    close = next((place for place, token in enumerate(tokens) if token.text == b")"), len(tokens) - 1)
+    return tokens[close + 1 :], [token.text for token in tokens[:close] if token.is_word]
+
+
+def called_in(source: bytes, start: int, end: int) -> list[Called]:
+    """The calls in a macro's text, in its order.
+
+    Names that are parameters are none of them, nor those that are put together from parts (`f_##x`). A text that is
+    one name only is a call of it without arguments (`arity.NAMED`).
+    """
+    tokens, parameters = _tokens(source, start, end)
+    if parameters is None:
+        inner = tokens
+        while len(inner) > 2 and inner[0].text == b"(" and inner[-1].text == b")":
+            inner = inner[1:-1]
+        if len(inner) == 1 and inner[0].is_word and not _CONSTANT.fullmatch(inner[0].text):
+            return [Called(inner[0].text.decode(), "", inner[0].start, NAMED)] if inner[0].text not in _KEYWORDS else []
+    return list(_calls(tokens, {*(parameters or ()), b"__VA_ARGS__"}))
+
+
+def _calls(tokens: list[_Token], parameters: set[bytes]) -> Iterator[Called]:
+    resume = 0
+    for place, token in enumerate(tokens[:-1]):
+        if place < resume:
+            continue
+        if token.text in _UNCALLED:
+            resume = _after(tokens, place + 1)
+            continue
+        if not token.is_word or tokens[place + 1].text != b"(" or token.text in _KEYWORDS or token.text in parameters:
+            continue
+        receiver = _receiver(tokens, place)
+        before = tokens[place - 1] if place else None
+        if receiver is None or (before is not None and before.is_word and before.text not in _LEADERS):
+            continue
+        # A parameter may be any object.
+        if receiver.encode() not in parameters:
+            yield Called(token.text.decode(), receiver, token.start, _arguments(tokens, place + 1))
+
+
+def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes = b")") -> int:
+    """The place after a group in parentheses."""
+    depth = 0
+    for place in range(opening, len(tokens)):
+        depth += (tokens[place].text == left) - (tokens[place].text == right)
+        if depth <= 0:
+            return place + 1
+    return len(tokens)
+
+
+def _receiver(tokens: list[_Token], place: int) -> str | None:
+    """The names before one, as in `a::b`; None if it is a part of a name, or a member of something else than names."""
+    parts: list[str] = []
+    while place > 0 and tokens[place - 1].text in (b"##", b"::", b"->", b"."):
+        joint = tokens[place - 1].text
+        if joint == b"##" or place < 2 or not tokens[place - 2].is_word:
+            return "" if joint == b"::" and not parts else None
+        parts[:0] = [tokens[place - 2].text.decode(), joint.decode()]
+        place -= 2
+    return "".join(parts[:-1])
+
+
+def _arguments(tokens: list[_Token], opening: int) -> int:
+    depth = found = 0
+    for place in range(opening, len(tokens)):
+        text = tokens[place].text
+        if text in (b"(", b"[", b"{"):
+            depth += 1
+        elif text in (b")", b"]", b"}"):
+            depth -= 1
+            if not depth:
+                return found + (place > opening + 1)
+        elif text in (b"__VA_ARGS__", b"##", b"..."):
+            return UNKNOWN
+        elif text == b"," and depth == 1:
+            found += 1
+    return UNKNOWN
+
+
+class Template:
+    """A macro whose text defines functions, with names put together from what it is given: `int get_ ## x(void) {`."""
+
+    def __init__(self, source: bytes, start: int, end: int) -> None:
+        self._tokens, self._parameters = _tokens(source, start, end)
+
+    def defined(self, arguments: list[bytes]) -> list[tuple[str, list[Called]]]:
+        """The functions that a use of the macro defines, with what each calls."""
+        values = dict(zip(self._parameters or (), arguments, strict=False))
+        tokens = _pasted(self._tokens, values)
+        found: list[tuple[str, list[Called]]] = []
+        place = 0
+        while place < len(tokens) and len(found) < _MOST_DEFINED:
+            if tokens[place].text == b"{":
+                place = _after(tokens, place, b"{", b"}")
+                continue
+            body = _after(tokens, place + 1) if tokens[place + 1 : place + 2] and _is_named(tokens, place) else -1
+            if body < 0 or body >= len(tokens) or tokens[body].text != b"{":
+                place += 1
+                continue
+            end = _after(tokens, body, b"{", b"}")
+            found.append((tokens[place].text.decode("utf-8", "replace"), list(_calls(tokens[body:end], set()))))
+            place = end
+        return found
+
+
+def _is_named(tokens: list[_Token], place: int) -> bool:
+    token = tokens[place]
+    return token.is_word and token.text not in _KEYWORDS and tokens[place + 1].text == b"("
+
+
+def _pasted(tokens: list[_Token], values: dict[bytes, bytes]) -> list[_Token]:
+    """A macro's tokens with values for its parameters, and the parts of names put together."""
+    found: list[_Token] = []
+    joined = False
+    for token in tokens:
+        if token.text == b"##":
+            joined = True
+            continue
+        text = values.get(token.text, token.text) if token.is_word else token.text
+        if joined and found:
+            before = found.pop()
+            text, token = before.text + text, before
+        found.append(_Token(text, token.start, _WORD.fullmatch(text) is not None))
+        joined = False
+    return found
+
+
+def templates(source: bytes, expansions: list[tuple[Node, int, int]]) -> dict[bytes, Template]:
+    """The macros of a file that define functions."""
+    found: dict[bytes, Template] = {}
+    for node, start, end in expansions:
+        name = node.child_by_field_name("name")
+        text = source[start:end]
+        if name is not None and name.text is not None and b"##" in text and b"{" in text and text[:1] == b"(":
+            found.setdefault(name.text, Template(source, start, end))
+    return found
+
+
+def uses(
+    known: dict[bytes, Template], calls: list[dict[str, list[Node]]]
+) -> Iterator[tuple[Node, Node, str, list[Called]]]:
+    """Per function that is defined by the use of a macro outside of functions: the use, the macro's name in it, the
+    function's name and what it calls."""
+    left = _MOST_USES
+    for captures in calls if known else ():
+        callee, call = captures["callee"][0], captures["call"][0]
+        template = known.get(callee.text or b"")
+        around = call.parent
+        if around is not None and around.type in ("expression_statement", "ERROR"):
+            around = around.parent or around
+        group = call.child_by_field_name("arguments")
+        if template is None or around is None or group is None or around.type not in _OUTSIDE or not left:
+            continue
+        left -= 1
+        arguments = [child.text or b"" for child in group.named_children if child.type != "comment"]
+        for name, called in template.defined(arguments):
+            yield call, callee, name, called

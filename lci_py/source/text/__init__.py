@@ -1,0 +1,1 @@
+"""Words, stems and digests of text."""
