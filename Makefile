@@ -77,7 +77,7 @@ WORK ?= build/model
 model: $(BIN)/.installed-dev  ## make the embedding model again, from its corpus
 	$(BIN)/python -m pip install --quiet --editable '.[training]'
 	for stage in $(STAGES); do \
-	  $(BIN)/python -m lci_py.embed.training $$stage --work $(WORK) $(if $(SENTENCE_MODEL),--sentence-model $(SENTENCE_MODEL)) \
+	  $(BIN)/python -m lci_py.training $$stage --work $(WORK) $(if $(SENTENCE_MODEL),--sentence-model $(SENTENCE_MODEL)) \
 	    $(if $(BENCHMARK),--benchmark $(BENCHMARK)) $(if $(SEED),--seed $(SEED)) || exit 1; \
 	done
 

@@ -7,7 +7,7 @@ import sys
 if sys.path and sys.path[0] in ("", os.getcwd()) and not os.path.isdir(os.path.join(sys.path[0], "lci_py")):
     del sys.path[0]
 
-from lci_py.cli import run
+from lci_py.cli.main import run
 
 if __name__ == "__main__":
     run()

@@ -24,9 +24,10 @@ from lci_py.errors import (
 if TYPE_CHECKING:
     from lci_py.config import Settings
     from lci_py.index.build.run import BuildOptions
-    from lci_py.search.session import Session as Session
+    from lci_py.search.snapshot import Session as Session
     from lci_py.source.repository.walk import WalkResult
-    from lci_py.types import BuildSummary, FileEntry, Skip
+    from lci_py.types.search import BuildSummary
+    from lci_py.types.source import FileEntry, Skip
 
 #: Seconds that a search with --refresh always waits for another writer.
 _ALWAYS_WAIT = 10.0
@@ -156,7 +157,7 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     """The files that would be indexed, and what is left out and why, content included."""
     from lci_py.source.repository.read import read_file
     from lci_py.source.repository.walk import content_reason, walk
-    from lci_py.types import Skip
+    from lci_py.types.source import Skip
 
     root = find_root(path)
     settings, _ = config.load(root)
@@ -216,7 +217,7 @@ def _refreshed(where: Path, settings: Settings, model: str | None) -> Session:
 
 
 def _session(root: Path, settings: Settings) -> Session:
-    from lci_py.search.session import Session as Session
+    from lci_py.search.snapshot import Session as Session
 
     index_dir = _index_dir(root, settings)
 

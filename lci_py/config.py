@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import BadPathError, ConfigError, unknown_refresh
-from lci_py.types import REFRESH
+from lci_py.types.search import REFRESH
 
 if TYPE_CHECKING:
     from lci_py.source.repository.walk import WalkOptions

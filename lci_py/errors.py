@@ -42,7 +42,7 @@ class UnknownModeError(UsageError):
     code = "unknown_mode"
 
     def __init__(self, mode: str) -> None:
-        from lci_py.types import MODES
+        from lci_py.types.search import MODES
 
         names = ", ".join(MODES)
         super().__init__(f"unknown mode {mode!r}", hint=f"use one of: {names}", valid_modes=list(MODES))
@@ -91,7 +91,7 @@ class ConfigError(UsageError):
 
 def unknown_refresh(what: str, value: object, kind: type[UsageError] = UsageError) -> UsageError:
     """The error for a word that does not say when to refresh."""
-    from lci_py.types import REFRESH
+    from lci_py.types.search import REFRESH
 
     return kind(f"{what} cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
 

@@ -17,20 +17,19 @@ import jsonschema
 import pytest
 
 import lci_py
-from lci_py import cli
-from lci_py.types import (
+from lci_py.cli import main
+from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
+from lci_py.types.search import (
     RELATIONS,
     Answer,
     BuildSummary,
     DefinitionSite,
     Degradation,
-    FileEntry,
     IndexInfo,
     Result,
     SearchRequest,
-    Skip,
 )
-from lci_py.types_conflicts import Conflict, ConflictsAnswer, ConflictsRequest
+from lci_py.types.source import FileEntry, Skip
 
 REPOSITORY = Path(__file__).parents[1]
 SCHEMA = json.loads((REPOSITORY / "docs" / "json-output.schema.json").read_text())
@@ -178,7 +177,7 @@ def run_fixture(
 ) -> Callable[..., Ran]:
     def go(*argv: str, stdin: bytes = b"") -> Ran:
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
-        code = cli.main(argv)
+        code = main.main(argv)
         captured = capsys.readouterr()
         return Ran(code, captured.out, captured.err)
 
@@ -198,7 +197,7 @@ import tests.cli_fake as t
 fake = t.FakeApp()
 fake.hits = (t.replace(t.HIT, file=os.fsdecode(b"src/\\xff\\xc3\\xa9.py")),) * {hits}
 sys.modules["lci_py.app"] = lci_py.app = fake
-from lci_py.cli import main
+from lci_py.cli.main import main
 sys.exit(main())
 """
 

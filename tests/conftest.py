@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 from lci_py import app
-from lci_py.search.session import Session
+from lci_py.search.snapshot import Session
 
 # No deadlines: they are timed assertions, and the machines are noisy.
 settings.register_profile("lci", deadline=None)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lci_py.errors import NoIndexError
-from lci_py.types import Filters
+from lci_py.types.search import Filters
 from tests.cli_fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
 

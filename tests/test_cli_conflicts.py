@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lci_py.app import build_index
-from lci_py.cli_options import CONFLICTS
-from lci_py.types import FAIL_ON, RELATIONS, Filters
-from lci_py.types_conflicts import ConflictsRequest
+from lci_py.cli.options import CONFLICTS
+from lci_py.types.conflicts import ConflictsRequest
+from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 from tests.cli_fake import CONFLICT, DISAGREEMENT, HIT, SITES, VALIDATOR, FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
 from tests.conftest import PROJECT, Ran as Done
 

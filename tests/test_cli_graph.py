@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from lci_py import app
-from lci_py.render.graph import render
-from lci_py.types_graph import GraphRequest
+from lci_py.render.text.graph import render
+from lci_py.types.graph import GraphRequest
 from tests.conftest import PROJECT, Ran
 from tests.search.graph_repo import build
 from tests.test_layers import loaded
@@ -202,7 +202,7 @@ def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
     with app.open_session(str(root)) as session:
         answer = session.navigate("tree", GraphRequest("run"))
         refs = session.navigate("refs", GraphRequest("run"))
-    from lci_py.render.graph_tree import render_diagram
+    from lci_py.render.text.graph_tree import render_diagram
 
     for shape in ("dot", "mermaid"):
         out = io.StringIO()

@@ -8,9 +8,9 @@ import pytest
 import typer
 from hypothesis import example, given, settings, strategies as st
 
-from lci_py.cli_options import COMMANDS
-from lci_py.cli_parse import COMPLETE_VARIABLE, Invocation, parse
-from lci_py.cli_typer import build
+from lci_py.cli.fast_parser import COMPLETE_VARIABLE, Invocation, parse
+from lci_py.cli.options import COMMANDS
+from lci_py.cli.typer_app import build
 
 SPELLINGS = sorted({s for c in COMMANDS.values() for f in c.flags for s in f.spellings})
 VALUES = ["", "x", "-", "--", "5", "-5", "+5", " 5", "5.0", "1_0", "٣", "-n", "--json", "a=b", "a b", "9" * 12, "é"]

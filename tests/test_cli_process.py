@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lci_py import cli_index
-from lci_py.cli_parse import Invocation
+from lci_py.cli import index
+from lci_py.cli.fast_parser import Invocation
 from tests.cli_fake import FAKE, environment, process
 from tests.conftest import PROJECT
 
@@ -137,7 +137,7 @@ def test_progress_only_on_a_terminal_and_not_when_quiet() -> None:
             return True
 
     def wanted(**flags: bool) -> bool:
-        with cli_index._progress(Invocation("index", flags)) as progress:
+        with index._progress(Invocation("index", flags)) as progress:
             return progress is not None
 
     assert not wanted()
@@ -161,10 +161,10 @@ class Session:
     def __enter__(self): return self
     def __exit__(self, *_): pass
     def search(self, r):
-        from lci_py.types import Answer, IndexInfo
+        from lci_py.types.search import Answer, IndexInfo
         return Answer(r.query, r.mode, (), 0, False, IndexInfo(1, "", None, None, 0))
 fake.open_session = lambda root, model, **how: Session()
-from lci_py.cli import main
+from lci_py.cli.main import main
 main({argv!r})
 heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")
 print(*(name for name in heavy if name in sys.modules), file=sys.stderr)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.cli import main
+from lci_py.cli.main import main
 from lci_py.index.store.search_log import SEARCH_LOG
-from lci_py.render.stats import render_stats
-from lci_py.types import SearchRequest
+from lci_py.render.text.stats import render_stats
+from lci_py.types.search import SearchRequest
 from tests.cli_fake import VALIDATOR
 from tests.conftest import copy_corpus
 

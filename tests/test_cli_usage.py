@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 
 import lci_py
-from lci_py import cli
-from lci_py.cli_options import COMMANDS
-from lci_py.cli_parse import parse
+from lci_py.cli import main
+from lci_py.cli.fast_parser import parse
+from lci_py.cli.options import COMMANDS
 from lci_py.errors import EXIT_INTERRUPTED, DamagedIndexError, NoIndexError
-from lci_py.types import SearchRequest
+from lci_py.types.search import SearchRequest
 from tests.cli_fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
 # --- search -----------------------------------------------------------------------------------------------------
@@ -344,5 +344,5 @@ def test_version_and_no_arguments(run: Callable[..., Ran]) -> None:
 def test_typers_own_runner_works(app: FakeApp) -> None:
     from typer.testing import CliRunner
 
-    result = CliRunner().invoke(cli.app, ["search", "nothing"])
+    result = CliRunner().invoke(main.app, ["search", "nothing"])
     assert (result.exit_code, result.stdout) == (1, "0 results · dense\n")

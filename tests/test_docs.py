@@ -21,18 +21,18 @@ from lci_py import app, config
 from lci_py.callgraph import edges, lookups
 from lci_py.callgraph.pointsto import constraints
 from lci_py.callgraph.resolve import callees, values
-from lci_py.cli import main
-from lci_py.cli_options import COMMANDS, Command
+from lci_py.cli.main import main
+from lci_py.cli.options import COMMANDS, Command
 from lci_py.index.shards import branches, symbols_writer
 from lci_py.index.shards.arrays import Arrays
 from lci_py.index.shards.bm25 import FIELDS
 from lci_py.index.store.manifest import FORMAT, Manifest
-from lci_py.search.fusion import SIGNAL_VIEW
-from lci_py.search.multiview import POOL
-from lci_py.search.neighbours import SEEDS
-from lci_py.search.plan import INTENTS
-from lci_py.search.weights import LIVE
-from lci_py.types import MODES
+from lci_py.search.modes.multiview import POOL
+from lci_py.search.query.plan import INTENTS
+from lci_py.search.query.weights import LIVE
+from lci_py.search.ranking.fusion import SIGNAL_VIEW
+from lci_py.search.ranking.graph_lift import SEEDS
+from lci_py.types.search import MODES
 from tests.conftest import copy_corpus
 from tests.index.test_callgraph_fixtures import NONE, PROGRAMS, read_edges
 from tests.test_layers import ALLOWED
@@ -98,7 +98,7 @@ def usage(command: Command) -> str:
 def commands_page() -> str:
     head = """# Commands
 
-Written by tests/test_docs.py from `lci_py/cli_options.py`, the table behind `lci --help`; do not edit.
+Written by tests/test_docs.py from `lci_py/cli/options.py`, the table behind `lci --help`; do not edit.
 
 `lci --version` shows the version, `-h` or `--help` the help, of `lci` and of each command; `lci --install-completion`
 adds completion to the shell. Flags can stand before or after the argument, as `--flag VALUE` or `--flag=VALUE`, short
@@ -145,11 +145,12 @@ def test_the_two_one_command_entries() -> None:
 
 
 def test_the_readme_has_every_mode_and_exit_code() -> None:
-    from lci_py import cli_io, errors
+    from lci_py import errors
+    from lci_py.cli import streams
 
     first = [row[0].split(" ")[0].strip("`") for row in rows(README)]
     assert [name for name in first if name in MODES] == list(MODES)
-    codes = {value for name, value in vars(errors).items() if name.startswith("EXIT_")} | {cli_io.EXIT_INTERNAL}
+    codes = {value for name, value in vars(errors).items() if name.startswith("EXIT_")} | {streams.EXIT_INTERNAL}
     assert {int(name) for name in first if name.isdigit()} == codes
 
 

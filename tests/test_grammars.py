@@ -14,7 +14,7 @@ from tree_sitter import Query
 
 from lci_py.source import conditions
 from lci_py.source.syntax.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
-from lci_py.types import KINDS
+from lci_py.types.search import KINDS
 
 if sys.version_info >= (3, 11):
     import tomllib

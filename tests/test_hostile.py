@@ -15,7 +15,7 @@ import pytest
 from lci_py import app
 from lci_py.index.build import run
 from lci_py.source.repository.walk import WalkOptions, walk
-from lci_py.types import MODES
+from lci_py.types.search import MODES
 from tests.conftest import PROJECT, Ran
 
 DEEP = 20_000
@@ -78,7 +78,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, lci: Callable[..., Ran]) -
 @pytest.fixture(scope="module")
 def found(hostile: tuple[Path, Ran]) -> Callable[[str], list[Any]]:
     def by_name(name: str) -> list[Any]:
-        from lci_py.types import Filters, SearchRequest
+        from lci_py.types.search import Filters, SearchRequest
 
         with app.open_session(str(hostile[0])) as session:
             return list(session.search(SearchRequest("", "symbolic", 5, Filters(name=(name,)))).results)
@@ -153,7 +153,7 @@ def test_files_without_a_word_at_the_end_of_the_list(tmp_path: Path) -> None:
     (tmp_path / "zebra.py").touch()
     (tmp_path / "zz.py").touch()
     app.build_index(str(tmp_path), jobs=1)
-    from lci_py.types import SearchRequest
+    from lci_py.types.search import SearchRequest
 
     with app.open_session(str(tmp_path)) as session:
         for mode in MODES:
@@ -174,7 +174,7 @@ def test_a_repository_without_text(tmp_path: Path, lci: Callable[..., Ran], kind
     elif kind == "only blank":
         (root / "a.py").write_text("\n")
     assert app.build_index(str(root), jobs=1).chunks == 0
-    from lci_py.types import SearchRequest
+    from lci_py.types.search import SearchRequest
 
     with app.open_session(str(root)) as session:
         for mode in MODES:
@@ -204,7 +204,7 @@ def test_errors_are_one_json_object(
     hostile: tuple[Path, Ran], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path, argv: list[str], code: int, error: str,
 ) -> None:  # fmt: skip
-    from lci_py.cli import main
+    from lci_py.cli.main import main
 
     monkeypatch.chdir(hostile[0])
     if "file.py" in argv:

@@ -24,7 +24,8 @@ from lci_py.index.build import run
 from lci_py.source.file_record import process_file, read_file
 from lci_py.source.repository.walk import LIMIT_REASONS, REASONS, WalkOptions, walk
 from lci_py.source.syntax.limits import Limits
-from lci_py.types import MODES, FileEntry
+from lci_py.types.search import MODES
+from lci_py.types.source import FileEntry
 from tests.conftest import CORPUS, PROJECT, Ran
 from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated

@@ -15,7 +15,8 @@ from lci_py.errors import BadModelError, ModelMismatchError
 from lci_py.index.build import embedding
 from lci_py.index.shards.segment_rows import number
 from lci_py.source.file_record import process_file
-from lci_py.types import FileEntry, SearchRequest
+from lci_py.types.search import SearchRequest
+from lci_py.types.source import FileEntry
 from tests import tiny_models as tiny
 from tests.conftest import Ran
 

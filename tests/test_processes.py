@@ -20,7 +20,7 @@ import pytest
 from lci_py import app
 from lci_py.index.build import worker_pool
 from lci_py.source import file_record
-from lci_py.types import FileEntry
+from lci_py.types.source import FileEntry
 from tests.conftest import PROJECT
 
 # --- processes that end -------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
         "import time, sys; from lci_py.index import parse; from lci_py.source import worker; real = worker.extract\n"
         "parse._BATCH_FILES = 2\n"
         "worker.extract = lambda *a: (time.sleep(2), real(*a))[1]\n"
-        "from lci_py.cli import run; run()"
+        "from lci_py.cli.main import run; run()"
     )
     return subprocess.Popen(
         [sys.executable, "-c", script, *argv], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -184,7 +184,7 @@ def _run_unprivileged(folder: Path, *commands: list[str]) -> list[tuple[int, dic
     """Exit code and JSON of each command, run by somebody who may not read or write everything, as root may."""
     script = f"""
 import contextlib, io, json, os, sys
-from lci_py.cli import main
+from lci_py.cli.main import main
 sys.stdout.flush()
 def run(argv):
     with contextlib.redirect_stdout(io.StringIO()) as out:

@@ -20,8 +20,8 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import IndexWriteError, NoIndexError
-from lci_py.render.json import envelope
-from lci_py.types import MODES, Filters, SearchRequest
+from lci_py.render.json.answer import envelope
+from lci_py.types.search import MODES, Filters, SearchRequest
 from tests import tiny_models
 from tests.conftest import PROJECT, Ran, copy_corpus
 
@@ -212,7 +212,7 @@ def test_a_few_changes_are_in_the_answer(root: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("change", ["files", "bytes"])
 def test_many_changes_are_named_and_not_made_up_for(root: Path, change: str) -> None:
-    from lci_py.search.freshness import QUICK_BYTES, QUICK_FILES
+    from lci_py.search.worktree.freshness import QUICK_BYTES, QUICK_FILES
 
     (root / "a.py").write_text(SOURCE.replace("total", "otter"))
     if change == "files":
@@ -231,7 +231,7 @@ def test_many_changes_are_named_and_not_made_up_for(root: Path, change: str) -> 
 
 
 def test_as_many_changes_as_are_few(root: Path) -> None:
-    from lci_py.search.freshness import QUICK_FILES
+    from lci_py.search.worktree.freshness import QUICK_FILES
 
     for number in range(QUICK_FILES):
         (root / f"new{number}.py").write_text("def new(): pass\n")

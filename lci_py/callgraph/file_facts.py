@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Extract, Import, Lambda, Typed
+from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Extract, Import, Lambda, Typed
 
 #: One name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
@@ -49,7 +50,7 @@ MacroText = tuple[int, tuple[tuple[str, str, int], ...]]
 
 
 class CallSite(NamedTuple):
-    """A call in the text, as in `lci_py.types.Call`."""
+    """A call in the text, as in `lci_py.types.search.Call`."""
 
     name: str
     receiver: str

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lci_py.callgraph.file_facts import CallSite
-    from lci_py.types import Extract
+    from lci_py.types.source import Extract
 
 
 class Linker:

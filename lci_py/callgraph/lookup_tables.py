@@ -13,10 +13,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
-from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
+from lci_py.types.search import CALLABLE, KINDS
+from lci_py.types.source import Import, Lambda, Typed
 
 if TYPE_CHECKING:
-    from lci_py.types import Extract
+    from lci_py.types.source import Extract
 
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
 #: An import names a declaration, not a path.

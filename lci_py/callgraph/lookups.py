@@ -15,7 +15,7 @@ from zlib import crc32
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.file_facts import MacroText, is_shared, is_top, is_type, macro_texts
 from lci_py.callgraph.lookup_tables import Definition, Tables
-from lci_py.types import Import, Typed
+from lci_py.types.source import Import, Typed
 
 LookUp = tuple[str, ...]
 #: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.

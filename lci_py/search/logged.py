@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lci_py.search.session import Session
+from lci_py.search.snapshot import Session
 
 if TYPE_CHECKING:
     from lci_py.index.store.search_log import SearchLog
-    from lci_py.types import Answer, SearchRequest
+    from lci_py.types.search import Answer, SearchRequest
 
 
 class LoggedSession(Session):

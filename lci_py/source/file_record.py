@@ -22,7 +22,7 @@ from lci_py.source.syntax.languages import HEAD_BYTES, detect, prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.text.digest import digest, lines_digest
 from lci_py.source.text.words import WORD
-from lci_py.types import Extract, FileEntry
+from lci_py.types.source import Extract, FileEntry
 
 _T = TypeVar("_T")
 

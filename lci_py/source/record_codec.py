@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from lci_py.source.file_record import FileRecord
-from lci_py.types import Base, Call, Chunk, Claim, Extract, Handed, Import, Lambda, Symbol, Typed
+from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Handed, Import, Lambda, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
 VERSION = 5

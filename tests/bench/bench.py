@@ -41,7 +41,7 @@ def timed(command: list[str], env: dict[str, str]) -> tuple[float, float]:
 def in_process(tree: Path) -> dict[str, float]:
     """Median milliseconds of a warm query, per mode."""
     from lci_py import app
-    from lci_py.types import SearchRequest
+    from lci_py.types.search import SearchRequest
 
     medians = {}
     with app.open_session(str(tree)) as session:

@@ -20,9 +20,9 @@ import numpy as np
 
 from lci_py.callgraph.edges import Linked, Sites, assemble
 from lci_py.index.shards.graph import GraphIndex, write_graph
-from lci_py.search.navigate_nodes import Nodes
-from lci_py.search.navigate_tree import _Branch, _Grower
-from lci_py.types import Filters
+from lci_py.search.navigate.nodes import Nodes
+from lci_py.search.navigate.tree import _Branch, _Grower
+from lci_py.types.search import Filters
 
 
 def make(path: Path, n_edges: int, seed: int = 1) -> None:

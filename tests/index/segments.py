@@ -20,7 +20,7 @@ from lci_py.index.shards.symbols_writer import write_symbolic
 from lci_py.source.extract.extract import extract
 from lci_py.source.file_record import FileRecord
 from lci_py.source.syntax.languages import detect, is_test
-from lci_py.types import Extract
+from lci_py.types.source import Extract
 
 
 @lru_cache(maxsize=5_000)

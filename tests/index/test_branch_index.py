@@ -18,8 +18,8 @@ from lci_py.errors import DamagedIndexError, UsageError
 from lci_py.index.build import branches as branch_build, worker
 from lci_py.index.shards.branches import BranchIndex
 from lci_py.index.store.manifest import Manifest, read_manifest
-from lci_py.search.branch_diff import differing, differing_name
-from lci_py.types import BuildSummary
+from lci_py.search.conflicts.branch_diff import differing, differing_name
+from lci_py.types.search import BuildSummary
 from tests.branch_repo import branch, commit, git, init
 from tests.conftest import Ran
 

@@ -22,7 +22,8 @@ from lci_py.index.shards.files import UNSETTLED, FileTable, Known, write_files
 from lci_py.index.store import manifest as manifests
 from lci_py.index.store.manifest import MANIFEST, read_manifest, shard_digest
 from lci_py.index.store.seal import seal
-from lci_py.types import MODES, FileEntry, SearchRequest, Skip
+from lci_py.types.search import MODES, SearchRequest
+from lci_py.types.source import FileEntry, Skip
 
 PATHS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 STAMP = st.integers(-2, 2**62)

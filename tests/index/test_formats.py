@@ -13,7 +13,7 @@ import pytest
 from lci_py import app
 from lci_py.errors import ShardVersionError
 from lci_py.index.store.manifest import FORMAT, MANIFEST
-from lci_py.types import MODES, SearchRequest
+from lci_py.types.search import MODES, SearchRequest
 from tests.conftest import PROJECT, Ran
 
 SHARDS = PROJECT / "fixtures" / "shards"

@@ -14,10 +14,10 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.abbreviations import MOST_PAIRS, RelatedTerms, evidence, shortens, write_related
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
-from lci_py.search.session import Session
+from lci_py.search.snapshot import Session
 from lci_py.source.file_record import FileRecord, process_data
 from lci_py.source.syntax.languages import detect
-from lci_py.types import FileEntry
+from lci_py.types.source import FileEntry
 
 FILES = {
     "a.py": "def run(cfg: Config, ctx: Context):\n    req = make_request(ctx)\n    return req\n",

@@ -20,7 +20,7 @@ from lci_py.errors import UsageError
 from lci_py.index.store import search_log
 from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG, Entry, SearchLog, read_log
 from lci_py.index.store.search_stats import begins, search_stats
-from lci_py.types import Answer, Degradation, Filters, IndexInfo, SearchRequest
+from lci_py.types.search import Answer, Degradation, Filters, IndexInfo, SearchRequest
 
 INDEX = IndexInfo(1, "2025-03-01T09:30:00Z", None, None, 0)
 ANSWER = Answer("secret words", "multiview", (), 7, True, INDEX, trace={"dense": {"ms": 1.23456}, "total": {"ms": 4}})

@@ -28,8 +28,8 @@ from lci_py.errors import (
 from lci_py.index.store import commit, manifest as manifests
 from lci_py.index.store.manifest import MANIFEST, OpenIndex, read_manifest
 from lci_py.index.store.seal import seal
-from lci_py.render.json import envelope
-from lci_py.types import MODES, Filters, SearchRequest
+from lci_py.render.json.answer import envelope
+from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran
 
 SOURCES = {
@@ -432,7 +432,7 @@ def run_limited(root: Path, limit: int) -> Ran:
     """`lci index --full` in a process that can write no file longer than `limit`, as on a disk that is full."""
     script = (
         f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-        "from lci_py.cli import main; raise SystemExit(main(['index', '--full', '--json']))"
+        "from lci_py.cli.main import main; raise SystemExit(main(['index', '--full', '--json']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=60, check=False,

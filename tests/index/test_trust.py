@@ -19,7 +19,7 @@ from lci_py import app
 from lci_py.errors import DamagedIndexError, TrustKeyError, UntrustedIndexError
 from lci_py.index.store import commit, manifest as manifests, seal as trust
 from lci_py.index.store.manifest import MANIFEST, read_manifest
-from lci_py.types import SearchRequest
+from lci_py.types.search import SearchRequest
 from tests.conftest import PROJECT, Ran
 
 

@@ -15,8 +15,8 @@ from lci_py.errors import DamagedIndexError, ShardMissingError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.unit_columns import _COLUMNS, UNIT_KINDS, UnitTable
-from lci_py.search.session import Session
-from lci_py.types import SearchRequest
+from lci_py.search.snapshot import Session
+from lci_py.types.search import SearchRequest
 from tests.conftest import copy_corpus
 
 FILES = {

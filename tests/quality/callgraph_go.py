@@ -26,7 +26,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from lci_py.types import FUNCTION_KINDS
+from lci_py.types.search import FUNCTION_KINDS
 from tests.quality.callgraph_score import Edge, Score
 from tests.quality.edges import FILE, CallEdge, Function, Graph, read_graph
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lci_py import app
-from lci_py.search.session import Session
+from lci_py.search.snapshot import Session
 
 #: Where the indexes lie, in the folder a measurement is started from: `make clean` removes it.
 KEPT = Path("build", "quality")

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from lci_py import app
-from lci_py.types_conflicts import Conflict, ConflictsRequest
+from lci_py.types.conflicts import Conflict, ConflictsRequest
 
 
 def main() -> None:

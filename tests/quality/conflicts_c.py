@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from lci_py.source.syntax.languages import is_test
-from lci_py.types_conflicts import Conflict
+from lci_py.types.conflicts import Conflict
 from tests.quality.conflicts_read import Definition, read_conflicts
 
 _KINDS = frozenset({"function", "struct", "union", "enum", "type", "variable", "constant", "macro"})

@@ -25,7 +25,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lci_py.types_conflicts import Conflict
+from lci_py.types.conflicts import Conflict
 from tests.quality.conflicts_read import Definition, read_conflicts
 
 Place = tuple[str, int, str]  # path, line, name

@@ -31,8 +31,8 @@ from io import BytesIO
 from pathlib import Path
 
 from lci_py import app
-from lci_py.search.session import Session
-from lci_py.types import MODES, Mode, SearchRequest
+from lci_py.search.snapshot import Session
+from lci_py.types.search import MODES, Mode, SearchRequest
 
 PROJECT = Path(__file__).resolve().parents[2]
 _INDEX = re.compile(rb'"index":\{"generation":\d+,"built_at":"[^"]*",')

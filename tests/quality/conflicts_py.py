@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from lci_py import app
 from lci_py.source.conditions import conjuncts
-from lci_py.types_conflicts import Conflict, ConflictsRequest
+from lci_py.types.conflicts import Conflict, ConflictsRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

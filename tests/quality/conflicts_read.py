@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.search.conflict_list import conflicts
-from lci_py.types_conflicts import Conflict, ConflictsRequest
+from lci_py.search.conflicts.repository import conflicts
+from lci_py.types.conflicts import Conflict, ConflictsRequest
 from tests.quality.edges import indexed
 
 _SQL = "SELECT file, line, name, qualified_name, kind, build_tag, traits FROM symbols ORDER BY id"

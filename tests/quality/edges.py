@@ -22,8 +22,8 @@ from lci_py import app
 from lci_py.callgraph import edges as links
 from lci_py.callgraph.edges import CALLS, INHERITS
 from lci_py.index.shards.callgraph_tables import SqlTables
-from lci_py.search.session import Session
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.search.snapshot import Session
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 #: Kinds of nodes that are no symbols.
 FILE, ANONYMOUS = "file", "anonymous"

@@ -16,7 +16,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from lci_py.source.extract.extract import extract
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Symbol
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Symbol
 
 Key = tuple[str, int, str, str]  # path, line, name, owner
 KINDS = ("function", "method", "type", "constant", "variable", "field", "imethod")

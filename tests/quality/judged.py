@@ -29,14 +29,15 @@ from unittest import mock
 
 import numpy as np
 
-from lci_py.search import multiview, present
-from lci_py.search.fusion import Candidates, Ranked
-from lci_py.search.multiview import Outcome
-from lci_py.search.plan import Plan, plan as make_plan
-from lci_py.search.session import Session
-from lci_py.search.shadow import under
-from lci_py.search.weights import LIVE, RANKINGS, Ranking
-from lci_py.types import SearchRequest
+from lci_py.search.answer import results as present
+from lci_py.search.explain.shadow import under
+from lci_py.search.modes import multiview
+from lci_py.search.modes.multiview import Outcome
+from lci_py.search.query.plan import Plan, plan as make_plan
+from lci_py.search.query.weights import LIVE, RANKINGS, Ranking
+from lci_py.search.ranking.fusion import Candidates, Ranked
+from lci_py.search.snapshot import Session
+from lci_py.types.search import SearchRequest
 from tests.quality.checkouts import KEPT, opened
 
 SINGLE = ("dense", "bm25")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lci_py.search.fusion import BELOW, GRAPH
+from lci_py.search.ranking.fusion import BELOW, GRAPH
 from tests.quality.judged import Case
 
 _TOP = 10

@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lci_py.search.session import Session
-from lci_py.types import Mode, Result, SearchRequest
+from lci_py.search.snapshot import Session
+from lci_py.types.search import Mode, Result, SearchRequest
 from tests.quality.checkouts import KEPT, opened
 
 DATA = Path(__file__).resolve().parent / "data" / "multihop.json"

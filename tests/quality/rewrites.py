@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-from lci_py.search import multiview
-from lci_py.search.rewrites import NO_WORDING
-from lci_py.search.session import Session
-from lci_py.types import SearchRequest
+from lci_py.search.modes import multiview
+from lci_py.search.query.rewrites import NO_WORDING
+from lci_py.search.snapshot import Session
+from lci_py.types.search import SearchRequest
 from tests.quality.checkouts import KEPT, opened
 
 DATA = Path(__file__).parent / "data" / "rewrites.json"

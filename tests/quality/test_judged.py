@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lci_py.search.fusion import Candidates
-from lci_py.search.plan import plan
-from lci_py.search.query import read_text
-from lci_py.search.weights import LIVE, Ranking
-from lci_py.types import Filters
+from lci_py.search.query.plan import plan
+from lci_py.search.query.text import read_text
+from lci_py.search.query.weights import LIVE, Ranking
+from lci_py.search.ranking.fusion import Candidates
+from lci_py.types.search import Filters
 from tests.quality import judged, tune
 from tests.quality.judged import Benchmark, Case, Place, Score, Task
 from tests.quality.judged_arrays import Block

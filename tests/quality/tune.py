@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lci_py.search.weights import RANKINGS, Ranking
+from lci_py.search.query.weights import RANKINGS, Ranking
 from tests.quality.judged import Benchmark, Case
 from tests.quality.judged_arrays import Block
 

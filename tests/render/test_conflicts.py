@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.render import conflicts, place, table
-from lci_py.render.text import width_of
-from lci_py.types import CONFLICT_TYPES, RELATIONS, Answer, DefinitionSite, IndexInfo
-from lci_py.types_conflicts import Conflict, ConflictsAnswer
+from lci_py.render import relative_paths
+from lci_py.render.text import conflicts, results
+from lci_py.render.text.style import width_of
+from lci_py.types.conflicts import Conflict, ConflictsAnswer
+from lci_py.types.search import CONFLICT_TYPES, RELATIONS, Answer, DefinitionSite, IndexInfo
 from tests.render.test_table import FORBIDDEN, hostile, make
 
 INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)
@@ -185,7 +186,7 @@ def search(sites: tuple[DefinitionSite, ...], width: int | None = None, **change
     row = make(file="net/open.go", line=12, qualified_name="net.open", conflict=True, definitions=sites)
     file = io.StringIO()
     found = Answer("q", "dense", (row,), 1, False, INDEX)
-    table.render(replace(found, **changes), file=file, width=width, snippet_lines=0)
+    results.render(replace(found, **changes), file=file, width=width, snippet_lines=0)
     return file.getvalue()
 
 
@@ -209,7 +210,7 @@ def test_one_list_for_all_rows_of_a_symbol() -> None:
         for site in sites
     ]
     file = io.StringIO()
-    table.render(Answer("q", "dense", tuple(rows), 5, False, INDEX), file=file, snippet_lines=0)
+    results.render(Answer("q", "dense", tuple(rows), 5, False, INDEX), file=file, snippet_lines=0)
     said = [line.strip() for line in file.getvalue().splitlines() if "definitions, " in line]
     assert said == [
         "3 definitions, overlap: both can hold at once",
@@ -257,7 +258,7 @@ def test_paths_are_places_in_this_tree() -> None:
 def test_from_a_subfolder(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     ids = {**TIMEOUT, "sources": ["0f3a", "src/config.py:1"], "reasoning": "src/config.py:1, asrc/config.py:1 (0f3a)"}
-    moved = place.conflicts_seen_from(answer(OPEN, conflicts=(TIMEOUT, ids)), tmp_path, str(tmp_path / "src"))
+    moved = relative_paths.conflicts_seen_from(answer(OPEN, conflicts=(TIMEOUT, ids)), tmp_path, str(tmp_path / "src"))
     assert [site.file for site in moved.results[0].definitions][:1] == ["../net/open.go"]
     assert moved.conflicts[0]["sources"] == ["config.py:12", "../README.md:40"]
     assert (
@@ -267,11 +268,11 @@ def test_from_a_subfolder(tmp_path: Path) -> None:
     assert moved.conflicts[1]["sources"] == ["0f3a", "config.py:1"]
     assert moved.conflicts[1]["reasoning"] == "config.py:1, asrc/config.py:1 (0f3a)"
     row = make(conflict=True, definitions=OPEN.definitions)
-    search_ = place.seen_from(
+    search_ = relative_paths.seen_from(
         Answer("q", "dense", (row,), 1, False, INDEX, conflicts=(TIMEOUT,)), tmp_path, str(tmp_path / "src")
     )
     assert search_.conflicts == moved.conflicts[:1]
-    assert place.conflicts_seen_from(answer(OPEN), tmp_path, str(tmp_path)) == answer(OPEN)
+    assert relative_paths.conflicts_seen_from(answer(OPEN), tmp_path, str(tmp_path)) == answer(OPEN)
 
 
 @given(hostile, st.sampled_from(RELATIONS), st.sampled_from([None, 60]))

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from lci_py.render import json as as_json
-from lci_py.render.text import width_of
-from lci_py.types import Answer
+from lci_py.render.json import answer as as_json
+from lci_py.render.text.style import width_of
+from lci_py.types.search import Answer
 from tests.conftest import PROJECT
 from tests.render.test_json import VALIDATOR
 from tests.render.test_table import answer, make, shown

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.errors import NoIndexError, UnknownModeError
-from lci_py.render import budget, json as render
-from lci_py.search.explain_file import STATUSES
-from lci_py.types import (
+from lci_py.render import token_budget
+from lci_py.render.json import answer as render
+from lci_py.search.explain.file import STATUSES
+from lci_py.types.search import (
     BLOCK_KIND,
     CONFLICT_TYPES,
     FILE_KIND,
@@ -29,13 +30,12 @@ from lci_py.types import (
     BuildSummary,
     DefinitionSite,
     Degradation,
-    FileEntry,
     GraphContext,
     GraphLink,
     IndexInfo,
     Result,
-    Skip,
 )
+from lci_py.types.source import FileEntry, Skip
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = json.loads((DOCS / "json-output.schema.json").read_text())
@@ -303,8 +303,8 @@ def test_the_docs_have_examples() -> None:
 
 @given(answers, st.integers(1, 1200))
 def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
-    cut = budget.cut(found, limit)
-    size = budget.tokens(render.dumps(render.envelope(cut)))
+    cut = token_budget.cut(found, limit)
+    size = token_budget.tokens(render.dumps(render.envelope(cut)))
     assert size <= limit or not (cut.results or cut.conflicts)
     assert [r.id for r in cut.results] == [r.id for r in found.results[: len(cut.results)]]
     dropped = len(found.results) - len(cut.results)
@@ -319,7 +319,7 @@ def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
             assert all(not b.snippet for a, b in shown if a.explain != b.explain)
         if fewer := sum(len(a.definitions) - len(b.definitions) for a, b in shown):
             note["definitions_dropped"] = fewer
-            assert all(len(b.definitions) >= min(len(a.definitions), budget.KEPT_DEFINITIONS) for a, b in shown)
+            assert all(len(b.definitions) >= min(len(a.definitions), token_budget.KEPT_DEFINITIONS) for a, b in shown)
         if silent := len(found.conflicts) - len(cut.conflicts):
             note["conflicts_dropped"] = silent
             assert not cut.results  # what is not said of the results is worse than fewer of them
@@ -330,13 +330,13 @@ def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
 
 def test_snippets_go_before_results_and_from_the_tail() -> None:
     whole = answer(*(make(id=str(i), snippet="x" * 400) for i in range(3)))
-    size = budget.tokens(render.dumps(render.envelope(whole)))
-    one = budget.cut(whole, size - 50)
+    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    one = token_budget.cut(whole, size - 50)
     assert [bool(r.snippet) for r in one.results] == [True, True, False]
     assert not one.has_more
     two = replace(whole, results=tuple(replace(r, snippet="") for r in whole.results[:2]))
-    bare = budget.tokens(render.dumps(render.envelope(two))) + 30  # room for the note
-    less = budget.cut(whole, bare)
+    bare = token_budget.tokens(render.dumps(render.envelope(two))) + 30  # room for the note
+    less = token_budget.cut(whole, bare)
     assert [r.snippet for r in less.results] == ["", ""]
     assert less.has_more
     assert less.truncated == {"results_dropped": 1, "snippets_dropped": 2, "max_tokens": bare}
@@ -348,8 +348,8 @@ def test_explanations_go_before_results() -> None:
         "views": {},
     }
     whole = answer(*(make(id=str(i), snippet="x" * 40, explain=why) for i in range(3)))
-    size = budget.tokens(render.dumps(render.envelope(whole)))
-    cut = budget.cut(whole, size // 2)
+    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    cut = token_budget.cut(whole, size // 2)
     assert [result.id for result in cut.results] == ["0", "1", "2"]
     assert [result.explain is None for result in cut.results] == [False, True, True]
     assert cut.truncated is not None and cut.truncated["explanations_dropped"] == 2
@@ -361,22 +361,22 @@ def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
     own = DefinitionSite("src/a.py", 4, "main", "windows", "variant")
     first, last = (make(id=str(i), conflict=True, definitions=(*sites, own), snippet="") for i in range(2))
     whole = answer(first, last, conflicts=({"reasoning": "x" * 40},))
-    size = budget.tokens(render.dumps(render.envelope(whole)))
-    cut = budget.cut(whole, size - 100)
+    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    cut = token_budget.cut(whole, size - 100)
     assert cut.results[0].definitions == first.definitions
     assert cut.results[1].definitions == (sites[0], sites[29], own)
     assert cut.truncated == {
         "results_dropped": 0, "snippets_dropped": 0, "max_tokens": size - 100, "definitions_dropped": 38
     }  # fmt: skip
     definition("searchEnvelope").validate(render.envelope(replace(cut, conflicts=())))
-    less = budget.cut(whole, 120)
+    less = token_budget.cut(whole, 120)
     assert (less.results, len(less.conflicts)) == ((), 1)
-    assert budget.cut(whole, 90).truncated["conflicts_dropped"] == 1
+    assert token_budget.cut(whole, 90).truncated["conflicts_dropped"] == 1
     several = replace(whole, conflicts=({"reasoning": "x" * 40},) * 5)
-    some = budget.cut(several, 150)
+    some = token_budget.cut(several, 150)
     assert some.truncated["conflicts_dropped"] == 5 - len(some.conflicts) and some.conflicts
 
 
 def test_an_answer_that_fits_is_unchanged() -> None:
     whole = answer(make())
-    assert budget.cut(whole, budget.tokens(render.dumps(render.envelope(whole))) + 30) is whole
+    assert token_budget.cut(whole, token_budget.tokens(render.dumps(render.envelope(whole))) + 30) is whole

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py import __version__
-from lci_py.render.sarif import sarif
-from lci_py.types import CONFLICT_TYPES, RELATIONS, DefinitionSite
-from lci_py.types_conflicts import Conflict, ConflictsAnswer
+from lci_py.render.json.sarif import sarif
+from lci_py.types.conflicts import Conflict, ConflictsAnswer
+from lci_py.types.search import CONFLICT_TYPES, RELATIONS, DefinitionSite
 from tests.render.test_conflicts import GONE, INDEX, MANY, OPEN, TIMEOUT, TWICE, answer
 from tests.render.test_table import FORBIDDEN
 

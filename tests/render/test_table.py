@@ -10,21 +10,20 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.render import summary, table
-from lci_py.render.progress import Progress
-from lci_py.render.text import shorten, visible, visible_line, visible_path, width_of
-from lci_py.types import (
+from lci_py.render.text import index, results
+from lci_py.render.text.progress import Progress
+from lci_py.render.text.style import shorten, visible, visible_line, visible_path, width_of
+from lci_py.types.search import (
     Answer,
     BuildSummary,
     DefinitionSite,
     Degradation,
-    FileEntry,
     GraphContext,
     GraphLink,
     IndexInfo,
     Result,
-    Skip,
 )
+from lci_py.types.source import FileEntry, Skip
 
 INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)
 CODE = "func encrypt(p []byte) {\n\treturn\n}\n"
@@ -57,7 +56,7 @@ def answer(*found: Result, **changes: Any) -> Answer:
 def shown(found: Answer, encoding: str = "utf-8", **options: Any) -> str:
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, errors="strict", newline="")
-    table.render(found, file=file, **options)
+    results.render(found, file=file, **options)
     file.flush()
     return raw.getvalue().decode(encoding)
 
@@ -209,7 +208,7 @@ def test_without_code_a_result_is_a_row_and_columns_line_up() -> None:
 
 def test_snippet_lines_are_a_limit() -> None:
     long = make(snippet="x\n" * 50)
-    assert shown(answer(long)).count("│ x") == table.DEFAULT_SNIPPET_LINES
+    assert shown(answer(long)).count("│ x") == results.DEFAULT_SNIPPET_LINES
     assert shown(answer(long), snippet_lines=7).count("│ x") == 7
 
 
@@ -249,8 +248,8 @@ def test_no_field_can_send_a_control_character(value: str, width: int | None) ->
     )  # fmt: skip
     assert not re.search(FORBIDDEN, shown(found, width=width, explain=True))
     file = io.StringIO()
-    table.render_definitions(found, file=file, width=width)
-    table.render_paths(found, file=file)
+    results.render_definitions(found, file=file, width=width)
+    results.render_paths(found, file=file)
     assert not re.search(FORBIDDEN, file.getvalue())
 
 
@@ -264,13 +263,13 @@ def test_colour_only_on_request() -> None:
 
 def test_paths() -> None:
     file = io.StringIO()
-    table.render_paths(answer(make(), make(file="a\nb\x1b.go", line=3)), file=file)
+    results.render_paths(answer(make(), make(file="a\nb\x1b.go", line=3)), file=file)
     assert file.getvalue() == "src/aes.go:9\na\\nb\\x1b.go:3\n"
 
 
 def test_definitions() -> None:
     file = io.StringIO()
-    table.render_definitions(answer(make(doc="Encrypts."), total=1), file=file)
+    results.render_definitions(answer(make(doc="Encrypts."), total=1), file=file)
     assert file.getvalue() == (
         "src/aes.go:9  function crypto.encrypt\n    func encrypt(p []byte)\n    Encrypts.\n1 definition\n"
     )
@@ -301,7 +300,7 @@ BUILT = BuildSummary(
 
 def test_build_summary() -> None:
     file = io.StringIO()
-    summary.render_build(BUILT, file=file)
+    index.render_build(BUILT, file=file)
     text = file.getvalue()
     assert text.startswith(
         "indexed 1,420 files in 2.3 s (generation 3)\n  refresh   20 parsed · 1,400 reused · 3 removed · 81 chunks embedded\n"
@@ -315,20 +314,20 @@ def test_build_summary() -> None:
 
 def test_a_build_from_nothing_has_no_row_about_a_refresh() -> None:
     file = io.StringIO()
-    summary.render_build(replace(BUILT, reused_files=0, removed_files=0), file=file)
+    index.render_build(replace(BUILT, reused_files=0, removed_files=0), file=file)
     assert "refresh" not in file.getvalue()
 
 
 def test_nothing_changed() -> None:
     file = io.StringIO()
-    summary.render_build(replace(BUILT, changed=False, warnings=()), file=file)
+    index.render_build(replace(BUILT, changed=False, warnings=()), file=file)
     assert file.getvalue() == "up to date (generation 3)\n"
 
 
 def test_dry_run() -> None:
     file = io.StringIO()
     skips = [Skip(f"b{i}", "binary") for i in range(7)]
-    summary.render_dry_run([FileEntry("a.py", 1, 1)], skips, file=file)
+    index.render_dry_run([FileEntry("a.py", 1, 1)], skips, file=file)
     assert file.getvalue().startswith("a.py\n\n1 file to index, 7 skipped\n  binary: 7\n    b0\n")
     assert file.getvalue().endswith("… and 2 more\n")
 
@@ -350,7 +349,7 @@ def test_status() -> None:
         "stale_paths": ["a.py", "b.py"],
         "health": "ok",
     }
-    summary.render_status(status, file=file)
+    index.render_status(status, file=file)
     text = file.getvalue()
     assert text.startswith("/r\\x1b: ok\n  index     generation 3, built 2 hours ago, 2025-03-01T09:30:00Z\n")
     assert "git       main at abcdef012345\n" in text
@@ -372,7 +371,7 @@ def test_status_with_segments_and_problems() -> None:
         "health": "damaged",
     }
     file = io.StringIO()
-    summary.render_status(status, file=file)
+    index.render_status(status, file=file)
     text = file.getvalue()
     assert "  chunks    90, 4 not embedded yet\n" in text
     assert "  segments  9\n    1  12 files, 9 chunks, 5.0 kB: bm25-1 5.0 kB\n    2  1 file, " in text
@@ -380,7 +379,7 @@ def test_status_with_segments_and_problems() -> None:
     assert "a.bin" not in text
     assert text.endswith("⚠ bm25-1 does not match its checksum\n⚠ open to \\x1b all\n")
     file = io.StringIO()
-    summary.render_status(status, file=file, verbose=True)
+    index.render_status(status, file=file, verbose=True)
     text = file.getvalue()
     assert text.count("bm25-1 5.0") == 9
     assert "    binary: a.bin\n    binary: b\\x1b.bin\n    binary: … and 28 more\n" in text
@@ -388,7 +387,7 @@ def test_status_with_segments_and_problems() -> None:
 
 def test_cleaned_and_hooks() -> None:
     file = io.StringIO()
-    summary.render_cleaned({"index_dir": "/r/.lci", "freed_bytes": 2_000_000, "kept": ["mine\x1b"]}, file=file)
+    index.render_cleaned({"index_dir": "/r/.lci", "freed_bytes": 2_000_000, "kept": ["mine\x1b"]}, file=file)
     assert file.getvalue() == "/r/.lci: 2.0 MB freed\n  kept mine\\x1b\n"
     file = io.StringIO()
     hooks = [
@@ -396,7 +395,7 @@ def test_cleaned_and_hooks() -> None:
         {"name": "post-merge", "state": "skipped", "detail": "is \x1b odd"},
     ]
     found = {"folder": "/r/.git/hooks", "changed": ["post-commit"], "hooks": hooks, "warnings": ["no index"]}
-    summary.render_hooks(found, file=file)
+    index.render_hooks(found, file=file)
     assert file.getvalue() == (
         "hooks in /r/.git/hooks\n  post-commit   installed (changed)\n  post-merge    skipped: is \\x1b odd\n⚠ no index\n"
     )
@@ -404,7 +403,7 @@ def test_cleaned_and_hooks() -> None:
 
 def test_status_of_a_folder_that_is_no_repository() -> None:
     file = io.StringIO()
-    summary.render_status({"root": "/r", "commit": None, "branch": None, "model": None, "health": "ok"}, file=file)
+    index.render_status({"root": "/r", "commit": None, "branch": None, "model": None, "health": "ok"}, file=file)
     assert "  git" not in file.getvalue()
     assert "  model" not in file.getvalue()
 

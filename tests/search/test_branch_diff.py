@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from lci_py.search.branch_diff import unlike
+from lci_py.search.conflicts.branch_diff import unlike
 
 
 def row(digest: str, file: str = "a.c", line: int = 1, **more: Any) -> dict[str, Any]:

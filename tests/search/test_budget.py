@@ -19,11 +19,12 @@ from lci_py import app
 from lci_py.errors import BudgetExceededError, DamagedIndexError
 from lci_py.index.shards.dense import DenseIndex
 from lci_py.index.shards.symbols import SymbolicIndex
-from lci_py.search import plan as plans, race
-from lci_py.search.retriever import DenseRetriever, LexicalRetriever, SymbolicRetriever
-from lci_py.search.session import Session
-from lci_py.search.weights import LIVE
-from lci_py.types import VIEWS, Answer, SearchRequest
+from lci_py.search.query import plan as plans
+from lci_py.search.query.weights import LIVE
+from lci_py.search.snapshot import Session
+from lci_py.search.views import time_budget
+from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
+from lci_py.types.search import VIEWS, Answer, SearchRequest
 from tests.cli_fake import environment
 
 RETRIEVERS: dict[str, type] = {"dense": DenseRetriever, "bm25": LexicalRetriever, "symbolic": SymbolicRetriever}
@@ -219,7 +220,7 @@ def test_a_single_mode_that_is_late_is_an_error(
     expected = ask(fresh, mode)
     with monkeypatch.context() as patch:
         patch.setattr(kind, name, gate.wrap(getattr(kind, name)))
-        patch.setattr(race, "wait", lambda done, _: gate.entered.wait(60) and done.is_set())
+        patch.setattr(time_budget, "wait", lambda done, _: gate.entered.wait(60) and done.is_set())
         with pytest.raises(BudgetExceededError) as caught:
             ask(fresh, mode, budget_ms=70)
     assert (caught.value.exit_code, caught.value.details) == (4, {"budget_ms": 70})
@@ -233,9 +234,9 @@ def test_a_single_mode_that_is_late_is_an_error(
 
 STUCK = """
 import sys, threading
-from lci_py.search.retriever import DenseRetriever
+from lci_py.search.views.retrievers import DenseRetriever
 DenseRetriever.search = lambda *_: threading.Event().wait()
-from lci_py.cli import run
+from lci_py.cli.main import run
 sys.argv[0] = "lci"
 run()
 """

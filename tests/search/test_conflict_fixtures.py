@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.search.logic import Machine
-from lci_py.types_conflicts import Conflict, ConflictsRequest
+from lci_py.search.conflicts.logic import Machine
+from lci_py.types.conflicts import Conflict, ConflictsRequest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIXTURES = ROOT / "fixtures" / "conflicts"
@@ -46,8 +46,8 @@ def listing(conflicts: tuple[Conflict, ...]) -> str:
 
 def found(program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("LCI_INDEX_DIR", str(folder))
-    monkeypatch.setattr("lci_py.search.logic.Machine.here", lambda: LINUX)
-    from lci_py.search.conflict_sites import this_machine
+    monkeypatch.setattr("lci_py.search.conflicts.logic.Machine.here", lambda: LINUX)
+    from lci_py.search.conflicts.sites import this_machine
 
     this_machine.cache_clear()
     app.build_index(str(program), jobs=1)

@@ -6,12 +6,12 @@ import textwrap
 
 import pytest
 
-from lci_py.search.conflicts import Site, definitions, group_key
-from lci_py.search.logic import Machine
+from lci_py.search.conflicts.definitions import Site, definitions, group_key
+from lci_py.search.conflicts.logic import Machine
 from lci_py.source.conditions.paths import path_condition
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import is_test
-from lci_py.types import DefinitionSite
+from lci_py.types.search import DefinitionSite
 
 LANGUAGES = {
     "py": "python", "go": "go", "c": "c", "h": "c", "rs": "rust", "cs": "csharp", "cpp": "cpp", "js": "javascript",

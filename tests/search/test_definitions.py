@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.types import Filters
+from lci_py.types.search import Filters
 
 SOURCES = {
     "src/vec.cpp": "namespace ns { struct Vec { int size(int a); }; }\nint ns::Vec::size(int a) { return a; }\n"

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lci_py import app
 from lci_py.index.shards.dense import DenseIndex
-from lci_py.search.query import read_text
-from lci_py.search.retriever import DenseRetriever
-from lci_py.search.session import Session
-from lci_py.types import SearchRequest
+from lci_py.search.query.text import read_text
+from lci_py.search.snapshot import Session
+from lci_py.search.views.retrievers import DenseRetriever
+from lci_py.types.search import SearchRequest
 from tests import tiny_models as tiny
 from tests.conftest import Ran
 

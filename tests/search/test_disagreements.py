@@ -14,10 +14,10 @@ import pytest
 from lci_py import app
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.stated_values import ClaimRow, claims_of, keys_in
-from lci_py.search.disagreements import all_of, disagreements
-from lci_py.search.session import Session
+from lci_py.search.conflicts.values import all_of, disagreements
+from lci_py.search.snapshot import Session
 from lci_py.source.stated_values import claimed
-from lci_py.types import CONFLICT_TYPES, RESOLUTIONS, Filters, SearchRequest
+from lci_py.types.search import CONFLICT_TYPES, RESOLUTIONS, Filters, SearchRequest
 
 
 def row(place: str, name: str, value: str, how: str, **more: Any) -> ClaimRow:

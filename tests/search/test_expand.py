@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.search import expand
-from lci_py.search.session import Session
-from lci_py.types import Answer, Filters, SearchRequest
+from lci_py.search.modes import expand
+from lci_py.search.snapshot import Session
+from lci_py.types.search import Answer, Filters, SearchRequest
 from tests.search.graph_repo import build
 
 #: A utility that many call, and a chain of three behind the one that asks for it.

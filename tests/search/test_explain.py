@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py import app
-from lci_py.render import json as render
-from lci_py.search import single
-from lci_py.search.fusion import GRAPH, SIGNAL_VIEW, Candidates, Ranked
-from lci_py.search.plan import Plan
-from lci_py.search.session import Session
-from lci_py.search.spread import POOL
-from lci_py.types import MODES, Answer, Filters, SearchRequest
+from lci_py.render.json import answer as render
+from lci_py.search.modes import single
+from lci_py.search.query.plan import Plan
+from lci_py.search.ranking.fusion import GRAPH, SIGNAL_VIEW, Candidates, Ranked
+from lci_py.search.ranking.same_file import POOL
+from lci_py.search.snapshot import Session
+from lci_py.types.search import MODES, Answer, Filters, SearchRequest
 from tests.search.test_ranked_golden import QUERIES
 
 unit_interval = st.floats(0, 1, width=32)

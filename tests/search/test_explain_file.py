@@ -13,10 +13,10 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError
-from lci_py.render import json as render
-from lci_py.search.session import Session
+from lci_py.render.json import answer as render
+from lci_py.search.snapshot import Session
 from lci_py.source.repository.ignore_layers import ignored_by
-from lci_py.types import MODES, Filters, SearchRequest
+from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import Ran
 from tests.render.test_json import definition
 
@@ -165,7 +165,7 @@ def test_what_no_view_finds(session: Session) -> None:
 
 
 def test_a_place_too_far_down_in_every_view(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lci_py.search.multiview.POOL", 2)
+    monkeypatch.setattr("lci_py.search.modes.multiview.POOL", 2)
     found = fate(session, "src/prose.md", "load the cache")
     assert found["status"] == "not_found" and "rank" not in found
     assert found["views"]["dense"]["beyond"] is True and found["views"]["dense"]["rank"] > 2
@@ -177,7 +177,7 @@ def test_a_view_that_failed_is_named(session: Session, monkeypatch: pytest.Monke
     def fail(*_: object) -> None:
         raise DamagedIndexError("gone")
 
-    monkeypatch.setattr("lci_py.search.multiview.POOL", 1)
+    monkeypatch.setattr("lci_py.search.modes.multiview.POOL", 1)
     monkeypatch.setattr(session, "views", replace(session.views, dense=fail))
     found = fate(session, "src/prose.md", "load the cache")
     assert found["verdict"].startswith("not found: dense failed; none of the words")

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from lci_py import app
-from lci_py.cli import main
+from lci_py.cli.main import main
 from lci_py.errors import DamagedIndexError, UsageError
 from lci_py.index.shards.graph import GraphIndex
-from lci_py.search.session import Session
-from lci_py.types import Answer, SearchRequest
+from lci_py.search.snapshot import Session
+from lci_py.types.search import Answer, SearchRequest
 from tests.cli_fake import VALIDATOR
 
 QUESTION = "stock of the warehouse"

@@ -10,10 +10,10 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError
-from lci_py.render.table import render
-from lci_py.search.retriever import DenseRetriever, LexicalRetriever, SymbolicRetriever
-from lci_py.search.session import Session
-from lci_py.types import Answer, Filters, SearchRequest
+from lci_py.render.text.results import render
+from lci_py.search.snapshot import Session
+from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
+from lci_py.types.search import Answer, Filters, SearchRequest
 
 CPP = Filters(lang=("cpp",))
 

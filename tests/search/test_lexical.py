@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.types import Result, SearchRequest
+from lci_py.types.search import Result, SearchRequest
 
 FILLER = {f"other{i}.py": f"def unrelated_{i}(first, second):\n    return first - second * {i}\n" for i in range(12)}
 

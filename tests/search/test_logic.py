@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.search.logic import Machine, always, holds, implies, never, together
+from lci_py.search.conflicts.logic import Machine, always, holds, implies, never, together
 from lci_py.source.conditions import negate
 
 #: language, one, other, whether both can hold

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lci_py.search.logic import Machine, always, golang, holds, implies, never, together
+from lci_py.search.conflicts.logic import Machine, always, golang, holds, implies, never, together
 from lci_py.source.conditions import negate
 
 World = dict[str, Any]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py import app
-from lci_py.search.combined import all_of, one_of
-from lci_py.search.modules import Modules
-from lci_py.search.session import Session
+from lci_py.search.conflicts.combine import all_of, one_of
+from lci_py.search.conflicts.rust_modules import Modules
+from lci_py.search.snapshot import Session
 from tests.search.graph_repo import build
 
 WRAPPER = "macro_rules! {name} {{\n    ($($item:item)*) => {{\n        $( #[cfg({condition})] $item )*\n    }}\n}}\n"
@@ -176,7 +176,7 @@ def test_other_languages_have_no_modules_of_this_kind(modules: Modules) -> None:
 
 
 def test_variants_in_files_of_one_module_are_one_symbol(session: Session) -> None:
-    from lci_py.types_conflicts import ConflictsRequest
+    from lci_py.types.conflicts import ConflictsRequest
 
     found = {one.qualified_name: one for one in session.conflicts(ConflictsRequest()).results}
     places = {name: [(site.file, site.build_tag) for site in one.definitions] for name, one in found.items()}

@@ -10,9 +10,9 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import AmbiguousNameError, UsageError
-from lci_py.search.session import Session
-from lci_py.types import Filters
-from lci_py.types_graph import Branch, GraphAnswer, GraphRequest
+from lci_py.search.snapshot import Session
+from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
+from lci_py.types.search import Filters
 from tests.search.graph_repo import build
 
 

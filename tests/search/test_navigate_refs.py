@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.search.session import Session
+from lci_py.search.snapshot import Session
 from lci_py.source.extract.occurrences import finder, occurrences
-from lci_py.types import Filters
-from lci_py.types_graph import GraphRequest
+from lci_py.types.graph import GraphRequest
+from lci_py.types.search import Filters
 from tests.search.graph_repo import build
 
 

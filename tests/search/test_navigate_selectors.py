@@ -8,7 +8,7 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import AmbiguousNameError
-from lci_py.types_graph import GraphRequest
+from lci_py.types.graph import GraphRequest
 from tests.search.graph_repo import build
 
 SOURCES = {

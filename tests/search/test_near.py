@@ -11,10 +11,10 @@ from hypothesis import given, strategies as st
 
 from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError, UsageError
-from lci_py.search import near
-from lci_py.search.near import Near, place_of, tree_closeness
-from lci_py.search.session import Session
-from lci_py.types import Answer, SearchRequest
+from lci_py.search.ranking import near
+from lci_py.search.ranking.near import Near, place_of, tree_closeness
+from lci_py.search.snapshot import Session
+from lci_py.types.search import Answer, SearchRequest
 from tests.search.graph_repo import build
 
 CALLERS = 40

@@ -17,10 +17,10 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, write_graph
 from lci_py.index.shards.unit_columns import UNIT_KINDS, UnitTable
-from lci_py.search.fusion import GRAPH, Candidates, Ranked
-from lci_py.search.neighbours import MOST, neighbours
-from lci_py.search.plan import Plan
-from lci_py.types import BLOCK_KIND, Filters, SearchRequest
+from lci_py.search.query.plan import Plan
+from lci_py.search.ranking.fusion import GRAPH, Candidates, Ranked
+from lci_py.search.ranking.graph_lift import MOST, neighbours
+from lci_py.types.search import BLOCK_KIND, Filters, SearchRequest
 from tests.search.graph_repo import build
 
 #: Symbols of the graph made by hand, each a unit of its own, of one file; file and anonymous functions follow.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.render.table import render
-from lci_py.search.session import Session
-from lci_py.types import SearchRequest
+from lci_py.render.text.results import render
+from lci_py.search.snapshot import Session
+from lci_py.types.search import SearchRequest
 from tests.conftest import PROJECT
 
 GOLDEN = PROJECT / "fixtures" / "golden" / "search"

@@ -10,13 +10,13 @@ from typing import ClassVar
 import pytest
 
 from lci_py import app
-from lci_py.search import rewrites
-from lci_py.search.extras import Extras
-from lci_py.search.plan import intent, plan
-from lci_py.search.query import read_text
-from lci_py.search.rewrites import MOST, NO_WORDING, look_up, rewritten
-from lci_py.search.session import Session
-from lci_py.types import Filters, SearchRequest
+from lci_py.search.degraded import Extras
+from lci_py.search.query import rewrites
+from lci_py.search.query.plan import intent, plan
+from lci_py.search.query.rewrites import MOST, NO_WORDING, look_up, rewritten
+from lci_py.search.query.text import read_text
+from lci_py.search.snapshot import Session
+from lci_py.types.search import Filters, SearchRequest
 from tests.search.graph_repo import build
 
 SOURCES = {

@@ -13,15 +13,15 @@ from jsonschema import Draft202012Validator
 
 from lci_py import app
 from lci_py.errors import UsageError
-from lci_py.render import table
-from lci_py.render.json import envelope
-from lci_py.render.place import seen_from
-from lci_py.search import weights
-from lci_py.search.plan import plan
-from lci_py.search.query import read_text
-from lci_py.search.session import Session
-from lci_py.search.shadow import under
-from lci_py.types import Filters, SearchRequest
+from lci_py.render.json.answer import envelope
+from lci_py.render.relative_paths import seen_from
+from lci_py.render.text import results
+from lci_py.search.explain.shadow import under
+from lci_py.search.query import weights
+from lci_py.search.query.plan import plan
+from lci_py.search.query.text import read_text
+from lci_py.search.snapshot import Session
+from lci_py.types.search import Filters, SearchRequest
 from tests.conftest import PROJECT
 from tests.search.graph_repo import build
 
@@ -105,7 +105,7 @@ def test_json_fits_the_schema_and_the_table_lists_the_moves(session):
     SCHEMA.validate(obj)
     assert obj["shadow"]["same"] == 1
     file = io.StringIO()
-    table.render(found, file=file, snippet_lines=0)
+    results.render(found, file=file, snippet_lines=0)
     assert file.getvalue().splitlines()[-4:-1] == [
         "shadow tests_first: 2 moves, 1 the same",
         "    1 → 2  pool/pool.py:1  evict_idle",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from lci_py.search import spread
-from lci_py.search.hits import HitList
+from lci_py.search.ranking import same_file
+from lci_py.search.views.hits import HitList
 
 SCORES = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0]), st.integers(0, 3)), max_size=60)
 
@@ -21,7 +21,7 @@ def ranked(rows: list[tuple[float, int]]) -> tuple[HitList, np.ndarray]:
 
 def test_another_file_comes_before_the_same_files_next_result() -> None:
     hits, files = ranked([(1.0, 0), (0.9, 0), (0.85, 0), (0.75, 1)])
-    got = spread.spread(hits, files)
+    got = same_file.spread(hits, files)
     assert [hit.unit for hit in got] == [0, 3, 1, 2]
     assert [hit.score for hit in got] == [1.0, 0.75, 0.72, 0.544]
     assert [hit.rank for hit in got] == [1, 2, 3, 4]
@@ -29,18 +29,18 @@ def test_another_file_comes_before_the_same_files_next_result() -> None:
 
 def test_one_files_results_keep_their_order() -> None:
     hits, files = ranked([(0.5, 7), (0.9, 7), (0.7, 7)])
-    assert [hit.unit for hit in spread.spread(hits, files)] == [1, 2, 0]
+    assert [hit.unit for hit in same_file.spread(hits, files)] == [1, 2, 0]
 
 
 @given(rows=SCORES, pool=st.integers(1, 20), limit=st.integers(1, 60))
 def test_the_order_is_total_and_a_longer_list_only_adds(rows: list[tuple[float, int]], pool: int, limit: int) -> None:
     hits, files = ranked(rows)
-    before, spread.POOL = spread.POOL, pool
+    before, same_file.POOL = same_file.POOL, pool
     try:
-        whole = list(spread.spread(hits, files[:pool]))
-        part = list(spread.spread(hits.head(max(limit, pool)), files[:pool]).head(limit))
+        whole = list(same_file.spread(hits, files[:pool]))
+        part = list(same_file.spread(hits.head(max(limit, pool)), files[:pool]).head(limit))
     finally:
-        spread.POOL = before
+        same_file.POOL = before
     assert sorted(hit.unit for hit in whole) == sorted(hit.unit for hit in hits)
     keys = [(-hit.score, hit.unit) for hit in whole]
     assert keys == sorted(keys)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.search import support
-from lci_py.search.hits import HitList
+from lci_py.search.ranking import support
+from lci_py.search.views.hits import HitList
 from tests.conftest import Ran
 from tests.search.test_spread import SCORES, ranked
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.search import multiview
-from lci_py.search.retriever import LexicalRetriever
-from lci_py.types import Answer, SearchRequest
+from lci_py.search.modes import multiview
+from lci_py.search.views.retrievers import LexicalRetriever
+from lci_py.types.search import Answer, SearchRequest
 
 
 def test_a_large_index_is_searched_in_threads_and_answers_as_without(

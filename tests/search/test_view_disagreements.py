@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from lci_py import app
-from lci_py.search.hits import HitList
-from lci_py.search.multiview import Outcome
-from lci_py.search.session import Session
-from lci_py.search.view_disagreements import view_disagreements
-from lci_py.types import Filters, SearchRequest
+from lci_py.search.conflicts.between_views import view_disagreements
+from lci_py.search.modes.multiview import Outcome
+from lci_py.search.snapshot import Session
+from lci_py.search.views.hits import HitList
+from lci_py.types.search import Filters, SearchRequest
 
 FILES = {
     "a.py": """
@@ -110,7 +110,7 @@ def test_nothing_is_said(opened: Session, query: str, dense: dict[str, float]) -
 
 def test_only_with_the_flag(opened: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = {"conflict_type": "scope-mismatch"}
-    monkeypatch.setattr("lci_py.search.view_disagreements.view_disagreements", lambda *_: (entry,))
+    monkeypatch.setattr("lci_py.search.conflicts.between_views.view_disagreements", lambda *_: (entry,))
     assert opened.search(SearchRequest("close_all", "multiview", conflicts=True)).conflicts == (entry,)
     assert opened.search(SearchRequest("close_all", "multiview")).conflicts == ()
     assert opened.search(SearchRequest("close_all", "dense", conflicts=True)).conflicts == ()

@@ -13,7 +13,8 @@ from hypothesis import given, settings, strategies as st
 from lci_py.source.extract.chunk import MAX_CHARS, OUTLINE_CHARS, chunk_text
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import detect, load_languages
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Chunk, Extract, Symbol
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Chunk, Extract, Symbol
 from tests.source.test_python_ast import modules
 
 PROJECT = Path(__file__).resolve().parents[2]

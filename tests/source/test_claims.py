@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from lci_py.source.extract.extract import extract
 from lci_py.source.stated_values import COMPUTED, MAX_CLAIMS, claimed, code_value, is_specific, place_kind
 from lci_py.source.stated_values.values import agree, word
-from lci_py.types import Claim
+from lci_py.types.source import Claim
 
 
 def claims(path: str, language: str, source: str) -> list[tuple[str, str, str]]:

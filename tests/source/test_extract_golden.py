@@ -13,7 +13,7 @@ import pytest
 
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import detect, load_languages
-from lci_py.types import Extract
+from lci_py.types.source import Extract
 
 FIXTURES = Path(__file__).resolve().parent.parent.parent / "fixtures"
 CORPUS, GOLDEN = FIXTURES / "corpus", FIXTURES / "golden" / "extract"

@@ -21,7 +21,7 @@ from lci_py.index.store import background_run
 from lci_py.index.store.lock import writer
 from lci_py.source.repository import hooks as module
 from lci_py.source.repository.hooks import HOOKS, hooks
-from lci_py.types import SearchRequest
+from lci_py.types.search import SearchRequest
 from tests.cli_fake import VALIDATOR
 from tests.conftest import PROJECT, Ran
 

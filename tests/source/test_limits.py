@@ -22,7 +22,7 @@ from lci_py.source.file_record import FileRecord, process_file
 from lci_py.source.repository.walk import LIMIT_REASONS, REASONS
 from lci_py.source.syntax.languages import is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, OutOfTime, graver, time_limit
-from lci_py.types import Extract, FileEntry
+from lci_py.types.source import Extract, FileEntry
 from tests.torture import shapes
 
 MANY = b"".join(b"def name%d():\n    a = 1\n    b = 2\n    return word%d\n\n\n" % (n, n) for n in range(60))
@@ -270,7 +270,7 @@ def test_limited_files_are_counted_named_and_found(tmp_path: Path) -> None:
     assert status["limited_by_reason"] == built.limited_by_reason
     assert [item["path"] for item in status["limited"]] == ["deep.js", "many.py"]
     assert built.skipped_by_reason == {"hidden": 1, "long_lines": 1}
-    from lci_py.types import SearchRequest
+    from lci_py.types.search import SearchRequest
 
     with app.open_session(str(tmp_path)) as session:
         for word in ("hiddenword", "word59"):

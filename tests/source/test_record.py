@@ -14,7 +14,8 @@ from hypothesis import given, strategies as st
 
 from lci_py.source.file_record import FileRecord, process_data
 from lci_py.source.record_codec import Place, decode, encode
-from lci_py.types import KINDS, Base, Call, Chunk, Extract, FileEntry, Import, Symbol
+from lci_py.types.search import KINDS
+from lci_py.types.source import Base, Call, Chunk, Extract, FileEntry, Import, Symbol
 
 TEXT = st.text(st.characters(), max_size=8)
 NUMBER = st.integers(0, 2**31 - 1)

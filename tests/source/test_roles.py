@@ -7,7 +7,7 @@ import pytest
 from lci_py.source.extract.extract import extract
 from lci_py.source.extract.roles import has_mark, is_generated_name
 from lci_py.source.syntax.languages import detect
-from lci_py.types import Handed
+from lci_py.types.source import Handed
 
 HANDS_ON = {
     "a/__init__.py": '"""A package."""\n\nfrom a.b import (\n    c,\n    d,\n)\n\n__all__ = ["c", "d"]\n',

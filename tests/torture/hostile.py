@@ -24,7 +24,7 @@ from typing import Any
 
 from lci_py.source.repository.walk import REASONS
 from lci_py.source.syntax.languages import TEXT, detect
-from lci_py.types import MODES
+from lci_py.types.search import MODES
 from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated
 from tests.torture.shapes import EXPRESSION, shapes

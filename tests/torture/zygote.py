@@ -39,7 +39,7 @@ def _loaded_by_a_session() -> list[str]:
                 ("md", "# a\n"),
             ):
                 (root / f"a.{suffix}").write_text(text)
-            from lci_py.cli import main
+            from lci_py.cli.main import main
 
             with open(os.devnull, "w") as null, redirect_stdout(null), redirect_stderr(null):
                 main(["index", name, "--jobs", "2"])
@@ -214,7 +214,7 @@ def _run(argv: list[str]) -> NoReturn:
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     sys.argv = ["lci", *argv]
-    from lci_py.cli import run
+    from lci_py.cli.main import run
 
     run()
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lci_py.callgraph.file_facts import FileFacts, FileHead
     from lci_py.callgraph.lookup_tables import Tables
     from lci_py.callgraph.lookups import SiteCounts
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
 
 def solved(tables: Tables, sites: SiteCounts) -> Linked:

@@ -23,7 +23,7 @@ from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, Value, Values
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.languages import load_languages
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 
 class FileLinker:

@@ -12,7 +12,7 @@ from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.qualified_names import spelled, within
 from lci_py.callgraph.resolve.values import BASES, CLASS, EXTERNAL, INSTANCE, MODULE, Value, Values, value_of, with_step
-from lci_py.types import TYPE_KINDS
+from lci_py.types.search import TYPE_KINDS
 
 if TYPE_CHECKING:
     from lci_py.callgraph.resolve.evaluate import Evaluator

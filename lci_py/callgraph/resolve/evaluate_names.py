@@ -28,7 +28,8 @@ from lci_py.callgraph.resolve.values import (
     value_of,
     with_step,
 )
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Import
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Import
 
 if TYPE_CHECKING:
     from lci_py.callgraph.resolve.evaluate import Evaluator

@@ -8,7 +8,7 @@ import re
 from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
-from lci_py.types import Import
+from lci_py.types.source import Import
 
 _PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
 #: Whose imports mean the same for all files of a folder: no file is left out of its own answer.

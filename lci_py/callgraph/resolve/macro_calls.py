@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from lci_py.callgraph.edges import AMBIGUOUS
 from lci_py.callgraph.resolve.overloads import Targets
-from lci_py.types import FUNCTION_KINDS
+from lci_py.types.search import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from lci_py.callgraph.lookup_tables import Definition

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
-from lci_py.types import TYPE_KINDS
+from lci_py.types.search import TYPE_KINDS
 
 _MOST_FILES = 16
 _HOLDERS = TYPE_KINDS | {"module", "namespace"}

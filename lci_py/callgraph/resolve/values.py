@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lci_py.callgraph.file_facts import is_type
 from lci_py.callgraph.lookup_tables import Definition
-from lci_py.types import TYPE_KINDS
+from lci_py.types.search import TYPE_KINDS
 
 #: How many names one after the other are looked through.
 DEPTH = 14

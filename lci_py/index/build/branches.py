@@ -34,7 +34,7 @@ from lci_py.source.repository.ignored import TreeRules
 from lci_py.source.repository.read import read_file
 from lci_py.source.repository.walk import LIMIT_REASONS, content_reason
 from lci_py.source.syntax.languages import is_test
-from lci_py.types import FileEntry
+from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
     from lci_py.index.build.changes import Change

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from lci_py.index.shards.files import UNSETTLED, Known
 from lci_py.source.repository.read import read_file
 from lci_py.source.text.digest import digest
-from lci_py.types import FileEntry
+from lci_py.types.source import FileEntry
 
 #: A file that was written so shortly before it was read may be written again within the same tick of its clock. Linux
 #: has ticks of up to 10 ms, and file systems that count whole seconds (or two) give themselves away.

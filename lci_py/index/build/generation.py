@@ -18,7 +18,7 @@ from lci_py.index.shards.files import Known
 from lci_py.index.store.cache import Cache
 from lci_py.source.record_codec import Place, decode
 from lci_py.source.repository.walk import UNPARSED
-from lci_py.types import FileEntry
+from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder

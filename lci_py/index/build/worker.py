@@ -24,7 +24,7 @@ from lci_py.source.stated_values import place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits
 from lci_py.source.text.digest import digest
-from lci_py.types import FileEntry
+from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
     from lci_py.index.shards.branches import Defined

@@ -17,7 +17,7 @@ from lci_py.index.shards.filters import MAX_VALUES, marks
 from lci_py.source.repository.branches import Tip
 
 if TYPE_CHECKING:
-    from lci_py.types import Extract
+    from lci_py.types.source import Extract
 
 Row = Mapping[str, Any]
 #: How a file of a branch relates to the one here: of another content, not here at all, not there at all.

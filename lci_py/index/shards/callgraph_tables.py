@@ -13,7 +13,8 @@ from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts,
 from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
 from lci_py.errors import DamagedIndexError
 from lci_py.source.syntax.arity import LARGEST
-from lci_py.types import CALLABLE, KINDS, Import, Lambda, Typed
+from lci_py.types.search import CALLABLE, KINDS
+from lci_py.types.source import Import, Lambda, Typed
 
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering

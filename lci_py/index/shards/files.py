@@ -21,7 +21,7 @@ from lci_py.index.shards.arrays import Arrays, write_arrays
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.types import FileEntry, Skip
+    from lci_py.types.source import FileEntry, Skip
 
 #: In place of a folder's modification time: it could change without another one.
 UNSETTLED = -2
@@ -198,7 +198,7 @@ class FileTable:
 
     def skipped(self) -> list[Skip]:
         """What the walk left out, by path."""
-        from lci_py.types import Skip
+        from lci_py.types.source import Skip
 
         return [Skip(path, reason) for path, reason in self._skipped()]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from lci_py.errors import BadGlobError, UsageError
-from lci_py.types import BLOCK_KIND, Filters
+from lci_py.types.search import BLOCK_KIND, Filters
 
 #: Values in one SQL condition. SQLite's own limits are 999 variables in old builds, and expressions 1,000 deep.
 MAX_VALUES = 500

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lci_py.source.file_record import FileRecord
-    from lci_py.types import Symbol
+    from lci_py.types.source import Symbol
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import MAX_VALUES, marks
 from lci_py.source.stated_values import COMPUTED, code_value
 from lci_py.source.stated_values.names import claimed
-from lci_py.types import VALUED_KINDS
+from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import MAX_VALUES, marks, path_test, where
 from lci_py.source.text.words import joined
-from lci_py.types import FUNCTION_KINDS
+from lci_py.types.search import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import SymbolicIndex
-    from lci_py.types import Filters, Import
+    from lci_py.types.search import Filters
+    from lci_py.types.source import Import
 
 #: Numbers in one SQL list.
 _AT_ONCE = 5_000
@@ -73,7 +74,7 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
 
 def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
     """What a file imports, in the order of the text."""
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
     sql = "SELECT module, name, alias, line FROM imports WHERE file IN ({}) ORDER BY rowid"
     found = [

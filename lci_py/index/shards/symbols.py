@@ -18,7 +18,7 @@ from typing import Any
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import MAX_VALUES, marks, name_glob, path_test, where
 from lci_py.index.shards.numbering import Numbering
-from lci_py.types import BLOCK_KIND, Filters
+from lci_py.types.search import BLOCK_KIND, Filters
 
 Row = Mapping[str, Any]
 _COLUMNS = (

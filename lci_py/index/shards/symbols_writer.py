@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values import claimed
 from lci_py.source.text.words import joined
-from lci_py.types import TYPE_KINDS
+from lci_py.types.search import TYPE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lci_py.index.shards.segment_rows import Rows
-    from lci_py.types import Symbol
+    from lci_py.types.source import Symbol
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.segment_rows import Rows
-    from lci_py.types import Symbol
+    from lci_py.types.source import Symbol
 
 #: Folders of the path that count, nearest first; the ones above say little about one file.
 PATH_FOLDERS = 3

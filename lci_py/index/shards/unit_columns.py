@@ -13,7 +13,7 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.types import BLOCK_KIND, KINDS
+from lci_py.types.search import BLOCK_KIND, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

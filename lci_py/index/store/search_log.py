@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.types import MODES, Filters, SearchRequest
+from lci_py.types.search import MODES, Filters, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.types import Answer
+    from lci_py.types.search import Answer
 
 #: The file that is written, and the full one before it.
 SEARCH_LOG, OLD_SEARCH_LOG = "searches.jsonl", "searches.1.jsonl"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import UsageError
 from lci_py.index.store.search_log import TIME, read_log
-from lci_py.types import MODES
+from lci_py.types.search import MODES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

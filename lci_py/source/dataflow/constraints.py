@@ -19,7 +19,7 @@ from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.types import Lambda
+from lci_py.types.source import Lambda
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lci_py.source.dataflow.constraints import FlowBuilder
     from lci_py.source.syntax.captures import Captured
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
 #: Languages with constraints.
 LOWERED = frozenset({"python", "javascript", "typescript", "tsx"})

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
 _DECORATORS = {"staticmethod": STATIC, "classmethod": CLASSMETHOD, "property": PROPERTY, "cached_property": PROPERTY}
 _NOTHING = frozenset({"future_import_statement", "delete_statement", "comment"})

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
 _LITERALS = frozenset({"integer", "float", "string", "true", "false", "none", "concatenated_string", "ellipsis"})
 PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})

@@ -12,7 +12,8 @@ from collections import Counter
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Chunk, Symbol
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Chunk, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable

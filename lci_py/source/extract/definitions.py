@@ -9,7 +9,7 @@ from lci_py.source.extract.traits import own_digests
 from lci_py.source.syntax.captures import Captured
 from lci_py.source.syntax.languages import TEXT, is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits
-from lci_py.types import Extract
+from lci_py.types.source import Extract
 
 
 def definitions(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.syntax.languages import LanguageSpec
-    from lci_py.types import Symbol
+    from lci_py.types.source import Symbol
 
 _COMMENT_MARKS = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|(?<!\*)\*+/\s*$"

@@ -24,7 +24,8 @@ from lci_py.source.syntax.languages import TEXT, LanguageSpec, is_deep, load_lan
 from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
 from lci_py.source.syntax.macro_calls import called_in
 from lci_py.source.syntax.selectors import receiver_of
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Base, Call, Extract, Import, Symbol
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from lci_py.source.syntax.captures import Captured
 from lci_py.source.syntax.languages import load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, time_limit
 from lci_py.source.syntax.selectors import SELECTING, is_selector, selector
-from lci_py.types_graph import Role
+from lci_py.types.graph import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

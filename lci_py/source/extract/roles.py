@@ -6,7 +6,8 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS, Handed
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Handed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.syntax.captures import Captured, Entity
-    from lci_py.types import Chunk, Import, Symbol
+    from lci_py.types.source import Chunk, Import, Symbol
 
 #: A file hands on if so much of its code (of the rows outside comments) is imports and exports.
 _NEARLY_ALL = 0.8

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lci_py.source.dataflow.lower import Anonymous
     from lci_py.source.syntax.captures import Captured, Entity
-    from lci_py.types import Symbol
+    from lci_py.types.source import Symbol
 
 #: accessor: reads, writes or deletes a property of the name. overload: one of several signatures, or implementations
 #: chosen by argument. decorated: a decorator may keep it under another name. declaration: has no body. partial: one

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import EACH_OF, LOCAL, MEMBER_OF, TYPE_OF, Given
 from lci_py.source.syntax.captures import COLON
-from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS, Typed
+from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.syntax.captures import Captured, Finder
-    from lci_py.types import Call, Symbol
+    from lci_py.types.source import Call, Symbol
 
 _READ = 1000  # bytes
 _KEPT = 120  # characters

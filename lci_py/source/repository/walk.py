@@ -22,7 +22,7 @@ from lci_py.source.repository.ignore_layers import (
 )
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import SHORTAGES
-from lci_py.types import FileEntry, Skip
+from lci_py.types.source import FileEntry, Skip
 
 #: Every reason for leaving something out: those of `walk`, then those of `content_reason`, then of the parse.
 REASONS = (

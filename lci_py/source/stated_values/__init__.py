@@ -2,7 +2,7 @@
 
 A claim is a name, a literal value and a place. What a constant is given stands in its signature, which the index has
 anyway, so that nothing of it is stored twice: `code_value` reads it when somebody asks. All other places are read once,
-as the file is indexed. Which claims contradict each other is for `search.disagreements` to say.
+as the file is indexed. Which claims contradict each other is for `search.conflicts.values` to say.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from lci_py.source.stated_values.file_roles import CODE, PROSE, place_kind
 from lci_py.source.stated_values.literals import COMPUTED, code_value
 from lci_py.source.stated_values.names import claimed, is_secret, is_specific
-from lci_py.types import Claim
+from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
-    from lci_py.types import Symbol
+    from lci_py.types.source import Symbol
 
 __all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claimed", "claims_of", "code_value", "is_specific", "place_kind"]
 

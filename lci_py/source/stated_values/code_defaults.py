@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from lci_py.source.stated_values.literals import literal_at
 from lci_py.source.stated_values.names import is_specific
 from lci_py.source.stated_values.values import word
-from lci_py.types import FUNCTION_KINDS, Claim
+from lci_py.types.search import FUNCTION_KINDS
+from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lci_py.types import Symbol
+    from lci_py.types.source import Symbol
 
 _PARAMETER = re.compile(r"(?<![\w.])(\w{6,100})\s*(?::\s*[^=,()]{1,60})?\s*=\s*(?![=>~])")
 _KEYWORD = re.compile(r"(?<![\w.:])(\w{6,100}):\s*")

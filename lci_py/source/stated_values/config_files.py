@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.source.stated_values.code_defaults import Lines, shell_defaults
 from lci_py.source.stated_values.file_roles import DOCKER, ENV, JSON, TOML, YAML, is_template
 from lci_py.source.stated_values.values import string, word
-from lci_py.types import Claim
+from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.source.stated_values.config_files import value_of
 from lci_py.source.stated_values.names import is_capital, is_flag, is_specific, last_part
 from lci_py.source.stated_values.values import NUMBER, UNIT, number, string, word
-from lci_py.types import Claim
+from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

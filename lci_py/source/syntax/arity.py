@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from lci_py.types import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
     from tree_sitter import Node

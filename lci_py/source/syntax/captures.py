@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.macro_calls import Called, templates, text_of, uses
 from lci_py.source.syntax.selectors import body as body_of, selector
-from lci_py.types import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.syntax.languages import Matches
-    from lci_py.types import Symbol
+    from lci_py.types.source import Symbol
 
 SPACE = re.compile(r"\s+")
 COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lci_py.embed.training.corpus import Package, sources
-from lci_py.embed.training.leaks import fingerprints
-from lci_py.embed.training.mine import mine
-from lci_py.embed.training.pairs import PackageText
-from lci_py.embed.training.texts import Text
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import detect
+from lci_py.training.corpus import Package, sources
+from lci_py.training.leaks import fingerprints
+from lci_py.training.mine import mine
+from lci_py.training.pairs import PackageText
+from lci_py.training.texts import Text
 
 FILES = {
     "shapes/plate.py": '''# Copyright 2020 Somebody. Licensed under the terms of the licence beside this file.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.embed.training.corpus import EXCLUDED, LIST, PARTS, Package, read_list
-from lci_py.embed.training.licences import PERMISSIVE
-from lci_py.embed.training.texts import left_out, texts
+from lci_py.training.corpus import EXCLUDED, LIST, PARTS, Package, read_list
+from lci_py.training.licences import PERMISSIVE
+from lci_py.training.texts import left_out, texts
 
 PACKAGES = read_list(LIST)
 REGISTRIES = {"pypi", "sdist", "npm", "debian", "deb"}

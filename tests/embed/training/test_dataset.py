@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("scipy", reason="of the extra `training`")
 
-from lci_py.embed.training import dataset
-from lci_py.embed.training.mine import APART, EVERYWHERE, FIELDS, ONCE
-from lci_py.embed.training.pairs import KINDS
+from lci_py.training import dataset
+from lci_py.training.mine import APART, EVERYWHERE, FIELDS, ONCE
+from lci_py.training.pairs import KINDS
 from tests.embed.training.conftest import FILES, Tiny, mined
 
 

@@ -11,9 +11,9 @@ pytest.importorskip("scipy", reason="of the extra `training`")
 
 from scipy import sparse
 
-from lci_py.embed.training import evaluate
-from lci_py.embed.training.dataset import Parts
-from lci_py.embed.training.pairs import KINDS
+from lci_py.training import evaluate
+from lci_py.training.dataset import Parts
+from lci_py.training.pairs import KINDS
 from tests.embed.training.conftest import FILES, mined
 
 

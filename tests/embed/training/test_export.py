@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 pytest.importorskip("onnx", reason="of the extras `test` and `training`")
 
 from lci_py.embed.encoder import Encoder, tf_weight
-from lci_py.embed.training.export import export, quantize
+from lci_py.training.export import export, quantize
 from tests.tiny_models import WORDS, write_tokenizer
 
 DIMENSION = 16

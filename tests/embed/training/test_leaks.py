@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lci_py.embed.training.leaks import COPY_COUNT, fingerprints, hits, is_copy, known_prints
+from lci_py.training.leaks import COPY_COUNT, fingerprints, hits, is_copy, known_prints
 
 LICENCE = "\n".join(f"# Permission is hereby granted, line {i} of the licence" for i in range(20))
 IMPORTS = "import collections\nimport dataclasses\nfrom pathlib import Path\n"

@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.embed.training.corpus import stated_licence
-from lci_py.embed.training.licences import (
-    HEAD,
-    PERMISSIVE,
-    debian_licence,
-    debian_rules,
-    foreign,
-    licence_of_text,
-    spdx,
-)
+from lci_py.training.corpus import stated_licence
+from lci_py.training.licences import HEAD, PERMISSIVE, debian_licence, debian_rules, foreign, licence_of_text, spdx
 
 MIT = "Permission is hereby granted, free of charge, to any person obtaining a copy of this software"
 BSD = "Redistribution and use in source and binary forms, with or without\n modification, are permitted"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lci_py.embed.training.leaks import fingerprints
-from lci_py.embed.training.mine import APART, EVERYWHERE, FIELDS, ONCE, mine
-from lci_py.embed.training.pairs import KINDS, LANGUAGES
+from lci_py.training.leaks import fingerprints
+from lci_py.training.mine import APART, EVERYWHERE, FIELDS, ONCE, mine
+from lci_py.training.pairs import KINDS, LANGUAGES
 from tests.embed.training.conftest import FILES, Tiny, mined
 
 REMOVE = FILES["web/session.js"]

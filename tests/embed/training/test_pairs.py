@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from lci_py.embed.training.pairs import KINDS, Unit, first_paragraph, is_prose, pairs_of, query_words
+from lci_py.training.pairs import KINDS, Unit, first_paragraph, is_prose, pairs_of, query_words
 from tests.embed.training.conftest import FILES, package_text
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("scipy", reason="of the extra `training`")
 
 from tokenizers import Tokenizer
 
-from lci_py.embed.training.tokens import pieces, tokenize, train_tokenizer
+from lci_py.training.tokens import pieces, tokenize, train_tokenizer
 
 PARTS = ["session", "pool", "worker", "sessionpool", "zzyzx"]
 

@@ -15,10 +15,10 @@ pytest.importorskip("scipy", reason="of the extra `training`")
 import torch
 from scipy import sparse
 
-from lci_py.embed.training.evaluate import table_embedder
-from lci_py.embed.training.stages import open_model, table_of
-from lci_py.embed.training.start import start_table
-from lci_py.embed.training.train import Bag, Recipe, Table, blocks, save, train
+from lci_py.training.evaluate import table_embedder
+from lci_py.training.stages import open_model, table_of
+from lci_py.training.start import start_table
+from lci_py.training.train import Bag, Recipe, Table, blocks, save, train
 
 TOKENS, WIDTH, PAIRS = 60, 8, 128
 RECIPE = Recipe(dimension=WIDTH, batch=32, block=16, epochs=20, rate=1e-1)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
 _LITERALS = (
     "number", "true", "false", "null", "undefined", "string", "regex", "comment", "meta_property",

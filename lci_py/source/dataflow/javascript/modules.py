@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
 
 class Modules(Expressions):

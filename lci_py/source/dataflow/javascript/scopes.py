@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.dataflow.constraints import Scope
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
 FUNCTIONS = frozenset({"function_expression", "arrow_function", "generator_function"})
 CLASSES = frozenset({"class", "class_declaration", "abstract_class_declaration"})

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.types import Import
+    from lci_py.types.source import Import
 
 _DECLARED = frozenset(
     {"lexical_declaration", "class_declaration", "function_declaration", "abstract_class_declaration"}

@@ -1,0 +1,1 @@
+"""The command line: flags to requests, answers to streams and exit codes."""

@@ -1,0 +1,148 @@
+"""`lci conflicts`: flags to a request, the answer to output, and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from lci_py.cli.search import FILTER_KEYS, open_session, plain_text
+from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
+from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
+from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
+from lci_py.types.search import FAIL_ON, RELATIONS, Filters
+
+if TYPE_CHECKING:
+    from lci_py.app import Session
+    from lci_py.cli.fast_parser import Invocation
+
+#: What a failed check exits with; the contract's "no results" shares the number, as in grep and ruff.
+_EXIT_FOUND = 1
+
+
+def run_conflicts(call: Invocation) -> int:
+    """Run `lci conflicts`.
+
+    Exits 0 with conflicts and 1 without, as a search does with results; with --fail-on the other way round, and by
+    those alone that it names.
+    """
+    one_output(call, "json", "jsonl", "paths", "sarif")
+    request = _request(call)
+    fail_on = _fail_on(call, request.relations)
+    with open_session(call) as session:
+        answer = session.conflicts(request)
+        shown = _from_here(answer, session, call)
+        found = bool(answer.results or answer.conflicts)
+        near = () if found or not request.name else _near(session, request.name)
+    with writing():
+        _print(shown, call, request)
+    if near is not None and request.name and not found and not call.flag("quiet") and not _for_machines(call):
+        from lci_py.render.text.style import did_you_mean
+
+        sys.stderr.write(f"lci: {did_you_mean(request.name, near)}\n")
+    if fail_on:
+        return _EXIT_FOUND if _fails(answer, fail_on) else EXIT_OK
+    return EXIT_OK if found else EXIT_NO_RESULTS
+
+
+# --- request ----------------------------------------------------------------------------------------------------
+
+
+def _request(call: Invocation) -> ConflictsRequest:
+    limit, given = call.number("limit"), call.text("argument")
+    if limit is not None and limit < 1:
+        raise UsageError(f"--limit must be at least 1, not {limit}")
+    name = plain_text((given or "").strip())
+    if given is not None and not name:
+        raise UsageError("the name is empty", hint="leave it out to list all, or give a NAME")
+    for key in FILTER_KEYS:
+        if not all(call.texts(key)):
+            raise UsageError(f"--{key} is empty", hint="leave it out, or give a value")
+    return ConflictsRequest(
+        Filters(**{key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS}),
+        relations=_words(call, "relation", RELATIONS),
+        limit=limit,
+        name=name,
+    )
+
+
+def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The values of a flag that can be repeated and takes several with commas, in the order of `known`."""
+    given = [word.strip() for text in call.texts(flag) for word in text.split(",")]
+    for word in given:
+        if word not in known:
+            error = unknown_value(flag.replace("_", "-"), word, known)
+            # A list of a few words is shown whole, whichever of them may be meant.
+            raise UsageError(error.message, hint=f"use one of: {', '.join(known)}")
+    return tuple(word for word in known if word in given)
+
+
+def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
+    """
+    Raises:
+        UsageError: --relation leaves out what is to fail: a check that can never fail is a mistake.
+    """
+    words = _words(call, "fail_on", FAIL_ON)
+    for word in words:
+        if relations and word != "any" and word not in relations:
+            hint = f"add it to --relation {','.join(relations)}" if word in RELATIONS else "leave out --relation"
+            raise UsageError(f"--fail-on {word} can never fail: --relation leaves it out", hint=hint)
+    return words
+
+
+def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
+    """Whether there is what fails, counted before --limit."""
+    if answer.conflicts and not {"disagreement", "any"}.isdisjoint(words):
+        return True
+    return any(count and (relation in words or "any" in words) for relation, count in answer.by_relation.items())
+
+
+# --- output -----------------------------------------------------------------------------------------------------
+
+
+def _for_machines(call: Invocation) -> bool:
+    return any(call.flag(name) for name in ("json", "jsonl", "sarif"))
+
+
+def _from_here(answer: ConflictsAnswer, session: Session, call: Invocation) -> ConflictsAnswer:
+    if call.text("root") is not None or _for_machines(call):
+        return answer
+    from lci_py.render.relative_paths import conflicts_seen_from
+
+    return conflicts_seen_from(answer, session.root, os.getcwd())
+
+
+def _near(session: Session, name: str) -> tuple[str, ...] | None:
+    """Names like one that nothing has; None if something has it, and it has no conflict."""
+    found = session.definitions(name, Filters(), 1)
+    return None if found.total else found.did_you_mean
+
+
+def _print(answer: ConflictsAnswer, call: Invocation, request: ConflictsRequest) -> None:
+    if call.flag("json") or call.flag("jsonl"):
+        from lci_py.render.json import conflicts
+        from lci_py.render.json.answer import dumps
+
+        whole = not call.flag("jsonl")
+        lines = [dumps(conflicts.answer_object(answer))] if whole else conflicts.jsonl(answer)
+        machine_stdout().writelines(line + "\n" for line in lines)
+    elif call.flag("sarif"):
+        from lci_py.render.json.sarif import sarif
+
+        machine_stdout().write(sarif(answer) + "\n")
+    elif call.flag("paths"):
+        from lci_py.render.text.conflicts import render_paths
+
+        render_paths(answer, file=paths_stdout())
+    else:
+        from lci_py.render.text.conflicts import render
+
+        to = screen()
+        render(
+            answer,
+            file=to.file,
+            color=to.color,
+            width=to.width,
+            footer=not call.flag("quiet"),
+            whole=bool(request.name) or call.flag("verbose"),
+        )

@@ -1,0 +1,130 @@
+"""`lci callers`, `lci callees`, `lci tree` and `lci refs`: flags to a request, the answer to output, and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from lci_py.cli.search import FILTER_KEYS, open_session, plain_text
+from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
+from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
+from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, GraphAnswer, GraphRequest, Role
+from lci_py.types.search import Filters
+
+if TYPE_CHECKING:
+    from lci_py.app import Session
+    from lci_py.cli.fast_parser import Invocation
+
+
+def run_graph(call: Invocation) -> int:
+    """Run one of the commands that walk the graph."""
+    one_output(call, "json", "jsonl", "paths")
+    shape = _format(call)
+    request = _request(call)
+    with open_session(call) as session:
+        answer = _from_here(session.navigate(call.command, request), session, call, shape)
+    with writing():
+        _print(answer, call, shape)
+    if not answer.shown and shape != "json" and not call.flag("jsonl") and not call.flag("quiet"):
+        _say_nothing_found(answer)
+    return EXIT_OK if answer.shown else EXIT_NO_RESULTS
+
+
+def _format(call: Invocation) -> Format:
+    given = call.text("format")
+    if given is None:
+        return "json" if call.flag("json") else "text"
+    for known in FORMATS:
+        if known == given:
+            if call.flag("json") and known != "json":
+                raise UsageError(f"--json and --format {known} cannot be used together", hint="choose one output")
+            return known
+    raise unknown_value("format", given, FORMATS)
+
+
+def _request(call: Invocation) -> GraphRequest:
+    name = plain_text((call.text("argument") or "").strip())
+    if not name:
+        raise UsageError("the name is empty", hint=f"lci {call.command} NAME")
+    limit, depth = call.number("limit"), call.number("depth")
+    if limit is not None and limit < 1:
+        raise UsageError(f"--limit must be at least 1, not {limit}")
+    return GraphRequest(
+        _from_root(name, call),
+        every=call.flag("all"),
+        filters=Filters(**{key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS if key != "name"}),
+        limit=limit,
+        roles=_roles(call.texts("role")),
+        direction=_direction(call.text("direction")),
+        depth=3 if depth is None else depth,
+    )
+
+
+def _direction(given: str | None) -> Direction:
+    for known in DIRECTIONS:
+        if known == (given or DIRECTIONS[0]):
+            return known
+    raise unknown_value("direction", given or "", DIRECTIONS)
+
+
+def _roles(given: tuple[str, ...]) -> tuple[Role, ...]:
+    for name in given:
+        if name not in ROLES:
+            raise unknown_value("role", name, ROLES)
+    return tuple(role for role in ROLES if role in given)
+
+
+def _from_root(name: str, call: Invocation) -> str:
+    """The name, with a FILE that starts at the current folder (`../a.py::f`, as the output writes it) from the root."""
+    file, colons, rest = name.partition("::")
+    if not colons or call.text("root") is not None or not os.path.isfile(file):
+        return name
+    from lci_py import app
+
+    root = os.path.realpath(app.find_root(None))
+    path = os.path.relpath(os.path.realpath(file), root)
+    return name if path.startswith("..") else f"{path.replace(os.sep, '/')}::{rest}"
+
+
+def _from_here(answer: GraphAnswer, session: Session, call: Invocation, shape: Format) -> GraphAnswer:
+    """For people and xargs in a folder below the root that was found for them."""
+    if call.text("root") is not None or shape != "text" or call.flag("jsonl"):
+        return answer
+    from lci_py.render.text.graph import seen_from
+
+    return seen_from(answer, session.root, os.getcwd())
+
+
+def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
+    if shape == "json":
+        from lci_py.render.json.answer import dumps
+        from lci_py.render.json.graph import answer_object
+
+        machine_stdout().write(dumps(answer_object(answer)) + "\n")
+    elif call.flag("jsonl"):
+        from lci_py.render.json.graph import jsonl
+
+        machine_stdout().writelines(line + "\n" for line in jsonl(answer))
+    elif call.flag("paths"):
+        from lci_py.render.text.graph import render_paths
+
+        render_paths(answer, file=paths_stdout())
+    elif shape == "text":
+        from lci_py.render.text.graph import render
+
+        to = screen()
+        render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
+    else:
+        from lci_py.render.text.graph_tree import render_diagram
+
+        render_diagram(answer, shape, file=screen().file)
+
+
+def _say_nothing_found(answer: GraphAnswer) -> None:
+    """On stderr, whoever reads: it is why there is nothing on stdout."""
+    if answer.targets:
+        return
+    from lci_py.render.text.style import did_you_mean
+
+    sys.stderr.write(f"lci: {did_you_mean(answer.query, answer.did_you_mean)}\n")

@@ -1,0 +1,163 @@
+"""`lci index` and `lci status`."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from lci_py.cli.streams import machine_stdout, paths_stdout, screen, writing
+from lci_py.errors import EXIT_INDEX, EXIT_OK, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from lci_py.cli.fast_parser import Invocation
+    from lci_py.render.text.progress import Progress
+
+#: Values of `health` with which the index answers; any other is the index's problem, exit 3.
+_USABLE = ("ok", "stale")
+
+
+def run_index(call: Invocation) -> int:
+    where, files = _what(call)
+    jobs, wait = call.number("jobs"), call.number("wait") or 0
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, not {jobs}")
+    if wait < 0:
+        raise UsageError(f"--wait must be at least 0, not {wait}", hint="0 does not wait")
+    if call.flag("dry_run"):
+        return _run_dry(call, where)
+    from lci_py import app
+
+    gc.enable()  # `run` turned it off, which is for short lives
+    with _progress(call) as progress, _interruptible(progress) as report:
+        built = app.build_index(
+            where,
+            full=call.flag("full"),
+            jobs=jobs,
+            model=call.text("model"),
+            files=files,
+            wait=wait,
+            defer_dense=call.flag("defer_dense"),
+            trust=call.flag("trust_index") or None,
+            branches=_branches(call),
+            progress=report,
+        )
+    with writing():
+        if call.flag("json"):
+            from lci_py.render.json.answer import build_object, dumps
+
+            machine_stdout().write(dumps(build_object(built)) + "\n")
+        elif not call.flag("quiet"):
+            from lci_py.render.text.index import render_build
+
+            to = screen()
+            render_build(built, file=to.file, color=to.color)
+    return EXIT_OK
+
+
+def _branches(call: Invocation) -> tuple[str, ...] | None:
+    """The branches that are named, none of them for ""; None if the flag is not given."""
+    text = call.text("branches")
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
+    """The repository, and the files of it to look at; None for all."""
+    names, root = call.texts("argument"), call.text("root")
+    if call.flag("files"):
+        for name in ("full", "dry_run"):
+            if call.flag(name):
+                flag = name.replace("_", "-")
+                raise UsageError(f"--files and --{flag} cannot be used together", hint=f"--{flag} is about all files")
+        return root, names
+    if len(names) > 1:
+        raise UsageError(
+            f"one PATH only, not {len(names)}", hint="to refresh some files of a repository: lci index --files NAME …"
+        )
+    if names and root is not None:
+        raise UsageError("PATH and --root cannot be used together", hint="they say the same")
+    return (names[0] if names else root), None
+
+
+@contextmanager
+def _interruptible(progress: Progress | None) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress callback that raises a Ctrl-C again which Python dropped.
+
+    An exception inside a callback of `fork` or a finaliser is printed and forgotten, and a run that was to end goes on.
+    """
+    pressed = False
+
+    def on_interrupt(_signal: int, _frame: object) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    def report(stage: str, done: int, total: int) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        if progress is not None:
+            progress(stage, done, total)
+
+    try:
+        before = signal.signal(signal.SIGINT, on_interrupt)
+    except ValueError:  # not the main thread, which alone gets signals
+        yield report
+        return
+    show = sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if isinstance(lost.exc_value, KeyboardInterrupt) else show(lost)
+    try:
+        yield report
+    finally:
+        sys.unraisablehook = show
+        signal.signal(signal.SIGINT, before)
+
+
+def _progress(call: Invocation) -> AbstractContextManager[Progress | None]:
+    if call.flag("quiet") or call.flag("json") or not sys.stderr.isatty():
+        return nullcontext()
+    import shutil
+
+    from lci_py.render.text.progress import Progress
+
+    return Progress(sys.stderr, shutil.get_terminal_size().columns)
+
+
+def _run_dry(call: Invocation, where: str | None) -> int:
+    from lci_py import app
+    from lci_py.render.text import index
+
+    files, skipped = app.dry_run(where)
+    with writing():
+        if call.flag("json"):
+            from lci_py.render.json.answer import dry_run_object, dumps
+
+            machine_stdout().write(dumps(dry_run_object(files, skipped)) + "\n")
+        elif sys.stdout.isatty() and not call.flag("quiet"):
+            index.render_dry_run(files, skipped, file=sys.stdout)
+        else:
+            index.render_files(files, file=paths_stdout())
+    if call.flag("verbose") and not call.flag("json") and not sys.stdout.isatty():
+        index.render_skips(skipped, file=sys.stderr)
+    return EXIT_OK
+
+
+def run_status(call: Invocation) -> int:
+    from lci_py import app
+
+    status = app.status(call.text("root"), check=call.flag("check"), trust=call.flag("trust_index") or None)
+    with writing():
+        if call.flag("json"):
+            from lci_py.render.json.answer import dumps, plain_object
+
+            machine_stdout().write(dumps(plain_object(status)) + "\n")
+        elif not call.flag("quiet"):
+            from lci_py.render.text.index import render_status
+
+            to = screen()
+            render_status(status, file=to.file, color=to.color, verbose=call.flag("verbose"))
+    return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX

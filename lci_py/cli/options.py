@@ -1,0 +1,386 @@
+"""The commands and their flags, as data: typer's help, errors and completion and the fast parser read this table.
+
+Typer is what a user sees, but a query cannot wait for it: importing it, building the commands and converting one
+value (typer 0.29 imports pydantic for that) take longer than the search. See `cli_parse`. Named tuples, because a
+dataclass takes half a millisecond to define and a query pays for each.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from lci_py.types.search import FAIL_ON, KINDS, MODES, REFRESH, RELATIONS
+
+Shape = Literal["flag", "int", "text", "list"]
+
+#: As `types_graph` has them, which a search need not import.
+DIRECTIONS, FORMATS = ("callees", "callers"), ("text", "dot", "mermaid", "json")
+ROLES = ("definition", "call", "import", "reference")
+RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
+
+
+class Flag(NamedTuple):
+    """An option; its name in `Invocation.values` is the first spelling without the dashes."""
+
+    spellings: tuple[str, ...]
+    shape: Shape
+    help: str
+    panel: str
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()  # for completion only: what is valid is decided where it is used
+    default: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.spellings[0].lstrip("-").replace("-", "_")
+
+
+class Positional(NamedTuple):
+    """The one argument that a command can take, or the one kind of argument if it can take many."""
+
+    metavar: str
+    help: str
+    required: bool = False
+    many: bool = False
+    choices: tuple[str, ...] = ()  # for completion only
+
+
+class Command(NamedTuple):
+    name: str
+    help: str
+    argument: Positional | None
+    flags: tuple[Flag, ...]
+    examples: tuple[tuple[str, str], ...]  # (command line, what it does)
+
+
+_MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
+_MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
+_ROOT = Flag(("--root",), "text", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
+_JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
+_QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
+_VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
+_GENERAL = (_ROOT, _QUIET, _VERBOSE)
+_TRUST = Flag(("--trust-index",), "flag", "Read an index that was not made by you on this machine.", GENERAL)
+_REFRESH = Flag(
+    ("--refresh",),
+    "text",
+    "Refresh the index first: auto (if that is quick), never or always.",
+    RETRIEVAL,
+    "WHEN",
+    REFRESH,
+)
+_PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
+_JSONL = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
+_FILTERS = (
+    Flag(("--lang", "-l"), "list", "Only this language; repeatable.", FILTERS, "LANG"),
+    Flag(("--kind", "-k"), "list", "Only this kind: function, class, struct, …; repeatable.", FILTERS, "KIND", KINDS),
+    Flag(("--path", "-p"), "list", "Only paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
+    Flag(("--exclude",), "list", "No paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
+)
+
+INDEX = Command(
+    "index",
+    "Index a repository; run again, refresh what changed.",
+    Positional("PATH", "The repository, or a folder in it; with --files, the files.", many=True),
+    (
+        Flag(("--full",), "flag", "Rebuild everything instead of what changed.", "Build"),
+        Flag(("--dry-run",), "flag", "List what would be indexed and what is skipped; write nothing.", "Build"),
+        Flag(("--jobs", "-j"), "int", "Worker processes; as many as there are CPUs if left out.", "Build", "N"),
+        Flag(("--model",), "text", _MODEL_HELP, "Build", "DIR"),
+        Flag(
+            ("--files",),
+            "flag",
+            "The arguments are files: refresh these only, deleted ones included; they start at the current folder.",
+            "Build",
+        ),
+        Flag(("--wait",), "int", "Seconds to wait for another run to finish.", "Build", "SECONDS", default=10),
+        Flag(
+            ("--branches",),
+            "text",
+            "Index what these branches have otherwise, too, for --conflicts; as before if left out, '' for none.",
+            "Build",
+            "NAME,…",
+        ),
+        Flag(("--defer-dense",), "flag", "Leave the embedding of what is new to a later run.", "Build"),
+        Flag(
+            ("--trust-index",),
+            "flag",
+            "Take over an index that was not made by you on this machine, after checking it, instead of rebuilding it.",
+            "Build",
+        ),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci index", "index the repository around the current folder"),
+        ("lci index ~/src/project -j 4", "another one, with four workers"),
+        ("lci index --files src/a.py src/b.py", "only what changed in these two"),
+        ("lci index --dry-run | wc -l", "count the files, write nothing"),
+    ),
+)
+SEARCH = Command(
+    "search",
+    "Search the index, in one named mode.",
+    Positional("QUERY", "What to look for; may be left out when there is a filter."),
+    (
+        Flag(("--mode", "-m"), "text", _MODE_HELP, RETRIEVAL, "MODE", MODES),
+        Flag(
+            ("--conflicts",),
+            "flag",
+            "Show all definitions of a result that has several, and where sources disagree.",
+            RETRIEVAL,
+        ),
+        Flag(
+            ("--limit", "-n"),
+            "int",
+            "Results shown, 10 if left out; the ranking does not depend on it.",
+            RETRIEVAL,
+            "N",
+        ),
+        Flag(("--model",), "text", "The folder of the embedding model that made the index.", RETRIEVAL, "DIR"),
+        Flag(
+            ("--near",),
+            "text",
+            "In multiview, prefer what is close to this place: in the call and import graph, then in the folders.",
+            RETRIEVAL,
+            "FILE[:LINE]",
+        ),
+        Flag(
+            ("--expand",),
+            "int",
+            "In multiview, add what is within N calls or imports of the best results.",
+            RETRIEVAL,
+            "N",
+        ),
+        Flag(
+            ("--budget-ms",),
+            "int",
+            "Milliseconds for the retrieval; a view that misses its share of them is reported.",
+            RETRIEVAL,
+            "N",
+        ),
+        _REFRESH,
+        Flag(
+            ("--strict",), "flag", "Exit 4 when the answer is degraded; relax no query that finds nothing.", RETRIEVAL
+        ),
+        *_FILTERS,
+        Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
+        _JSON,
+        _JSONL,
+        _PATHS,
+        Flag(("--snippet",), "int", "Lines of code per result; 0 for none.", OUTPUT, "N"),
+        Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
+        Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
+        Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
+        Flag(
+            ("--explain-file",),
+            "text",
+            "What became of this file, and why it is not among the results.",
+            OUTPUT,
+            "PATH",
+        ),
+        Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
+        Flag(("--shadow",), "text", "In multiview, say what another ranking would move.", OUTPUT, "RANKING"),
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ('lci search "where are expired sessions removed"', "by meaning"),
+        ("lci search -m bm25 '\"connection refused\"'", "these words, literally"),
+        ("lci search -m symbolic --kind interface -p 'src/api/**'", "by structure, without a query"),
+        ('lci search -m multiview "who retries a failed upload" --json', "for a script"),
+        ('lci search -m multiview "retry policy" --near src/http/client.py:80', "from where you are"),
+        ("lci search parse_config --paths | head -1 | xargs code -g", "open the first result"),
+        ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
+        ('lci search "retry an upload" -m multiview --explain-file src/queue.py', "why is this file not shown?"),
+    ),
+)
+DEF = Command(
+    "def",
+    "Show the definitions of a name, with kind and signature.",
+    Positional("NAME", "The name, or a qualified name.", required=True),
+    (
+        Flag(("--limit", "-n"), "int", "Definitions shown.", RETRIEVAL, "N", default=50),
+        _REFRESH,
+        *_FILTERS,
+        _JSON,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci def SessionStore", "every definition of the name"),
+        ("lci def AES.encrypt --kind method", "a method of one type"),
+        ("lci def main --lang go --paths", "file:line only"),
+    ),
+)
+_GRAPH_NAME = Positional("NAME", "A name, a qualified name or the end of one; FILE:: before it.", required=True)
+_ALL = Flag(("--all", "-a"), "flag", "If several definitions have the name, take them all.", RETRIEVAL)
+_ALL_SHOWN = Flag(("--limit", "-n"), "int", "Results shown; all if left out.", RETRIEVAL, "N")
+_GRAPH_REST = (_REFRESH, *_FILTERS, _JSON, _JSONL, _PATHS, _TRUST, *_GENERAL)
+CALLERS = Command(
+    "callers",
+    "Show who calls a function, or makes objects of a type.",
+    _GRAPH_NAME,
+    (_ALL, _ALL_SHOWN, *_GRAPH_REST),
+    (
+        ("lci callers Session.close", "definitions, with the lines of the calls"),
+        ("lci callers src/pool.py::close --paths", "every place of a call as file:line"),
+        ("lci callers close --all --exclude 'tests/**'", "of every close there is, without the tests"),
+    ),
+)
+CALLEES = Command(
+    "callees",
+    "Show what a function calls, in the repository and outside it.",
+    _GRAPH_NAME,
+    (_ALL, _ALL_SHOWN, *_GRAPH_REST),
+    (
+        ("lci callees Session.close", "definitions first, then what is external or unknown"),
+        ("lci callees main --json | jq .external", "only that"),
+    ),
+)
+TREE = Command(
+    "tree",
+    "Show the call tree of a function, from it down to what it calls, or up to who calls it.",
+    _GRAPH_NAME,
+    (
+        _ALL,
+        Flag(("--depth", "-d"), "int", "Levels below the name.", RETRIEVAL, "N", default=3),
+        Flag(("--direction",), "text", "callees (down, if left out) or callers (up).", RETRIEVAL, "WAY", DIRECTIONS),
+        _REFRESH,
+        *_FILTERS,
+        Flag(("--format", "-f"), "text", "text, dot, mermaid or json; text if left out.", OUTPUT, "FORMAT", FORMATS),
+        _JSON,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci tree main", "what main calls, and what that calls, three levels deep"),
+        ("lci tree Session.close --direction callers -d 2", "who calls it, and who calls them"),
+        ("lci tree main --format dot | dot -Tsvg > main.svg", "as a picture"),
+    ),
+)
+REFS = Command(
+    "refs",
+    "Show the places that refer to a name, from syntax: not in comments, strings or prose.",
+    Positional("NAME", "A name, or a qualified name; FILE:: before it.", required=True),
+    (
+        _ALL_SHOWN,
+        Flag(("--role",), "list", "Only definition, call, import or reference; repeatable.", FILTERS, "ROLE", ROLES),
+        _REFRESH,
+        *(flag for flag in _FILTERS if flag.name != "kind"),
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci refs parse_config", "every place, with its role and what is around it"),
+        ("lci refs Session.close --role call", "not the calls that are known to mean another close"),
+        ("lci refs MAX_SIZE --paths | xargs -n1 code -g", "open each"),
+    ),
+)
+CONFLICTS = Command(
+    "conflicts",
+    "List the symbols that have several definitions, and the values on which sources disagree.",
+    Positional("NAME", "Only of this name: a name, a qualified name or a glob; FILE:: before it."),
+    (
+        Flag(
+            ("--relation", "-r"),
+            "list",
+            f"Only {', '.join(RELATIONS[:-1])} or {RELATIONS[-1]}; repeatable, or several with commas.",
+            FILTERS,
+            "RELATION",
+            RELATIONS,
+        ),
+        *_FILTERS,
+        Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
+        _REFRESH,
+        Flag(("--limit", "-n"), "int", "Conflicts shown; all if left out.", RETRIEVAL, "N"),
+        Flag(
+            ("--fail-on",),
+            "list",
+            "Exit 1 if there is such a conflict, else 0: a relation, disagreement or any; with commas or repeated.",
+            OUTPUT,
+            "WHAT",
+            FAIL_ON,
+        ),
+        _JSON,
+        _JSONL,
+        _PATHS,
+        Flag(("--sarif",), "flag", "SARIF 2.1.0, for code scanning in CI.", OUTPUT),
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci conflicts", "all of the repository, gravest first"),
+        ("lci conflicts 'Socket*' --lang c", "of some names"),
+        ("lci conflicts --relation overlap,duplicate", "only what can clash in one build"),
+        ("lci conflicts --fail-on overlap,duplicate -q", "in a script: exit 1 if there is one"),
+        ("lci conflicts --sarif > conflicts.sarif", "for code scanning"),
+    ),
+)
+STATUS = Command(
+    "status",
+    "Show what is indexed, and whether it is fresh.",
+    None,
+    (
+        Flag(("--check",), "flag", "Read every shard whole, and say what is wrong with each.", "Checks"),
+        _JSON,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci status", "counts, shards, model, age, stale files"),
+        ("lci status --check", "exit 3 if the index is damaged"),
+        ("lci status --json | jq .stale_files", "one number"),
+    ),
+)
+STATS = Command(
+    "stats",
+    "Show what the log of searches says; there is one if you turn it on.",
+    None,
+    (
+        Flag(("--since",), "text", "Only of this time: 12h, 7d, 4w, or from a day on: 2026-11-22.", RETRIEVAL, "WHEN"),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci stats", "by mode, intent and day: how many, how long, how many without results"),
+        ("lci stats --since 7d --json | jq .all.zero_results_share", "one number of a week"),
+    ),
+)
+CLEAN = Command(
+    "clean",
+    "Remove the index; what is not lci's in its folder stays.",
+    None,
+    (
+        Flag(("--cache",), "flag", "Only what earlier runs kept to be quicker; the index stays.", "Remove"),
+        _JSON,
+        *_GENERAL,
+    ),
+    (("lci clean", "remove the index of this repository"), ("lci clean --cache", "only its cache")),
+)
+HOOK = Command(
+    "hook",
+    "Refresh the index in the background after each commit, checkout, merge and rebase.",
+    Positional(
+        "ACTION",
+        "install, uninstall or status; run is what the hooks call.",
+        required=True,
+        choices=("install", "uninstall", "status", "run"),
+    ),
+    (
+        Flag(("--force",), "flag", "Write even if other repositories use these hooks, too.", "Install"),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci hook install", "add to this repository's git hooks; again, nothing changes"),
+        ("lci hook uninstall", "take exactly that out again"),
+        ("lci hook status", "exit 1 unless all are installed"),
+    ),
+)
+_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
+COMMANDS = {command.name: command for command in _ALL_COMMANDS}

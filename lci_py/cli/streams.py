@@ -1,0 +1,174 @@
+"""The edges of the process: streams, terminals, broken pipes, and errors as text or JSON."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import os
+import sys
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from lci_py.errors import LciError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.cli.fast_parser import Invocation
+
+#: EX_SOFTWARE of sysexits.h: a bug here, which is none of the contract's exits.
+EXIT_INTERNAL = 70
+_MACHINE_FLAGS = ("--json", "--jsonl", "--batch")
+_BYTES = "lci-bytes"
+#: What an ambiguous name may mean, shown to a person.
+_CANDIDATES = 20
+
+
+def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Encoding errors of paths in a pipe: a byte that was not UTF-8 is written back, anything else is escaped."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeEncodeError:
+        return codecs.backslashreplace_errors(error)
+
+
+def prepare_streams() -> None:
+    """Make stdout and stderr writable whatever the text: no character of a repository may crash the output."""
+    codecs.register_error(_BYTES, _bytes_or_escape)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller: `lci … >&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # lives as long as the process
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def machine_stdout() -> IO[str]:
+    """stdout for JSON, which is UTF-8 whatever the locale says."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return sys.stdout
+
+
+def paths_stdout() -> IO[str]:
+    """stdout for lines of paths: in a pipe, the bytes of the path, so that the reader can open it."""
+    if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", errors=_BYTES)
+    return sys.stdout
+
+
+class Screen(NamedTuple):
+    """How to render for a person."""
+
+    file: IO[str]
+    color: bool
+    width: int | None
+
+
+def screen() -> Screen:
+    """Colour and a width on a terminal only, and no colour if NO_COLOR says so or the terminal cannot."""
+    if not sys.stdout.isatty():
+        return Screen(sys.stdout, color=False, width=None)
+    import shutil
+
+    color = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Screen(sys.stdout, color=color, width=shutil.get_terminal_size().columns)
+
+
+def warn(text: str, *, quiet: bool) -> None:
+    """Warnings go to stderr, and only to a terminal: a script reads them in the JSON."""
+    if not quiet and sys.stderr.isatty():
+        sys.stderr.write(f"lci: {text}\n")
+
+
+def silence_stdout() -> None:
+    """Point stdout at nothing, so that the flush at exit does not fail again, noisily."""
+    with suppress(OSError, ValueError, AttributeError):
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+        os.close(devnull)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """For the block that prints an answer: a reader that went away (`| head`) has what it wanted."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_stdout()
+    except OSError as error:
+        silence_stdout()
+        message = f"cannot write to standard output: {error.strerror or error}"
+        raise LciError(message, hint="is the disk full?") from error
+
+
+def wants_json(argv: Sequence[str]) -> bool:
+    """Whether errors go to stdout as JSON: by the text of the command line, since it may be one that does not parse."""
+    flags = argv[: argv.index("--")] if "--" in argv else argv
+    if any(flag in _MACHINE_FLAGS or flag.startswith("--batch=") for flag in flags):
+        return True
+    formats = ("--format=json", "-fjson")
+    return any(flag in formats for flag in flags) or any(
+        pair in (("--format", "json"), ("-f", "json")) for pair in itertools.pairwise(flags)
+    )
+
+
+def wants_traceback(argv: Sequence[str]) -> bool:
+    flags = argv[: argv.index("--")] if "--" in argv else argv
+    return any(flag == "--verbose" or (flag[:1] == "-" and flag[1:2] != "-" and "v" in flag) for flag in flags)
+
+
+def report(error: LciError, *, as_json: bool) -> int:
+    """Say what is wrong and what to do, and return the exit code."""
+    if as_json:
+        from lci_py.render.json.answer import dumps, error_object
+
+        with suppress(BrokenPipeError), writing():
+            machine_stdout().write(dumps(error_object(error)) + "\n")
+        return error.exit_code
+    from lci_py.render.text.style import visible_line
+
+    text = f"{error.message}: {error.hint}" if error.hint else error.message
+    with suppress(OSError):
+        sys.stderr.write(f"lci: {visible_line(' '.join(text.split()))}\n")
+        candidates = error.details.get("candidates", ())
+        for found in candidates[:_CANDIDATES]:
+            sys.stderr.write(visible_line(f"  {found['name']}  {found['kind']}, line {found['line']}") + "\n")
+        if len(candidates) > _CANDIDATES:
+            sys.stderr.write(f"  and {len(candidates) - _CANDIDATES:,} more: --json lists all\n")
+        sys.stderr.flush()
+    return error.exit_code
+
+
+def internal(error: Exception, argv: Sequence[str]) -> int:
+    """A bug. One line, unless -v asks for the traceback."""
+    if wants_traceback(argv):
+        import traceback
+
+        traceback.print_exception(error, file=sys.stderr)
+    found = InternalError(f"internal error: {type(error).__name__}: {error}")
+    if not wants_traceback(argv):
+        found.hint = "run with -v for the traceback"
+    return report(found, as_json=wants_json(argv))
+
+
+class InternalError(LciError):
+    """What `code` says of an exception that nobody foresaw."""
+
+    code = "internal"
+    exit_code = EXIT_INTERNAL
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+def one_output(call: Invocation, *names: str) -> None:
+    """Raise if more than one of these flags, which each say what stdout holds, is given."""
+    given = [f"--{name}" for name in names if call.values.get(name)]
+    if len(given) > 1:
+        from lci_py.errors import UsageError
+
+        raise UsageError(f"{' and '.join(given)} cannot be used together", hint="choose one output")

@@ -1,0 +1,113 @@
+"""The typer application, built from the table in `cli_options`: help, completion, and usage errors."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lci_py import __version__
+from lci_py.cli.fast_parser import ARGUMENT, Invocation, Value
+from lci_py.cli.options import COMMANDS, Command, Flag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TYPES: dict[str, Any] = {"flag": bool, "int": int | None, "text": str | None, "list": list[str] | None}
+
+
+def _completion(choices: tuple[str, ...]) -> Callable[[str], list[str]] | None:
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return complete if choices else None
+
+
+def _parameter(flag: Flag) -> inspect.Parameter:
+    option = typer.Option(
+        *flag.spellings,
+        help=flag.help,
+        metavar=flag.metavar,
+        rich_help_panel=flag.panel,
+        autocompletion=_completion(flag.choices),
+        show_default=flag.default is not None,
+    )
+    return inspect.Parameter(
+        flag.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if flag.shape == "flag" else flag.default,
+        annotation=Annotated[_TYPES[flag.shape], option],
+    )
+
+
+def _argument(command: Command) -> list[inspect.Parameter]:
+    spec = command.argument
+    if spec is None:
+        return []
+    info = typer.Argument(metavar=spec.metavar, help=spec.help, autocompletion=_completion(spec.choices))
+    annotation: Any = list[str] | None if spec.many else str if spec.required else str | None
+    return [
+        inspect.Parameter(
+            ARGUMENT,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if spec.required else None,
+            annotation=Annotated[annotation, info],
+        )
+    ]
+
+
+def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callable[..., None]:
+    """A function with the signature that typer builds the command from."""
+
+    def run(**values: Any) -> None:
+        found: dict[str, Value] = {}
+        if command.argument:
+            given = values.get(ARGUMENT)
+            found[ARGUMENT] = tuple(given or ()) if command.argument.many else given
+        for flag in command.flags:
+            value = values.get(flag.name)
+            found[flag.name] = tuple(value or ()) if flag.shape == "list" else value
+        raise typer.Exit(execute(Invocation(command.name, found)))
+
+    parameters = [*_argument(command), *(_parameter(flag) for flag in command.flags)]
+    run.__name__ = command.name
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions allow it
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _epilog(command: Command) -> str:
+    """Worked examples. Typer joins single newlines, and reads [x] as markup."""
+    wide = max(len(line) for line, _ in command.examples)
+    rows = [f"  {line:<{wide}}  # {does}" for line, does in command.examples]
+    if wide > 44:
+        rows = [f"  # {does}\n  {line}" for line, does in command.examples]
+    return "Examples:\n" + "\n".join(rows).replace("[", "\\[")
+
+
+def build(execute: Callable[[Invocation], int]) -> typer.Typer:
+    """The application; each command runs `execute` and exits with what it returns."""
+    app = typer.Typer(
+        name="lci",
+        help="Local code search: by meaning, by words, by structure, over the call graph.",
+        epilog="Exit: 0 results, 1 none, 2 usage, 3 no usable index, 4 degraded with --strict, 70 internal error.",
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    def version(value: bool) -> None:
+        if value:
+            typer.echo(f"lci {__version__}")
+            raise typer.Exit()
+
+    @app.callback()
+    def root(
+        version: bool = typer.Option(False, "--version", callback=version, is_eager=True, help="Show the version."),
+    ) -> None:
+        pass
+
+    for command in COMMANDS.values():
+        app.command(command.name, help=command.help, epilog=_epilog(command))(_callback(command, execute))
+    return app

@@ -1,0 +1,58 @@
+"""JSON of `lci conflicts`; docs/json-output.md describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object, rounded, site_object
+from lci_py.types.search import RELATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.types.conflicts import Conflict, ConflictsAnswer
+
+
+def answer_object(answer: ConflictsAnswer) -> dict[str, Any]:
+    """The whole answer."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "results": [_conflict(found) for found in answer.results],
+        **_tail(answer),
+    }
+
+
+def jsonl(answer: ConflictsAnswer) -> Iterator[str]:
+    """One conflict per line, then one ``{"summary": …}`` line."""
+    for found in answer.results:
+        yield dumps(_conflict(found))
+    yield dumps({"summary": {"schema_version": SCHEMA_VERSION, **_tail(answer)}})
+
+
+def _conflict(found: Conflict) -> dict[str, Any]:
+    obj: dict[str, Any] = {
+        "symbol": found.symbol,
+        "qualified_name": found.qualified_name,
+        "kind": found.kind,
+        "language": found.language,
+        "relation": found.relation,
+    }
+    # A symbol that another branch lacks, or that is only there, may have one definition: then nothing contradicts it.
+    if len(found.definitions) > 1:
+        obj["conflict"] = True
+    obj["definitions"] = [site_object(site) for site in found.definitions]
+    if found.missing_on:
+        obj["missing_on"] = list(found.missing_on)
+    return obj
+
+
+def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
+    tail: dict[str, Any] = {}
+    if answer.conflicts:
+        tail["conflicts"] = rounded(answer.conflicts)
+    return tail | {
+        "total": answer.total,
+        "has_more": answer.total > len(answer.results),
+        "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},
+        "index": index_object(answer.index),
+    }

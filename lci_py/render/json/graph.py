@@ -1,0 +1,122 @@
+"""JSON of the commands that walk the graph; docs/json-output.md describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object, rounded
+
+if TYPE_CHECKING:
+    from lci_py.types.graph import Branch, External, GraphAnswer, Neighbour, Place, Reference
+
+
+def answer_object(answer: GraphAnswer) -> dict[str, Any]:
+    """The whole answer of callers, callees, tree or refs."""
+    return {**_head(answer), "results": _results(answer), **_tail(answer)}
+
+
+def jsonl(answer: GraphAnswer) -> Iterator[str]:
+    """One result per line, then one ``{"summary": …}`` line."""
+    for result in _results(answer):
+        yield dumps(result)
+    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+
+
+def _head(answer: GraphAnswer) -> dict[str, Any]:
+    head: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "command": answer.command,
+        "query": answer.query,
+        "targets": [_place(place) for place in answer.targets],
+    }
+    if answer.direction is not None:
+        head |= {"direction": answer.direction, "depth": answer.depth}
+    return head
+
+
+def _results(answer: GraphAnswer) -> list[dict[str, Any]]:
+    if answer.command == "refs":
+        return [_reference(item) for item in answer.references]
+    if answer.command == "tree":
+        return [_branch(branch) for branch in answer.branches]
+    return [_neighbour(item) for item in answer.neighbours]
+
+
+def _tail(answer: GraphAnswer) -> dict[str, Any]:
+    tail: dict[str, Any] = {}
+    if answer.command == "callees":
+        tail["external"] = [_external(item) for item in answer.external]
+    shown = len(answer.references) + len(answer.neighbours)
+    tail |= {
+        "total": answer.total,
+        "has_more": answer.command != "tree" and answer.total > shown,
+        "index": index_object(answer.index),
+    }
+    if answer.left_out:
+        tail["left_out"] = dict(answer.left_out)
+    if answer.unsearched:
+        tail["unsearched"] = list(answer.unsearched)
+    if answer.did_you_mean:
+        tail["did_you_mean"] = list(answer.did_you_mean)
+    return tail
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {
+        "id": place.id,
+        "symbol": place.symbol,
+        "qualified_name": place.qualified_name,
+        "kind": place.kind,
+        "file": place.file,
+        "line": place.line,
+        "language": place.language,
+    }
+
+
+def _edge(item: Neighbour | Branch) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "sites": list(item.sites),
+        "step": item.step,
+        "confidence": rounded(item.confidence),
+    }
+    if item.ambiguous:
+        found["ambiguous"] = True
+    return found
+
+
+def _neighbour(item: Neighbour) -> dict[str, Any]:
+    return {**_place(item.place), **_edge(item), "targets": list(item.targets)}
+
+
+def _external(item: External) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": item.name, "file": item.file, "sites": list(item.sites)}
+    if item.imported:
+        found["imported"] = True
+    return found
+
+
+def _branch(branch: Branch) -> dict[str, Any]:
+    # What is not below a root was called from above it.
+    found = _place(branch.place) | (_edge(branch) if branch.step else {})
+    for mark in ("cycle", "repeated"):
+        if getattr(branch, mark):
+            found[mark] = True
+    if branch.more:
+        found["more"] = branch.more
+    return found | {"children": [_branch(child) for child in branch.children]}
+
+
+def _reference(item: Reference) -> dict[str, Any]:
+    found = {
+        "file": item.file,
+        "line": item.line,
+        "column": item.column,
+        "role": item.role,
+        "text": item.text,
+        "language": item.language,
+        "enclosing": _place(item.enclosing) if item.enclosing is not None else None,
+    }
+    if item.stale:
+        found["stale"] = True
+    return found

@@ -1,0 +1,306 @@
+"""Several definitions of one symbol, and sources that disagree, for a person: below a result, and as a list."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.render.text.style import (
+    Layout,
+    Signs,
+    Style,
+    plural,
+    shorten,
+    signs_for,
+    visible_line,
+    visible_path,
+    width_of,
+)
+from lci_py.types.search import RELATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from lci_py.types.conflicts import Conflict, ConflictsAnswer
+    from lci_py.types.search import DefinitionSite
+
+#: What a relation says, in the words of docs/conflicts.md.
+MEANING = {
+    "overlap": "both can hold at once",
+    "duplicate": "in one scope, without a condition: the last one wins",
+    "fallback": "one stands in where the other cannot be had",
+    "variant": "their conditions exclude each other",
+    "branch": "branches define it differently",
+}
+#: Definitions shown of one symbol; who wants the rest asks for the symbol.
+_MOST = 8
+_INDENT = "    "
+# A wider cell is not padded to: one long path or condition should not push every other row to the right.
+_MAX_PLACE, _MAX_TAG = 48, 48
+#: Places whose widths differ by no more than this line up, however long they are.
+_ALIKE = 16
+#: Columns that a condition keeps on a terminal beside the place; with fewer it gets a line of its own.
+_LEAST_TAG = 20
+#: Fewer of them say nothing.
+_CUT_TAG = 6
+#: The sentence that explains a disagreement wraps at this at most: longer lines are hard to read.
+_PROSE = 110
+_ALARMING = ("overlap", "duplicate")
+
+
+class _Row(NamedTuple):
+    place: tuple[str, int]
+    tag: str
+    relation: str
+    notes: str
+    active: bool
+
+    @property
+    def head(self) -> str:
+        return f"{self.place[0]}:{self.place[1]}"
+
+
+def headline(sites: Sequence[DefinitionSite]) -> str:
+    """`3 definitions, overlap: both can hold at once`: what the gravest relation among the definitions says."""
+    relation = next((name for name in RELATIONS if any(site.relation == name for site in sites)), "")
+    count = plural(len(sites), "definition")
+    return f"{count}, {relation}: {MEANING[relation]}" if relation else count
+
+
+def site_lines(
+    sites: Sequence[DefinitionSite],
+    layout: Layout,
+    *,
+    branch: str | None,
+    indent: str,
+    own: tuple[str, int] | None = None,
+    implied: str = "",
+    more: str = "",
+    most: int | None = _MOST,
+) -> Iterator[str]:
+    """One line per definition, in columns: place, condition, relation, and what is to be said of it.
+
+    Args:
+        sites: The definitions.
+        layout: How lines are written.
+        branch: The branch that is checked out: those of another one are named with it.
+        indent: Blanks before each line.
+        own: File and line of the result that these are listed below.
+        implied: A relation that stands above them all, and is not repeated.
+        more: A command line that shows the rest, if there are more than `most`.
+        most: Definitions shown; None for all.
+    """
+    if not sites:
+        return
+    rows = [_row(site, layout.signs, branch, own, implied) for site in chosen(sites, own, most)]
+    columns = _Columns(rows, layout, indent)
+    for row in rows:
+        yield from columns.lines(row)
+    if len(rows) < len(sites):
+        rest = f"{layout.signs.ellipsis} and {len(sites) - len(rows):,} more" + (f": {more}" if more else "")
+        yield indent + layout.style(rest, "dim")
+
+
+def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
+    """The first ones, in their order; but what counts here and what is asked about are always among them."""
+    if most is None or len(sites) <= most:
+        return sites
+    ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
+    return [sites[i] for i in sorted(ranked[:most])]
+
+
+def elsewhere(site: DefinitionSite, branch: str | None) -> bool:
+    """Whether a definition is in no file of this tree, but on another branch."""
+    return site.branch is not None and site.branch != branch
+
+
+def listing_of(name: str) -> str:
+    """The command line that lists all definitions of a symbol."""
+    import shlex
+
+    return visible_line(f"lci conflicts {shlex.quote(name)}")
+
+
+def disagreement_lines(
+    conflict: Mapping[str, Any], layout: Layout, name_of: Callable[[str], str] = str
+) -> Iterator[str]:
+    """Where sources disagree: what on, in a sentence; each source; what to do."""
+    style, signs = layout.style, layout.signs
+    what = str(conflict.get("conflict_type", "conflict"))
+    first, *rest = _wrapped(f"{signs.warn} {what}: {conflict.get('reasoning', '')}", layout.width)
+    yield style(visible_line(first), "warn")
+    yield from (_INDENT + style(visible_line(line), "warn") for line in rest)
+    yield from (f"{_INDENT}{visible_line(name_of(str(source)))}" for source in conflict.get("sources", ()))
+    advice = str(conflict.get("recommended_resolution", ""))
+    if advice:
+        yield _INDENT + style(visible_line(f"{signs.arrow} {advice}"), "dim")
+
+
+def render(
+    answer: ConflictsAnswer,
+    *,
+    file: IO[str],
+    color: bool = False,
+    width: int | None = None,
+    footer: bool = True,
+    whole: bool = False,
+) -> None:
+    """`lci conflicts`: by relation, gravest first; then where sources disagree, and how many there are.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        footer: Whether to end with `12 conflicts: 9 variant, 2 overlap, 1 duplicate`.
+        whole: Whether to list all definitions of a symbol, however many it has.
+    """
+    layout = Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
+    for relation in RELATIONS:
+        found = [conflict for conflict in answer.results if conflict.relation == relation]
+        if found:
+            alarming = relation in _ALARMING
+            head = f"{layout.signs.warn} " if alarming else ""
+            text = shorten(f"{head}{relation}: {MEANING[relation]}", width, layout.signs.ellipsis)
+            file.write(layout.style(text, "warn" if alarming else "bold") + "\n")
+        for conflict in found:
+            file.writelines(line + "\n" for line in _conflict_lines(conflict, layout, answer.index.branch, whole))
+        if found:
+            file.write("\n")
+    for disagreement in answer.conflicts:
+        file.writelines(line + "\n" for line in disagreement_lines(disagreement, layout))
+        file.write("\n")
+    if footer:
+        file.write(layout.style(_footer(answer, layout.signs), "dim") + "\n")
+
+
+def render_paths(answer: ConflictsAnswer, *, file: IO[str]) -> None:
+    """`--paths`: file:line of every definition in this tree and of every source that is a place; each once."""
+    branch = answer.index.branch
+    places = [
+        f"{visible_path(site.file)}:{site.line}"
+        for conflict in answer.results
+        for site in conflict.definitions
+        if not elsewhere(site, branch)
+    ]
+    places += [visible_path(str(source)) for conflict in answer.conflicts for source in conflict.get("sources", ())]
+    file.writelines(f"{place}\n" for place in dict.fromkeys(places))
+
+
+class _Columns:
+    """The widths of one block of rows."""
+
+    def __init__(self, rows: Sequence[_Row], layout: Layout, indent: str) -> None:
+        self.style, self.signs, self.width = layout
+        self.indent = indent
+        places = [width_of(row.head) for row in rows]
+        alike = max(places) - min(places) <= _ALIKE
+        self.place = max((size for size in places if alike or size <= _MAX_PLACE), default=0)
+        self.tag = max((w for row in rows if (w := width_of(row.tag)) <= _MAX_TAG), default=0)
+        self.relation = max((width_of(row.relation) for row in rows), default=0)
+        self.split = False
+        self.room = self.rest = 0
+        if self.width is None:
+            return
+        # The place stays whole, or a click on it would go nowhere, and so does the mark of what counts: the condition
+        # gives way.
+        widest = max((width_of(row.tag) for row in rows), default=0)
+        notes = max((width_of(row.notes) for row in rows), default=0)
+        self.rest = sum(size + 2 for size in (self.relation, notes) if size)
+        room = self.width - len(indent) - max(places) - 2 - self.rest
+        if widest and room < min(widest, _LEAST_TAG):
+            self.split = True
+            room = self.width - len(indent) - len(_INDENT) - self.rest
+        elif widest:
+            self.place = max(places)
+        self.room, self.tag = room, max(0, min(self.tag, room))
+
+    def lines(self, row: _Row) -> Iterator[str]:
+        """One line, or two where the condition would be cut to nothing beside the place."""
+        style = self.style
+        tag = row.tag
+        if self.width is not None:  # a row may use what others need for their notes
+            own_rest = sum(width_of(text) + 2 for text in (row.relation, row.notes) if text)
+            room = self.room + self.rest - own_rest
+            tag = shorten(tag, room, self.signs.ellipsis) if room >= _CUT_TAG else ""
+        cells = [
+            (tag, self.tag, ("kind",)),
+            (row.relation, self.relation, ("warn",) if row.relation in _ALARMING else ("dim",)),
+            (row.notes, 0, ("bold",) if row.active else ("dim",)),
+        ]
+        inner = gap = ""
+        for text, size, names in cells:
+            if text:
+                inner += gap + style(text, *names)
+                gap = ""
+            gap += " " * (max(0, size - width_of(text)) + 2) if size or text else ""
+        place = f"{self.indent}{style(row.place[0], 'path')}:{style(str(row.place[1]), 'line')}"
+        if self.split:
+            yield place
+            place, inner = "", self.indent + _INDENT + inner if inner else ""
+        elif inner:
+            place += " " * max(2, self.place - width_of(row.head) + 2)
+        if place or inner:
+            yield place + inner
+
+
+def _row(site: DefinitionSite, signs: Signs, branch: str | None, own: tuple[str, int] | None, implied: str) -> _Row:
+    other = elsewhere(site, branch)
+    notes = [visible_line(site.relation)] if implied and site.relation != implied else []
+    notes += [f"on {visible_line(site.branch or '')}"] if other else []
+    notes += [f"{signs.here} active here"] if site.active else []
+    notes += ["this row"] if own == (site.file, site.line) and not other else []
+    return _Row(
+        (visible_line(site.file), site.line),
+        f"[{visible_line(site.build_tag)}]" if site.build_tag else "",
+        "" if implied else visible_line(site.relation),
+        ", ".join(notes),
+        site.active,
+    )
+
+
+def _conflict_lines(conflict: Conflict, layout: Layout, branch: str | None, whole: bool) -> Iterator[str]:
+    style = layout.style
+    name = shorten(visible_line(conflict.qualified_name or conflict.symbol), layout.width, layout.signs.ellipsis)
+    kind, language = visible_line(conflict.kind), visible_line(conflict.language)
+    yield f"  {style(kind, 'kind')} {style(name, 'bold')}  {style(language, 'dim')}"
+    yield from site_lines(
+        conflict.definitions,
+        layout,
+        branch=branch,
+        indent=_INDENT,
+        implied=conflict.relation,
+        more=listing_of(conflict.qualified_name),
+        most=None if whole else _MOST,
+    )
+    if conflict.missing_on:
+        names = ", ".join(visible_line(name) for name in conflict.missing_on)
+        yield _INDENT + style(f"none on {names}", "dim")
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    """The lines of a sentence on a terminal; in a pipe nothing is wrapped."""
+    if width is None:
+        return [text]
+    room = max(20, min(width, _PROSE) - len(_INDENT))
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and width_of(lines[-1]) + 1 + width_of(word) > room:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}" if lines[-1] else word
+    return lines
+
+
+def _footer(answer: ConflictsAnswer, signs: Signs) -> str:
+    shown = len(answer.results)
+    count = plural(answer.total, "conflict") if answer.total else "no conflicts"
+    head = f"{shown:,} of {count}" if shown != answer.total else count
+    by_number = sorted(answer.by_relation.items(), key=lambda item: (-item[1], RELATIONS.index(item[0])))
+    if answer.total:
+        head += ": " + ", ".join(f"{number:,} {relation}" for relation, number in by_number if number)
+    parts = [head] if answer.total or not answer.conflicts else []
+    if answer.conflicts:
+        parts.append(plural(len(answer.conflicts), "disagreement") + " between sources")
+    if answer.index.stale_files:
+        parts.append(f"{plural(answer.index.stale_files, 'file')} changed since: run `lci index`")
+    return f" {signs.dot} ".join(parts)

@@ -1,0 +1,125 @@
+"""Why a score is what it is, for a person: waterfalls, the plan, what became of a file, the stages of a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.text.style import shorten, visible_line, width_of, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lci_py.render.text.style import Layout
+
+_INDENT = "    "
+#: Terms of a field that a line names, the ones that count most.
+_TERMS = 4
+#: The step that lifts a result, to below the best one at most.
+_LIFT = "graph"
+#: Columns that a sentence needs beside the path before it.
+_LEAST = 20
+
+
+def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Iterator[str]:
+    """The lines below a result: what its score is made of, and which views have it."""
+    yield from _waterfall(explain.get("waterfall", ()), score, layout)
+    # What a view has too far down is no candidate of its own, though its signals count if another view has it.
+    standings = [
+        f"{view} at {standing['rank']:,} ({standing['score']:.2f}{', too far down' if standing.get('beyond') else ''})"
+        for view, standing in explain.get("views", {}).items()
+    ]
+    if standings:
+        yield from wrapped(f"found by {', '.join(standings)}".split(" "), _INDENT, layout)
+
+
+def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout) -> Iterator[str]:
+    """`dense  0.93 × 1.00  +0.93` per step, and the sum."""
+    style, signs, width = layout
+    rows = []
+    first = next((i for i, step in enumerate(steps) if step["value"] is None or step["name"] == _LIFT), len(steps))
+    # The largest first; what multiplies or lifts the sum comes after it, in the order in which it does.
+    for step in [*sorted(steps[:first], key=lambda step: -step["adds"]), *steps[first:]]:
+        value = "" if step["value"] is None else f"{step['value']:.2f}"
+        said = _terms(step.get("terms"))
+        if step["name"] == _LIFT and step["adds"] < 0.999 * step["value"] * step["weight"]:
+            said = "bounded"
+        rows.append((step["name"], value, f"{step['weight']:.2f}", f"{step['adds']:+.2f}", said))
+    if not rows:
+        return
+    rows.append(("score", "", "", f"{score:.2f}", ""))
+    names, values, weights, adds = (max(len(row[column]) for row in rows) for column in range(4))
+    for row in rows:
+        sign = signs.times if row[2] else " "
+        left = f"{row[0]:<{names}}  {row[1]:>{values}} {sign} {row[2]:>{weights}}  {row[3]:>{adds}}"
+        shown = shorten(visible_line(f"{_INDENT}{left}  {row[4]}".rstrip()), width, signs.ellipsis)
+        yield style(shown, "bold") if row is rows[-1] else style(shown, "dim")
+
+
+def _terms(terms: Mapping[str, float] | None) -> str:
+    """`cancel 3.10, task 2.11`, the largest first; of one term nothing, since it is all there is."""
+    if not terms or len(terms) < 2:
+        return "" if not terms else next(iter(terms))
+    ordered = sorted(terms.items(), key=lambda item: (-item[1], item[0]))
+    more = f", +{len(ordered) - _TERMS}" if len(ordered) > _TERMS else ""
+    return ", ".join(f"{term} {worth:.2f}" for term, worth in ordered[:_TERMS]) + more
+
+
+def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    """The plan, one line per decision; what decides nothing (no filter, no rewrite) is left out."""
+    said = [(key, parts) for key, value in plan.items() if (parts := _parts(value, layout.signs.dot))]
+    label = max((len(key) for key, _ in said), default=0)
+    for i, (key, parts) in enumerate(said):
+        start = f"{'plan' if not i else '    '}  {visible_line(key):<{label}}  "
+        yield from wrapped(parts, start, layout, " " * width_of(start))
+
+
+def _parts(value: object, dot: str) -> list[str]:
+    """A value of the plan as words; the name of a number stays with it."""
+    if isinstance(value, dict):
+        items = [f"{key} {_plain(item)}" for key, item in value.items() if item not in (None, (), [], {})]
+        return [f"{item} {dot}" for item in items[:-1]] + items[-1:]
+    if isinstance(value, (list, tuple)):
+        words = [_plain(item) for item in value]
+        return [f"{word}," for word in words[:-1]] + words[-1:]
+    return [] if value in (None, "", 0) else _plain(value).split(" ")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_plain, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_plain(item)}" for key, item in value.items())
+    return str(value)
+
+
+def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    """Every stage: milliseconds, how many candidates came in, and how many went out."""
+    rows = []
+    for name, stage in trace.items():
+        came, left = stage.get("candidates_in"), stage.get("candidates")
+        counts = [f"{number:,}" for number in (came, left) if number is not None]
+        rows.append((visible_line(name), f"{stage['ms']:.1f} ms", f" {layout.signs.arrow} ".join(counts)))
+    label, times = (max((len(row[column]) for row in rows), default=0) for column in range(2))
+    for i, (name, ms, between) in enumerate(rows):
+        line = f"{'trace' if not i else '     '}  {name:<{label}}  {ms:>{times}}  {between}".rstrip()
+        yield shorten(line, layout.width, layout.signs.ellipsis)
+
+
+def file_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    """What became of the file of `--explain-file`: the sentence first, then what it rests on."""
+    name = shorten(visible_line(found["file"]), layout.width, layout.signs.ellipsis)
+    words, shown, used = found["verdict"].split(" "), layout.style(name, "path"), width_of(name) + 2
+    if layout.width is not None and used + _LEAST > layout.width:
+        yield shown
+        yield from wrapped(words, _INDENT, layout, _INDENT)
+    else:
+        yield from wrapped(words, f"{shown}  ", layout, _INDENT, used)
+    if best := found.get("best"):
+        what = f"{best['kind']} {best['qualified_name'] or best['symbol'] or ''}".rstrip()
+        text = visible_line(f"best place: {what}, line {best['line']}")
+        yield _INDENT + shorten(text, layout.width and layout.width - len(_INDENT), layout.signs.ellipsis)
+    yield from explanation(found, found.get("score", 0.0), layout)

@@ -1,0 +1,185 @@
+"""What `lci index` did, and what `lci status` finds: one screen of text each."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any
+
+from lci_py.render.text.style import Signs, Style, counts, plural, signs_for, size, visible_line, visible_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lci_py.types.search import BuildSummary
+    from lci_py.types.source import FileEntry, Skip
+
+_LABEL = 10
+#: Segments shown; one refresh may add one.
+_SEGMENTS = 6
+
+
+def _row(label: str, text: str, style: Style) -> str:
+    return f"  {style(f'{label:<{_LABEL}}', 'dim')}{text}\n" if text else ""
+
+
+def _signs(file: IO[str]) -> Signs:
+    return signs_for(getattr(file, "encoding", None))
+
+
+def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> None:
+    """The summary after `lci index`."""
+    style, signs = Style(color), _signs(file)
+    if not built.changed:
+        file.write(f"up to date (generation {built.generation})\n")
+    else:
+        what = f"{plural(built.files, 'file')} in {built.seconds:.1f} s (generation {built.generation})"
+        file.write(f"indexed {style(what, 'bold')}\n")
+        file.write(_row("refresh", _refresh(built, signs), style))
+        file.write(_row("files", counts(built.files_by_language.items(), signs), style))
+        file.write(_row("symbols", counts(built.symbols_by_kind.items(), signs), style))
+        file.write(_row("chunks", f"{built.chunks:,}", style))
+        file.write(_row("edges", counts(built.edges_by_kind.items(), signs), style))
+        file.write(_row("skipped", counts(built.skipped_by_reason.items(), signs), style))
+        file.write(_row("branches", _branches(built.branches.items(), signs), style))
+        file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", style))
+    for warning in built.warnings:
+        file.write(style(f"{signs.warn} {visible_line(warning)}", "warn") + "\n")
+
+
+def _refresh(built: BuildSummary, signs: Signs) -> str:
+    """What a refresh did, "" for a build from nothing."""
+    if not built.reused_files and not built.removed_files:
+        return ""
+    parts = [f"{built.parsed_files:,} parsed", f"{built.reused_files:,} reused"]
+    if built.removed_files:
+        parts.append(f"{built.removed_files:,} removed")
+    parts.append(f"{plural(built.embedded_chunks, 'chunk')} embedded")
+    return f" {signs.dot} ".join(parts)
+
+
+def _branches(items: Iterable[tuple[str, int]], signs: Signs) -> str:
+    """Names of branches, and how many files differ in each."""
+    return f" {signs.dot} ".join(f"{visible_line(name)} {plural(files, 'differing file')}" for name, files in items)
+
+
+def render_dry_run(files: list[FileEntry], skipped: list[Skip], *, file: IO[str]) -> None:
+    """Each file that would be indexed, one per line; then, for a person, what would not be and why."""
+    render_files(files, file=file)
+    reasons: dict[str, list[Skip]] = {}
+    for skip in skipped:
+        reasons.setdefault(skip.reason, []).append(skip)
+    file.write(f"\n{plural(len(files), 'file')} to index, {len(skipped):,} skipped\n")
+    for reason, skips in sorted(reasons.items()):
+        file.write(f"  {visible_line(reason)}: {len(skips):,}\n")
+        file.writelines(f"    {visible_line(skip.path)}\n" for skip in skips[:5])
+        if len(skips) > 5:
+            file.write(f"    {_signs(file).ellipsis} and {len(skips) - 5:,} more\n")
+
+
+def render_files(files: list[FileEntry], *, file: IO[str]) -> None:
+    file.writelines(f"{visible_path(entry.path)}\n" for entry in files)
+
+
+def render_skips(skipped: list[Skip], *, file: IO[str]) -> None:
+    file.writelines(f"skipped {visible_line(skip.path)}: {visible_line(skip.reason)}\n" for skip in skipped)
+
+
+def _age(seconds: float) -> str:
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            return f"{plural(int(seconds // length), unit)} ago"
+    return "just now"
+
+
+def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = False, verbose: bool = False) -> None:
+    """`lci status`. A key that is missing or null has no row: an unborn branch has no commit."""
+    style, signs = Style(color), _signs(file)
+    get = status.get
+    health = visible_line(str(get("health", "ok")))
+    root = style(visible_line(str(get("root", ""))), "path")
+    file.write(f"{root}: {style(health, 'bold' if health == 'ok' else 'warn')}\n")
+    built = f"{_age(float(get('age_seconds') or 0))}, {get('built_at')}"
+    file.write(_row("index", f"generation {get('generation')}, built {built}", style))
+    where = " at ".join(part for part in (get("branch"), str(get("commit") or "")[:12]) if part)
+    file.write(_row("git", visible_line(where), style))
+    tips = [(f"{tip['name']} at {tip['commit'][:12]},", tip["files"]) for tip in get("branches") or () if tip["commit"]]
+    file.write(_row("branches", _branches(tips, signs), style))
+    model = get("model") or {}
+    if model:
+        digest = str(model.get("sha256") or "")[:12]
+        text = f"{model.get('name')}, dimension {model.get('dimension')}, sha256 {digest}"
+        file.write(_row("model", visible_line(text), style))
+    by_language = counts((get("files_by_language") or {}).items(), signs)
+    file.write(_row("files", f"{get('files', 0):,}  {by_language}".rstrip(), style))
+    by_kind = counts((get("symbols_by_kind") or {}).items(), signs)
+    file.write(_row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip(), style))
+    pending = f", {get('pending_chunks'):,} not embedded yet" if get("pending_chunks") else ""
+    file.write(_row("chunks", f"{get('chunks', 0):,}{pending}", style))
+    file.write(_row("edges", counts((get("edges_by_kind") or {}).items(), signs), style))
+    file.writelines(_segments(status, style, signs, len(get("segments") or ()) if verbose else _SEGMENTS))
+    file.write(_row("on disk", size(get("bytes_on_disk") or 0), style))
+    file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), style))
+    if verbose:
+        file.writelines(_skipped(status, signs))
+    for problem in get("problems") or ():
+        file.write(style(f"{signs.warn} {visible_line(str(problem))}", "warn") + "\n")
+    lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
+    for warning in (*lost, *(get("warnings") or ())):
+        file.write(style(f"{signs.warn} {visible_line(str(warning))}", "warn") + "\n")
+    _stale(status, file, style, signs)
+
+
+def _segments(status: Mapping[str, Any], style: Style, signs: Signs, most: int) -> Iterator[str]:
+    """The shards, by segment if there are several."""
+
+    def named(shards: Sequence[Mapping[str, Any]]) -> str:
+        return f" {signs.dot} ".join(f"{visible_line(str(s['name']))} {size(s['bytes'])}" for s in shards)
+
+    segments = status.get("segments") or ()
+    if len(segments) < 2:
+        yield _row("shards", named(status.get("shards") or ()), style)
+        return
+    yield _row("segments", f"{len(segments):,}", style)
+    for number, segment in enumerate(segments[:most], 1):
+        what = f"{plural(segment['files'], 'file')}, {plural(segment['chunks'], 'chunk')}, {size(segment['bytes'])}"
+        yield f"    {number}  {what}: {named(segment['shards'])}\n"
+    if len(segments) > most:
+        yield f"    {signs.ellipsis} and {len(segments) - most:,} more\n"
+
+
+def _skipped(status: Mapping[str, Any], signs: Signs) -> Iterator[str]:
+    total = status.get("skipped_by_reason") or {}
+    for reason, paths in (status.get("skipped_paths") or {}).items():
+        yield from (f"    {visible_line(reason)}: {visible_line(str(path))}\n" for path in paths)
+        if total.get(reason, 0) > len(paths):
+            yield f"    {visible_line(reason)}: {signs.ellipsis} and {total[reason] - len(paths):,} more\n"
+
+
+def _stale(status: Mapping[str, Any], file: IO[str], style: Style, signs: Signs) -> None:
+    stale = int(status.get("stale_files") or 0)
+    if not stale:
+        return
+    file.write(style(f"{signs.warn} {plural(stale, 'file')} changed since; `lci index` refreshes them", "warn") + "\n")
+    paths = list(status.get("stale_paths") or ())
+    file.writelines(f"    {visible_line(str(path))}\n" for path in paths)
+    if stale > len(paths) > 0:
+        file.write(f"    {signs.ellipsis} and {stale - len(paths):,} more\n")
+
+
+def render_cleaned(cleaned: Mapping[str, Any], *, file: IO[str]) -> None:
+    """`lci clean`."""
+    folder = visible_line(str(cleaned["index_dir"]))
+    file.write(f"{folder}: {size(cleaned['freed_bytes'])} freed\n")
+    for name in cleaned["kept"]:
+        file.write(f"  kept {visible_line(str(name))}\n")
+
+
+def render_hooks(found: Mapping[str, Any], *, file: IO[str], color: bool = False) -> None:
+    """`lci hook`."""
+    style, signs = Style(color), _signs(file)
+    file.write(f"hooks in {style(visible_line(str(found['folder'])), 'path')}\n")
+    for hook in found["hooks"]:
+        detail = f": {visible_line(hook['detail'])}" if hook["detail"] else ""
+        changed = "" if hook["name"] not in found["changed"] else " (changed)"
+        file.write(f"  {hook['name']:<14}{hook['state']}{changed}{detail}\n")
+    for warning in found["warnings"]:
+        file.write(style(f"{signs.warn} {visible_line(str(warning))}", "warn") + "\n")

@@ -1,0 +1,95 @@
+"""`lci stats` as text: one table for all searches, and by mode, intent and day."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any
+
+from lci_py.render.text.style import Layout, Style, plural, shorten, signs_for, visible_line, width_of, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_TURN_ON = 'set log = "on" in .lci.toml, or LCI_LOG=on (LCI_LOG=queries keeps what was asked, too)'
+_COLUMNS = ("searches", "no results", "degraded", "relaxed", "p50", "p90")
+#: Days shown, the latest.
+_DAYS = 14
+#: Columns that the sentence needs beside the path before it.
+_LEAST = 40
+
+
+def render_stats(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
+    """What the log of searches says, or how to turn it on.
+
+    Args:
+        found: The object of `lci stats --json`.
+        file: Where to write.
+        color: Whether `file` shows colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
+    """
+    layout = Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
+    file.writelines(line + "\n" for line in _lines(found, layout))
+
+
+def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    style, signs, width = layout
+    root = shorten(visible_line(str(found["root"])), width and width - 1, signs.ellipsis)
+    start, used = f"{style(root, 'path')}: ", width_of(root) + 2
+    if width is not None and used + _LEAST > width:
+        yield start.rstrip()
+        start, used = "    ", 4
+    if not found["all"]["searches"]:
+        yield from wrapped(_nothing(found).split(" "), start, layout, used=used)
+    else:
+        many = f"{found['all']['searches']:,} search{'es' * (found['all']['searches'] != 1)}"
+        yield from wrapped([f"{many},", f"{found['first']} to {found['last']}"], start, layout, used=used)
+        for line in _table(found):
+            yield shorten(line.rstrip(), width, signs.ellipsis)
+        # The slowest first: that is what somebody looks for.
+        slowest = sorted(found["stages"].items(), key=lambda item: (-item[1]["p50_ms"], item[0]))
+        times = [f"{name} {_ms(stage['p50_ms'])}" for name, stage in slowest]
+        given = [f"{name} {count:,}" for name, count in found["flags"].items()]
+        for label, parts in (("stages, p50", times), ("flags", given)):
+            if parts:
+                words = [f"{part} {signs.dot}" for part in parts[:-1]] + parts[-1:]
+                yield from wrapped(words, f"{style(label, 'dim')}  ", layout, used=len(label) + 2)
+        asked = found["queries_without_results"]
+        if asked:
+            yield style("no results for", "dim")
+            for query, count in asked.items():
+                yield shorten(visible_line(f"  {count:,} {signs.times} {query}"), width, signs.ellipsis)
+        if found["log"] == "off":
+            yield from wrapped(f"searches are no longer logged: {_TURN_ON}".split(" "), "", layout)
+    warnings = list(found.get("warnings", ()))
+    if found["unreadable_lines"]:
+        warnings.append(f"{plural(found['unreadable_lines'], 'line')} of the log cannot be read")
+    for warning in warnings:
+        yield style(f"{signs.warn} {visible_line(warning)}", "warn")
+
+
+def _nothing(found: Mapping[str, Any]) -> str:
+    since = f" since {found['since']}" if found["since"] else " yet"
+    if found["log"] == "off":
+        before = f"no search is logged{since}; " if found["since"] else ""
+        return f"{before}searches are not logged: {_TURN_ON}"
+    return f"no search is logged{since}"
+
+
+def _table(found: Mapping[str, Any]) -> list[str]:
+    days = dict(list(found["by_day"].items())[-_DAYS:])
+    rows: list[tuple[str, ...]] = [("", *_COLUMNS), ("all", *_cells(found["all"]))]
+    for label, group in (("mode", found["by_mode"]), ("intent", found["by_intent"]), ("day", days)):
+        rows += [(label, *("" for _ in _COLUMNS))] if group else []
+        rows += [(f"  {visible_line(name)}", *_cells(row)) for name, row in group.items()]
+    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        row[0].ljust(wide[0]) + "".join(f"  {cell.rjust(wide[i])}" for i, cell in enumerate(row[1:], 1)) for row in rows
+    ]
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    wrong = (f"{row[name]:,} ({row[f'{name}_share']:.0%})" for name in ("zero_results", "degraded", "relaxed"))
+    return (f"{row['searches']:,}", *wrong, _ms(row["p50_ms"]), _ms(row["p90_ms"]))
+
+
+def _ms(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"

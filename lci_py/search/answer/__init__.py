@@ -1,0 +1,1 @@
+"""From ranked units to the results of an answer."""

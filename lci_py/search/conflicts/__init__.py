@@ -1,0 +1,1 @@
+"""Several definitions of one symbol, and statements that disagree."""

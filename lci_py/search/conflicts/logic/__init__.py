@@ -1,0 +1,176 @@
+"""Conditions compared as logic: can two hold together, does one imply the other, does one hold here.
+
+A tag is read by the grammar of its language (`parse.py`), turned into literals over variables that have many values
+(`atoms.py` and a module per family with the facts that are known about it), and searched for an assignment
+(`solve.py`). What a language cannot read is a variable of its own, named by its text.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from lci_py.search.conflicts.logic.atoms import Dialect, Machine, attempts, numbered, translate
+from lci_py.search.conflicts.logic.parse import parse
+from lci_py.search.conflicts.logic.solve import (
+    TRUE,
+    Formula,
+    OutOfBudgetError,
+    Problem,
+    evaluate,
+    opposite,
+    satisfiable,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lci_py.search.conflicts.logic.values import Allowed
+
+__all__ = ["Machine", "always", "holds", "implies", "never", "together"]
+
+#: By language the module that knows it; the others are read by the rules that languages share.
+_DIALECTS = {
+    "go": "golang.GO",
+    "c": "preprocessor.C",
+    "cpp": "preprocessor.C",
+    "objc": "preprocessor.C",
+    "csharp": "preprocessor.CSHARP",
+    "haskell": "preprocessor.C",
+    "swift": "preprocessor.SWIFT",
+    "python": "python.PYTHON",
+    "rust": "rust.RUST",
+    "javascript": "javascript.JAVASCRIPT",
+    "typescript": "javascript.JAVASCRIPT",
+    "tsx": "javascript.JAVASCRIPT",
+    "ruby": "scripts.RUBY",
+    "php": "scripts.PHP",
+    "lua": "scripts.LUA",
+    "elixir": "scripts.ELIXIR",
+    "bash": "scripts.SHELL",
+    "kotlin": "sourcesets.JVM",
+    "java": "sourcesets.JVM",
+    "scala": "sourcesets.JVM",
+    "zig": "zig.ZIG",
+}
+_PLAIN = Dialect()
+
+
+class _Tag:
+    """One condition, read: the formula, and the two forms the search takes."""
+
+    __slots__ = ("affirmed", "attempts", "denied", "formula", "is_cut")
+
+    def __init__(self, tag: str, dialect: Dialect) -> None:
+        self.formula: Formula = TRUE
+        self.attempts: tuple[str, ...] = ()
+        if tag:
+            tree = parse(dialect.spell(tag), dialect.grammar)
+            self.attempts = attempts(tree)
+            self.formula = translate(numbered(tree), dialect)
+        self.is_cut = any(name.startswith("…") for name in variables(self.formula))
+        self.affirmed = Problem([self.formula])
+        self.denied = Problem([opposite(self.formula)])
+
+
+def together(one: str | None, other: str | None, language: str) -> bool | None:
+    """Whether two conditions can hold at the same time, as far as is known about `language`.
+
+    Args:
+        one: A `build_tag`; None, no condition, always holds.
+        other: Another one.
+        language: Of the definitions that have them.
+    Returns:
+        None if that is not decided: one of them was cut (`…`) or its brackets do not match, and what is left of it
+        does not exclude the other; or one is in the other's `try` or `except` and one more in there, which may be the
+        other branch of it; or the search would take too long. Names that nothing is known of can have any
+        value, so for two unrelated ones the answer is True.
+    """
+    one, other = one or "", other or ""
+    return _together(min(one, other), max(one, other), language)
+
+
+def implies(one: str | None, other: str | None, language: str) -> bool | None:
+    """Whether `other` holds whenever `one` does; None if that is not decided, as for `together`."""
+    return _implies(one or "", other or "", language)
+
+
+def never(tag: str | None, language: str) -> bool:
+    """Whether a condition cannot hold: `0`, `linux && windows`. False also if that is not decided."""
+    return _possible([_read(tag or "", language).affirmed], language) is False
+
+
+def always(tag: str | None, language: str) -> bool:
+    """Whether a condition holds everywhere. False also if that is not decided."""
+    return _possible([_read(tag or "", language).denied], language) is False
+
+
+def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
+    """Whether a condition holds on a machine; None where something else decides: features, flags, what is installed."""
+    return evaluate(_read(tag or "", language).formula, _known(language, machine))
+
+
+@lru_cache(maxsize=65_536)
+def _together(one: str, other: str, language: str) -> bool | None:
+    mine, theirs = _read(one, language), _read(other, language)
+    possible = _possible([mine.affirmed, theirs.affirmed], language)
+    # What was cut stands for anything, so that only a clash of the rest is sure.
+    return None if possible and (mine.is_cut or theirs.is_cut or _deeper(mine, theirs)) else possible
+
+
+@lru_cache(maxsize=16_384)
+def _implies(one: str, other: str, language: str) -> bool | None:
+    mine, theirs = _read(one, language), _read(other, language)
+    possible = _possible([mine.affirmed, theirs.denied], language)
+    if possible is None or (possible and (mine.is_cut or theirs.is_cut)):
+        return None
+    return not possible
+
+
+def _deeper(mine: _Tag, theirs: _Tag) -> bool:
+    """Whether one is in the same `try` and another one in that.
+
+    Equal parts of a tag are one, so that `except ImportError` may also stand for two of them, one in the other.
+    """
+    one, other = sorted((mine.attempts, theirs.attempts), key=len)
+    return 0 < len(one) < len(other) and other[: len(one)] == one
+
+
+def _possible(problems: Sequence[Problem], language: str) -> bool | None:
+    names = frozenset().union(*(problem.variables for problem in problems))
+    try:
+        return satisfiable(problems, _facts(names & _fact_names(language), language))
+    except OutOfBudgetError:
+        return None
+
+
+@lru_cache(maxsize=16_384)
+def _read(tag: str, language: str) -> _Tag:
+    return _Tag(tag, _dialect(language))
+
+
+@lru_cache(maxsize=64)
+def _dialect(language: str) -> Dialect:
+    module, _, name = _DIALECTS.get(language, "").partition(".")
+    if not module:
+        return _PLAIN
+    dialect: Dialect = getattr(import_module(f"{__name__}.{module}"), name)
+    return dialect
+
+
+@lru_cache(maxsize=64)
+def _fact_names(language: str) -> frozenset[str]:
+    return frozenset(name for fact in _dialect(language).facts for name in variables(fact))
+
+
+@lru_cache(maxsize=4_096)
+def _facts(names: frozenset[str], language: str) -> tuple[Formula, ...]:
+    """The facts that are about nothing but `names`."""
+    return tuple(fact for fact in _dialect(language).facts if names.issuperset(variables(fact)))
+
+
+@lru_cache(maxsize=64)
+def _known(language: str, machine: Machine) -> Mapping[str, Allowed]:
+    return _dialect(language).here(machine)

@@ -1,0 +1,279 @@
+"""From what a condition says to sets of values: what languages have in common, and how they tell what they have not."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.search.conflicts.logic.parse import All, Comparison, Grammar, Not, Operand, Some, Unknown, items
+from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
+from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, version, words
+from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from lci_py.search.conflicts.logic.parse import Tree
+    from lci_py.search.conflicts.logic.values import Allowed
+
+Leaf = Operand | Comparison
+
+#: What stands for a constant in `Values`; a string stands for itself with its quote in front, so that none collide.
+NULL, UNDEFINED, YES, NO, EMPTY = "null", "undefined", "true", "false", '"'
+_KEYWORDS = {
+    "None": NULL, "nil": NULL, "null": NULL, "NULL": NULL, "nullptr": NULL, "undefined": UNDEFINED,
+    "True": YES, "true": YES, "TRUE": YES, "False": NO, "false": NO, "FALSE": NO,
+}  # fmt: skip
+#: A name that stands for one value of several: `.windows`, `:test`, `LITTLE_ENDIAN`, `Mode.Fast`, `Mode::Fast`.
+_ENUMERATOR = lazily(r"[.:]\w+[?!]?|\{:\w+(?:,:\w+)*\}|[A-Z_][A-Z\d_]{2,}|(?:\w+(?:\.|::))+[A-Z]\w*")
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_VERSIONED = lazily(r"version|release", re.IGNORECASE)
+_NEVER = Operand("0")
+_ATTEMPT = lazily(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
+#: A boolean that nothing else is known of: 1 is true, all else is false.
+ON = 1
+# Variables named by a text have `Values`, and no text begins with a blank. All others have integers, or their names
+# stand for nothing else: two blanks before a boolean's, ` @` before what several texts are about.
+
+
+class Machine(NamedTuple):
+    """What decides conditions on one computer, as this Python names it.
+
+    Attributes:
+        platform: `sys.platform`.
+        machine: The processor, as `platform.machine()` has it.
+        os_name: `os.name`.
+        python: `sys.version_info[:3]`.
+        pointer_bits: 64 or 32.
+        byteorder: "little" or "big".
+    """
+
+    platform: str
+    machine: str
+    os_name: str
+    python: tuple[int, int, int]
+    pointer_bits: int
+    byteorder: str
+
+    @classmethod
+    def here(cls) -> Machine:
+        """The one that runs this."""
+        import os
+        import sys
+
+        major, minor, micro = sys.version_info[:3]
+        return cls(
+            platform=sys.platform,
+            machine=os.uname().machine
+            if hasattr(os, "uname")
+            else os.environ.get("PROCESSOR_ARCHITECTURE", "").lower(),
+            os_name=os.name,
+            python=(major, minor, micro),
+            pointer_bits=64 if sys.maxsize > 2**32 else 32,
+            byteorder=sys.byteorder,
+        )
+
+    @property
+    def system(self) -> str:
+        """The operating system by the name that most languages share; the platform if it is none of the usual."""
+        shared = {"win32": "windows", "cygwin": "cygwin", "darwin": "macos", "sunos": "solaris"}
+        family = self.platform.rstrip("0123456789.") if self.platform != "win32" else "win32"
+        return shared.get(family, family)
+
+    @property
+    def processor(self) -> str:
+        """The architecture by its usual name: x86_64, x86, aarch64, arm; else as the system has it."""
+        name = self.machine.lower()
+        if name in ("amd64", "x64", "x86_64"):
+            return "x86_64"
+        if re.fullmatch(r"i[3-6]86|x86", name):
+            return "x86"
+        if name in ("arm64", "aarch64"):
+            return "aarch64"
+        return "arm" if name.startswith("arm") else name
+
+
+def _nothing(leaf: Leaf) -> Formula | None:
+    return None
+
+
+def _nobody(machine: Machine) -> Mapping[str, Allowed]:
+    return {}
+
+
+class Dialect(NamedTuple):
+    """One language's way to write conditions.
+
+    Attributes:
+        grammar: How a condition is read.
+        falsy: The values of a name that make it, alone, a condition that does not hold.
+        spell: What is changed in a tag's text before it is read.
+        zero: The word that counts as the number 0 (C: a macro that is not defined).
+        special: What the language knows about an operand or a comparison; None to have it read as in any language.
+        facts: What always holds; the ones whose variables a question has are added to it.
+        here: By variable what a machine leaves of it.
+    """
+
+    grammar: Grammar = Grammar()
+    falsy: Values = words(NULL, NO)
+    spell: Callable[[str], str] = str
+    zero: str = ""
+    special: Callable[[Leaf], Formula | None] = _nothing
+    facts: tuple[Formula, ...] = ()
+    here: Callable[[Machine], Mapping[str, Allowed]] = _nobody
+
+
+def translate(tree: Tree, dialect: Dialect) -> Formula:
+    """A condition as a formula over variables."""
+    if isinstance(tree, All):
+        return both(*(translate(part, dialect) for part in tree.parts))
+    if isinstance(tree, Some):
+        return either(*(translate(part, dialect) for part in tree.parts))
+    if isinstance(tree, Not):
+        return opposite(translate(tree.part, dialect))
+    if isinstance(tree, Unknown):
+        return Literal(f"…{tree.text}", ON)
+    if tree == _NEVER:
+        return FALSE
+    formula = dialect.special(tree)
+    if formula is not None:
+        return formula
+    return _operand(tree.text, dialect) if isinstance(tree, Operand) else _comparison(tree, dialect)
+
+
+def attempts(tree: Tree) -> tuple[str, ...]:
+    """The `try` and `except` among a condition's parts, outermost first."""
+    return tuple(part.text for part in _conjuncts(tree) if isinstance(part, Operand) and _ATTEMPT.fullmatch(part.text))
+
+
+def numbered(tree: Tree) -> Tree:
+    """A condition in which each `try` and `except` says how its statement ends.
+
+    A tag does not tell which statement its parts are of. The first of two tags is taken to be of the same one, the
+    second of the same one in it, and so on: the alternatives of a name are mostly in one statement.
+    """
+    parts: list[Tree] = []
+    count = 0
+    for part in _conjuncts(tree):
+        if isinstance(part, Operand) and (match := _ATTEMPT.fullmatch(part.text)):
+            count += 1
+            parts.append(Comparison(f"try {count}", "==", f'"{match[1] or ""}"'))
+        else:
+            parts.append(part)
+    return All(tuple(parts)) if count else tree
+
+
+def _conjuncts(tree: Tree) -> list[Tree]:
+    found: list[Tree] = []
+    pending = [tree]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, All):
+            pending.extend(reversed(part.parts))
+        else:
+            found.append(part)
+    return found
+
+
+def flag(name: str) -> Literal:
+    """A boolean."""
+    return Literal(f"  {name}", ON)
+
+
+def scalar(text: str, versions: bool = False) -> Number | str | None:
+    """The value that a constant stands for: a number, or a word; None for what is no constant.
+
+    Args:
+        text: As `parse` gives it.
+        versions: Whether a string such as "2.7" is a version.
+    """
+    if text in _KEYWORDS:
+        return _KEYWORDS[text]
+    if text[:1] == '"':
+        inside = text[1:-1]
+        parts = version(inside) if versions else None
+        return parts if parts is not None else f'"{inside}' if len(text) > 1 else None
+    if (plain := number(text)) is not None:
+        return plain
+    if text[:1] == "(":
+        parts_ = [number(item) for item in items(text) or ()]
+        if parts_ and all(part is not None for part in parts_):
+            return tuple(part[0] for part in parts_ if part is not None)
+    return None
+
+
+def equals(name: str, value: Number | str, dialect: Dialect) -> Formula:
+    """`name == value`."""
+    return Literal(name, words(value)) if isinstance(value, str) else ordered(name, "==", value, dialect)
+
+
+def ordered(name: str, operator: str, value: Number, dialect: Dialect) -> Formula:
+    """`name OPERATOR value`, for a number or version."""
+    return Literal(name, numeric(compared(operator, value), dialect.zero))
+
+
+def compare(one: Number, operator: str, other: Number) -> bool:
+    """`one OPERATOR other`."""
+    if operator == "==":
+        return one == other
+    return {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[operator]
+
+
+def _operand(text: str, dialect: Dialect) -> Formula:
+    value = scalar(text)
+    if value is None:
+        return Literal(text, ~dialect.falsy)
+    holds = value != (0,) if not isinstance(value, str) else value not in (NULL, UNDEFINED, NO, EMPTY)
+    return TRUE if holds else FALSE
+
+
+def _comparison(leaf: Comparison, dialect: Dialect) -> Formula:
+    left, operator, right = leaf
+    if operator in ("in", "=~"):
+        return _member(left, operator, right, dialect)
+    versions = bool(_VERSIONED.search(left) or _VERSIONED.search(right)) or operator not in ("==", "===")
+    mine, theirs = scalar(left, versions), scalar(right, versions)
+    if mine is not None and theirs is None:
+        left, operator, right = right, _FLIPPED.get(operator, operator), left
+        mine, theirs = theirs, mine
+    if operator == "===":
+        operator = "=="
+    if mine is not None:
+        return _constants(mine, operator, theirs, leaf)
+    if theirs is None and operator == "==":
+        theirs = _value(right, versions)
+    if theirs is not None and operator == "==":
+        return equals(left, theirs, dialect)
+    if theirs is not None and not isinstance(theirs, str):
+        return ordered(left, operator, theirs, dialect)
+    return _between(left, operator, right)
+
+
+def _member(left: str, operator: str, right: str, dialect: Dialect) -> Formula:
+    values = [_value(item, bool(_VERSIONED.search(left))) for item in (items(right) or ())] if operator == "in" else []
+    known = [value for value in values if value is not None]
+    if scalar(left) is None and known and len(known) == len(values):
+        return either(*(equals(left, value, dialect) for value in known))
+    return flag(f"{left} {operator} {right}")
+
+
+def _value(text: str, versions: bool) -> Number | str | None:
+    value = scalar(text, versions)
+    return text if value is None and _ENUMERATOR.fullmatch(text) else value
+
+
+def _constants(mine: Number | str, operator: str, theirs: Number | str | None, leaf: Comparison) -> Formula:
+    if operator == "==":
+        return TRUE if mine == theirs else FALSE
+    if isinstance(mine, str) or isinstance(theirs, str) or theirs is None:
+        return flag(f"{leaf.left} {operator} {leaf.right}")
+    return TRUE if compare(mine, operator, theirs) else FALSE
+
+
+def _between(left: str, operator: str, right: str) -> Formula:
+    """Two expressions that nothing is known of: one is less, or greater, or else they are equal."""
+    if left > right:
+        left, operator, right = right, _FLIPPED.get(operator, operator), left
+    less, greater = 1, 2
+    allowed = {"<": less, ">": greater, "<=": ~greater, ">=": ~less}.get(operator, ~(less | greater))
+    return Literal(f"  {left} <> {right}", allowed)

@@ -1,0 +1,95 @@
+"""Go's build constraints."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.search.conflicts.logic.atoms import Dialect, Leaf, Machine, flag
+from lci_py.search.conflicts.logic.parse import Operand
+from lci_py.search.conflicts.logic.solve import FALSE, Formula, Literal, Or, both
+from lci_py.search.conflicts.logic.values import compared, numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lci_py.search.conflicts.logic.values import Allowed
+
+#: The processors of each operating system, in any release of gc or gccgo. Sources: `go tool dist list`, the release
+#: notes of the ports that were removed (go.dev/doc/devel/release), gccgo's libgo/configure.ac.
+_PORTS = {
+    "aix": "ppc64",
+    "android": "386 amd64 arm arm64 riscv64",
+    "darwin": "386 amd64 arm arm64",
+    "dragonfly": "386 amd64",
+    "freebsd": "386 amd64 arm arm64 riscv64",
+    "hurd": "386 amd64",
+    "illumos": "amd64",
+    "ios": "386 amd64 arm arm64",
+    "js": "wasm",
+    "linux": "386 alpha amd64 amd64p32 arm armbe arm64 arm64be ia64 loong64 m68k mips mipsle mips64 mips64le mips64p32 "
+    "mips64p32le nios2 ppc ppc64 ppc64le riscv riscv64 s390 s390x sh shbe sparc sparc64",
+    "nacl": "386 amd64p32 arm",
+    "netbsd": "386 amd64 arm arm64",
+    "openbsd": "386 amd64 arm arm64 mips64 ppc64 riscv64",
+    "plan9": "386 amd64 arm",
+    "solaris": "386 amd64 sparc sparc64",
+    "wasip1": "wasm",
+    "windows": "386 amd64 arm arm64",
+    "zos": "s390x",
+}
+_OS = {name: 1 << bit for bit, name in enumerate(_PORTS)}
+_ARCH = {name: 1 << bit for bit, name in enumerate(dict.fromkeys(" ".join(_PORTS.values()).split()))}
+#: A constraint that holds on several. Source: go/build, `matchTag` and `unixOS` of internal/syslist.
+_ALSO = {"linux": ("android",), "darwin": ("ios",), "solaris": ("illumos",)}
+_UNIX = "aix android darwin dragonfly freebsd hurd illumos ios linux netbsd openbsd solaris".split()
+_COMPILERS = {"gc": 1, "gccgo": 2}
+_RELEASE = re.compile(r"go1\.(\d{1,4})")
+_FEATURE = re.compile(r"(\w+)\.(v?)(\d+)")  # amd64.v3, arm.7; each level implies those below
+_MACHINES = {"x86_64": "amd64", "x86": "386", "aarch64": "arm64", "loongarch64": "loong64", "ppc64le": "ppc64le"}
+
+
+def _words() -> dict[str, Literal]:
+    found = {name: Literal(" @os", bit) for name, bit in _OS.items()}
+    for name, others in _ALSO.items():
+        found[name] = Literal(" @os", sum(_OS[each] for each in (name, *others)))
+    found["unix"] = Literal(" @os", sum(_OS[name] for name in _UNIX))
+    found |= {name: Literal(" @arch", bit) for name, bit in _ARCH.items()}
+    return found | {name: Literal(" @compiler", bit) for name, bit in _COMPILERS.items()}
+
+
+def _facts() -> tuple[Formula, ...]:
+    found: list[Formula] = [Literal(" @os", sum(_OS.values())), Literal(" @arch", sum(_ARCH.values()))]
+    for name, ports in _PORTS.items():
+        processors = sum(_ARCH[arch] for arch in ports.split())
+        found.append(Or((Literal(" @os", ~_OS[name]), Literal(" @arch", processors)), 2))
+    return tuple(found)
+
+
+_WORDS = _words()
+
+
+def _special(leaf: Leaf) -> Formula | None:
+    if not isinstance(leaf, Operand):
+        return None
+    word = leaf.text
+    if word in _WORDS:
+        return _WORDS[word]
+    if word == "ignore":
+        return FALSE  # by convention: what is run by hand beside a package
+    if release := _RELEASE.fullmatch(word):
+        return Literal(" @go", numeric(compared(">=", (1, int(release[1])))))
+    if (feature := _FEATURE.fullmatch(word)) and feature[1] in _ARCH:
+        level = Literal(f" @{feature[1]}", numeric(compared(">=", (int(feature[3]),))))
+        return both(_WORDS[feature[1]], level)
+    return flag(word)
+
+
+def _here(machine: Machine) -> Mapping[str, Allowed]:
+    system = "darwin" if machine.system == "macos" else machine.system
+    processor = _MACHINES.get(machine.processor, machine.processor)
+    known = {" @os": _OS.get(system, 0), " @arch": _ARCH.get(processor, 0)}
+    return {name: allowed for name, allowed in known.items() if allowed}
+
+
+GO = Dialect(special=_special, facts=_facts(), here=_here)

@@ -1,0 +1,203 @@
+"""`#if` of C and C++, and of Haskell, C# and Swift, which have names that are set or not."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.search.conflicts.logic import platforms
+from lci_py.search.conflicts.logic.atoms import Dialect, Leaf, Machine, compare, flag, ordered, scalar
+from lci_py.search.conflicts.logic.parse import Comparison, Operand
+from lci_py.search.conflicts.logic.platforms import MACROS, PROCESSOR, SYSTEM, VERSIONS, big_endian
+from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
+from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Number, Values, compared, number, numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lci_py.search.conflicts.logic.values import Allowed
+
+UNDEFINED, MODULE = "undefined", "module"
+_DEFINED = re.compile(r"defined\(([\w$]+)\)|defined ([\w$]+)")
+#: Linux' Kconfig: a tristate is built in, a module, or off. Source: include/linux/kconfig.h.
+_KCONFIG = re.compile(r"(IS_ENABLED|IS_BUILTIN|IS_MODULE|IS_REACHABLE)\((CONFIG_\w+)\)")
+#: `MIN_VERSION_base(4,8,0)`, `__GNUC_PREREQ(4,8)`, `GLIB_CHECK_VERSION(2,4,0)`: at least that version of something.
+_AT_LEAST = re.compile(r"(\w*(?:MIN_VERSION|CHECK_VERSION|VERSION_CHECK|AT_LEAST|PREREQ)\w*)\((\d[\d,]*)\)")
+#: `LINUX_VERSION_CODE >= KERNEL_VERSION(4,12,0)`: a version as one number, which grows with it.
+_VERSION_CALL = re.compile(r"\w*VERSION\w*\((\d[\d,]*)\)")
+_CALL = re.compile(r"(\w+)(\(.*\))", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_BYTE_ORDER = re.compile(r"_*BYTE_ORDER_*")
+_BYTE_ORDERS = {"LITTLE": False, "1234": False, "BIG": True, "4321": True}
+_NEITHER = Values(frozenset({UNDEFINED}), numbers=compared("==", (0,)))
+
+
+#: What is defined for a tool that reads the code and builds nothing of it.
+_TOOLS = frozenset((
+    "DOXYGEN", "__DOXYGEN__", "DOXYGEN_SHOULD_SKIP_THIS", "DOXYGEN_ONLY", "DOXYGEN_RUN", "__INTELLISENSE__",
+    "__cppcheck__", "__clang_analyzer__", "__COVERITY__", "__CHECKER__", "__JETBRAINS_IDE__", "__HADDOCK_VERSION__",
+    "SWIG", "__CDT_PARSER__",
+))  # fmt: skip
+
+
+def _defined(name: str) -> Formula:
+    if name in _TOOLS:
+        return FALSE
+    if name in MACROS and not name.startswith("TARGET_OS_"):  # those are defined as 0 where they do not hold
+        return MACROS[name]
+    if name.startswith("CONFIG_"):
+        if name.endswith("_MODULE"):
+            return Literal(name[:-7], Values(frozenset({MODULE})))
+        return Literal(name, Values(frozenset({UNDEFINED, MODULE}), True, ALL_NUMBERS))
+    return Literal(name, Values(frozenset({UNDEFINED}), True, ALL_NUMBERS))
+
+
+def _c(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Comparison):
+        return _c_comparison(leaf)
+    text = leaf.text
+    if match := _DEFINED.fullmatch(text):
+        return _defined(match[1] or match[2])
+    if text in MACROS or text in _TOOLS:
+        return MACROS.get(text, FALSE)
+    if match := _KCONFIG.fullmatch(text):
+        built_in, module = _defined(match[2]), _defined(f"{match[2]}_MODULE")
+        if match[1] == "IS_REACHABLE":
+            return either(built_in, both(module, flag("MODULE")))
+        return {"IS_ENABLED": either(built_in, module), "IS_BUILTIN": built_in, "IS_MODULE": module}[match[1]]
+    if (match := _AT_LEAST.fullmatch(text)) and (numbers := _numbers(match[2])):
+        return Literal(match[1], numeric(compared(">=", numbers)))
+    return None
+
+
+def _numbers(text: str) -> Number | None:
+    """`4,8,0`."""
+    parts = [number(part) for part in text.split(",")]
+    return tuple(part[0] for part in parts if part is not None) if None not in parts else None
+
+
+def _c_comparison(leaf: Comparison) -> Formula | None:
+    left, operator, right = leaf
+    if operator == "==" and _BYTE_ORDER.fullmatch(left):
+        big = next((big for word, big in _BYTE_ORDERS.items() if word in right), None)
+        return big_endian(big) if big is not None else None
+    if (match := _VERSION_CALL.fullmatch(right)) and (numbers := _numbers(match[1])):
+        return ordered(left, operator, numbers, C)
+    value = scalar(right)
+    if left not in MACROS or value is None or isinstance(value, str):
+        return None
+    # What is not defined is 0, what is defined is 1 unless it tells a version.
+    undefined = compare((0,), operator, value)
+    if left in VERSIONS:
+        defined: Formula = Literal(left, numeric(compared(operator, value)))
+    else:
+        defined = TRUE if compare((1,), operator, value) else FALSE
+    return either(both(MACROS[left], defined), both(opposite(MACROS[left]), TRUE if undefined else FALSE))
+
+
+_PLAIN = Dialect()
+
+
+#: Swift's `os()` and `arch()`. Source: The Swift Programming Language, "Conditional Compilation Block".
+_SWIFT_OS = {
+    "macOS": "macos", "OSX": "macos", "iOS": "ios", "tvOS": "tvos", "watchOS": "watchos", "visionOS": "visionos",
+    "Linux": "linux", "Windows": "windows", "Android": "android", "FreeBSD": "freebsd", "OpenBSD": "openbsd",
+    "WASI": "wasi", "Cygwin": "cygwin", "Haiku": "haiku",
+}  # fmt: skip
+_SWIFT_ARCH = {
+    "x86_64": "x86_64", "i386": "x86", "arm64": "aarch64", "arm": "arm", "powerpc64": "ppc64", "powerpc64le": "ppc64",
+    "s390x": "s390x", "wasm32": "wasm32", "riscv64": "riscv64",
+}  # fmt: skip
+#: Modules that come with a system: those that are there exactly on these, and those that are there only on these.
+_SWIFT_MODULES = {
+    "Darwin": platforms.APPLE, "ObjectiveC": platforms.APPLE, "WinSDK": "windows", "ucrt": "windows", "CRT": "windows",
+    "UIKit": "ios tvos watchos visionos", "AppKit": "macos", "Cocoa": "macos", "WatchKit": "watchos",
+    "Android": "android", "Bionic": "android", "WASILibc": "wasi",
+}  # fmt: skip
+_SWIFT_ONLY = {"Glibc": "linux freebsd", "Musl": "linux", "SwiftUI": platforms.APPLE, "Combine": platforms.APPLE}
+
+
+def _swift(leaf: Leaf) -> Formula | None:
+    if not isinstance(leaf, Operand):
+        return None
+    match = _CALL.fullmatch(leaf.text)
+    if match is None:
+        return flag(leaf.text) if _NAME.fullmatch(leaf.text) and leaf.text not in ("true", "false") else None
+    function, inside = match[1], match[2][1:-1]
+    if function in ("os", "arch"):
+        table, known = (_SWIFT_OS, SYSTEM) if function == "os" else (_SWIFT_ARCH, PROCESSOR)
+        name = " @system" if function == "os" else " @processor"
+        return Literal(name, known[table[inside]]) if inside in table else flag(leaf.text)
+    if function in ("swift", "compiler") and (version := re.fullmatch(r"(>=|<)(\d{1,4}(?:\.\d{1,4}){0,3})", inside)):
+        parts = tuple(int(part) for part in version[2].split("."))
+        return Literal(function, numeric(compared(version[1], parts)))
+    if function == "canImport" and inside in _SWIFT_MODULES:
+        return platforms.system(_SWIFT_MODULES[inside])
+    if function == "canImport" and inside in _SWIFT_ONLY:
+        return both(platforms.system(_SWIFT_ONLY[inside]), flag(leaf.text))
+    return _SWIFT_CALLS.get(leaf.text) or flag(leaf.text)
+
+
+_SWIFT_CALLS: dict[str, Formula] = {
+    "_runtime(_ObjC)": platforms.system(platforms.APPLE),
+    "targetEnvironment(simulator)": both(platforms.system("ios tvos watchos visionos"), flag(" @simulator")),
+    "targetEnvironment(macCatalyst)": both(platforms.system("ios"), flag(" @catalyst"), Literal(" @simulator", ~1)),
+}
+
+
+#: C#: the target framework. Source: "Preprocessor directives" of Microsoft's C# reference.
+_FRAMEWORK = re.compile(r"(NETFRAMEWORK|NETSTANDARD|NETCOREAPP|NET)(\d(?:_\d+|\d{0,2}))?(_OR_GREATER)?")
+_UNITY_VERSION = re.compile(r"UNITY_(\d+)_(\d+)(?:_(\d+))?(_OR_NEWER)?")
+_UNITY = {
+    name: 1 << bit
+    for bit, name in enumerate(
+        "UNITY_STANDALONE_WIN UNITY_STANDALONE_OSX UNITY_STANDALONE_LINUX UNITY_IOS UNITY_ANDROID UNITY_WEBGL "
+        "UNITY_PS4 UNITY_PS5 UNITY_XBOXONE UNITY_SWITCH UNITY_TVOS UNITY_WSA".split()
+    )
+}
+
+
+def _csharp(leaf: Leaf) -> Formula | None:
+    if not isinstance(leaf, Operand):
+        return None
+    name = leaf.text
+    if name in _UNITY:
+        return Literal(" @unity", _UNITY[name])
+    if name == "UNITY_STANDALONE":
+        return Literal(" @unity", 0b111)
+    if match := _UNITY_VERSION.fullmatch(name):
+        parts = tuple(int(part) for part in match.groups()[:3] if part)
+        cuts = compared(">=", parts) if match[4] else compared("==", (*parts[:-1], parts[-1]))
+        return Literal(" @unityVersion", numeric(cuts))
+    if match := _FRAMEWORK.fullmatch(name):
+        return _framework(match)
+    return flag(name) if _NAME.fullmatch(name) and name not in ("true", "false") else None
+
+
+def _framework(match: re.Match[str]) -> Formula:
+    family, digits, newer = match.groups()
+    if digits is None:
+        kind = {"NETFRAMEWORK": 1, "NETSTANDARD": 2, "NETCOREAPP": 4, "NET": 4}[family]
+        modern = Literal(" @dotnet", numeric(compared(">=", (5, 0))))
+        return both(Literal(" @framework", kind), modern) if family == "NET" else Literal(" @framework", kind)
+    has_parts = "_" in digits  # NET5_0 is the successor of .NET Core, NET472 the old framework
+    parts = tuple(int(part) for part in (digits.split("_") if has_parts else digits))
+    kind = {"NETSTANDARD": 2, "NETCOREAPP": 4}.get(family, 4 if has_parts else 1)
+    return both(Literal(" @framework", kind), Literal(" @dotnet", numeric(compared(">=" if newer else "==", parts))))
+
+
+def _here(machine: Machine) -> Mapping[str, Allowed]:
+    known: dict[str, Allowed] = {" @bytes": 1 if machine.byteorder == "big" else 2}
+    system, processor = SYSTEM.get(machine.system), PROCESSOR.get(machine.processor)
+    if system:
+        known[" @system"] = system
+    if processor:
+        known[" @processor"] = processor
+    for name in ("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"):
+        known[name] = numeric(compared("==", (machine.pointer_bits // 8,)))
+    return known
+
+
+C = Dialect(falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here)
+SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)
+CSHARP = Dialect(special=_csharp)

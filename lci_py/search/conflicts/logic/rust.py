@@ -1,0 +1,95 @@
+"""Rust's `cfg` predicates, after `all`, `any` and `not` have become operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.search.conflicts.logic.atoms import Dialect, Leaf, Machine, flag
+from lci_py.search.conflicts.logic.parse import Comparison, Grammar
+from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, Or
+from lci_py.search.conflicts.logic.values import Values, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lci_py.search.conflicts.logic.values import Allowed
+
+#: Operating systems of no family `unix`. Source: `families` in rustc's target specifications (compiler/rustc_target);
+#: any other one, also one that is new, is a Unix.
+_NO_UNIX = (
+    "windows none unknown wasi uefi cuda hermit xous solid_asp3 psp psx zkvm amdhsa teeos trusty tvm vexos mbed"
+).split()
+#: What a target has one value of. `feature`, `target_feature`, `target_has_atomic` and a build's own names can have
+#: several at once.
+_SINGLE = frozenset((
+    "target_os", "target_arch", "target_env", "target_pointer_width", "target_endian", "target_vendor", "target_abi",
+    "panic", "relocation_model",
+))  # fmt: skip
+_NARROW = "x86 arm riscv32 mips mips32r6 powerpc sparc wasm32 hexagon m68k csky xtensa".split()
+_WIDE = "riscv64 powerpc64 s390x sparc64 mips64 mips64r6 loongarch64 nvptx64 bpf wasm64 amdgpu".split()
+_LITTLE = "x86 x86_64 riscv32 riscv64 wasm32 wasm64 loongarch64 nvptx64 hexagon xtensa avr msp430".split()
+_PROCESSORS = {"ppc64": "powerpc64", "ppc64le": "powerpc64", "i686": "x86"}
+
+
+def _is(name: str, *values: str) -> Literal:
+    return Literal(name, words(*values))
+
+
+def _unless(names: list[str], then: Literal) -> Formula:
+    """On these processors, `then`."""
+    return Or((Literal("target_arch", ~words(*names)), then), 2)
+
+
+_WORDS: dict[str, Formula] = {
+    "windows": _is("target_os", "windows"),
+    "unix": Literal("target_os", Values(frozenset(_NO_UNIX), others=True)),
+    "true": TRUE,
+    "false": FALSE,
+    "all()": TRUE,
+    "any()": FALSE,
+    # Only while documentation is made, which shows what no build has side by side.
+    "doc": FALSE,
+    "docsrs": FALSE,
+}
+_FACTS: tuple[Formula, ...] = (
+    _unless(_NARROW, _is("target_pointer_width", "32")),
+    _unless(_WIDE, _is("target_pointer_width", "64")),
+    _unless(["avr", "msp430"], _is("target_pointer_width", "16")),
+    _unless(_LITTLE, _is("target_endian", "little")),
+    Or((Literal("target_env", ~words("msvc")), Literal("target_os", words("windows", "uefi"))), 2),
+    Or((Literal("target_env", ~words("musl")), Literal("target_os", ~words("windows", "macos", "android"))), 2),
+    Or((Literal("target_os", ~words("macos", "ios", "tvos", "watchos", "visionos")), _is("target_vendor", "apple")), 2),
+    Or((Literal("target_vendor", ~words("apple")), Literal("target_os", ~words("windows", "linux", "android"))), 2),
+)
+
+
+def _special(leaf: Leaf) -> Formula | None:
+    if not isinstance(leaf, Comparison):
+        return _WORDS.get(leaf.text) or flag(leaf.text)
+    name, value = leaf.left, leaf.right[1:-1]
+    if leaf.operator != "==" or leaf.right[:1] != '"':
+        return None
+    if name == "target_family":
+        return _WORDS[value] if value in ("windows", "unix") else _family(value)
+    if name in _SINGLE or name.endswith("backend"):
+        return _is(name, value)
+    return flag(f"{name} = {leaf.right}")
+
+
+def _family(value: str) -> Formula:
+    return _is("target_arch", "wasm32", "wasm64") if value == "wasm" else flag(f"target_family = {value}")
+
+
+def _here(machine: Machine) -> Mapping[str, Allowed]:
+    processor = _PROCESSORS.get(machine.processor, machine.processor)
+    apple = machine.system == "macos"
+    return {
+        "target_os": words(machine.system),
+        "target_arch": words(processor),
+        "target_pointer_width": words(str(machine.pointer_bits)),
+        "target_endian": words(machine.byteorder),
+        "target_vendor": words("apple") if apple else ~words("apple"),
+    }
+
+
+RUST = Dialect(grammar=Grammar(assigns=True), special=_special, facts=_FACTS, here=_here)

@@ -1,0 +1,253 @@
+"""Ruby, PHP, Lua, Elixir and shells."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.search.conflicts.logic import platforms
+from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, Leaf, Machine, flag
+from lci_py.search.conflicts.logic.parse import Comparison, Grammar, Operand, items
+from lci_py.search.conflicts.logic.platforms import APPLE, SYSTEM, system
+from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
+from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, version, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lci_py.search.conflicts.logic.values import Allowed
+
+#: What the names of systems begin with (`uname`, OSTYPE, PHP_OS, RUBY_PLATFORM's second part), in lower case.
+_SYSTEMS = {
+    "linux": "linux android", "linux-gnu": "linux", "linux-musl": "linux", "linux-android": "android",
+    "darwin": "macos ios", "macos": "macos", "osx": "macos", "freebsd": "freebsd", "openbsd": "openbsd",
+    "netbsd": "netbsd", "dragonfly": "dragonfly", "sunos": "solaris", "solaris": "solaris", "aix": "aix",
+    "hp-ux": "hpux", "hpux": "hpux", "haiku": "haiku", "cygwin": "cygwin", "mingw": "windows", "mswin": "windows",
+    "msys": "windows", "win32": "windows", "winnt": "windows", "windows": "windows", "windows_nt": "windows",
+    "bccwin": "windows", "bsd": platforms.BSD,
+}  # fmt: skip
+_WINDOWS = system("windows")
+_NUMBERED = re.compile(r"(?:\d+|\.\d+)+$")
+
+
+def _system(text: str) -> Formula | None:
+    """A system by its name, which may have its release at the end."""
+    name = _NUMBERED.sub("", text.lower())
+    return system(_SYSTEMS[name]) if name in _SYSTEMS else None
+
+
+def _here(machine: Machine) -> Mapping[str, Allowed]:
+    bit = SYSTEM.get(machine.system)
+    return {" @system": bit} if bit else {}
+
+
+def _sides(leaf: Leaf) -> tuple[str, str] | None:
+    """The name and the text of the string that it is compared with by `==`."""
+    if isinstance(leaf, Operand) or leaf.operator not in ("==", "==="):
+        return None
+    left, right = (leaf.right, leaf.left) if leaf.left[:1] == '"' else (leaf.left, leaf.right)
+    return (left, right[1:-1]) if right[:1] == '"' else None
+
+
+# Ruby
+_GEM_VERSION = re.compile(r"Gem::Version\.(?:new|create)\((.*)\)")
+_RUBY_HOSTS = re.compile(r'RUBY_PLATFORM|(?:::)?RbConfig::CONFIG\["(?:host_os|target_os|arch)"\]')
+_RUBY_MATCH = re.compile(r'(.*)(?:\.match\?\(/(.*)/i?\)|\.include\?\("(.*)"\))')
+_JRUBY = Literal("RUBY_ENGINE", words('"jruby'))
+_RUBY_NAMES: dict[str, Formula] = {
+    **dict.fromkeys(("Gem.win_platform?", "Gem.win_platform?()", "WINDOWS", "IS_WINDOWS", "windows?"), _WINDOWS),
+    **dict.fromkeys(("Gem.java_platform?", "IS_JRUBY", "JRUBY", "jruby?", "defined?(JRUBY_VERSION)"), _JRUBY),
+}
+
+
+def _ruby(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Operand):
+        if leaf.text in _RUBY_NAMES:
+            return _RUBY_NAMES[leaf.text]
+        if match := _RUBY_MATCH.fullmatch(leaf.text):
+            return _ruby_host(match[1], match[2] or match[3])
+        return None
+    left, operator, right = leaf
+    if operator == "=~" and left[:1] == "/":
+        left, right = right, left
+    if operator == "=~" and right[:1] == "/":
+        return _ruby_host(left, right.rstrip("imxo").strip("/"))
+    if sides := _sides(leaf):
+        return _JRUBY if sides == ("RUBY_PLATFORM", "java") else None
+    left = left.removesuffix(".to_f")
+    mine, theirs = _GEM_VERSION.fullmatch(left), _GEM_VERSION.fullmatch(right)
+    value = version(right.strip('"')) if not theirs else version(theirs[1].strip('"'))
+    name = mine[1] if mine else left
+    if name != "RUBY_VERSION" or value is None or operator not in ("<", "<=", ">", ">=", "=="):
+        return None
+    return Literal(name, numeric(compared(operator, value)))
+
+
+def _ruby_host(name: str, pattern: str | None) -> Formula | None:
+    """`RUBY_PLATFORM =~ /mswin|mingw/`, if each alternative names a system."""
+    if not pattern or not _RUBY_HOSTS.fullmatch(name):
+        return None
+    options = [option.strip("()^$\\bA-z") for option in pattern.split("|")]
+    found = [_JRUBY if option in ("java", "jruby") else _system(option) for option in options]
+    return either(*(one for one in found if one is not None)) if all(found) else None
+
+
+RUBY = Dialect(
+    grammar=Grammar(loose_not=True),
+    falsy=words(NULL, NO),
+    special=_ruby,
+    facts=(*platforms.FACTS, Or((opposite(_JRUBY), opposite(Literal("RUBY_ENGINE", words('"ruby')))), 2)),
+    here=_here,
+)
+
+# PHP
+_VERSION_COMPARE = re.compile(r"version_compare\((.*)\)")
+_PHP_OPERATORS = {
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==",
+}  # fmt: skip
+_PHP_VERSION = re.compile(r"(\d{1,3})(?:\.(\d{1,2}))?(?:\.(\d{1,2}))?(?:-?(?:dev|alpha|beta|RC|rc)\d*)?")
+_PHP_FAMILIES = {
+    "Windows": "windows",
+    "BSD": platforms.BSD,
+    "Darwin": APPLE,
+    "Solaris": "solaris",
+    "Linux": "linux android",
+}
+_PHP_PREFIXES = frozenset({"strtoupper(substr(PHP_OS,0,3))", "strtolower(substr(PHP_OS,0,3))"})
+
+
+def _php(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Operand):
+        match = _VERSION_COMPARE.fullmatch(leaf.text)
+        return _php_version(items(f"({match[1]})") or []) if match else None
+    if sides := _sides(leaf):
+        name, value = sides
+        if name == "PHP_OS_FAMILY" and value in _PHP_FAMILIES:
+            return system(_PHP_FAMILIES[value])
+        if name == "PHP_OS":
+            return _system(value)
+        if name == "DIRECTORY_SEPARATOR":
+            return opposite(_WINDOWS) if value == "/" else _WINDOWS
+        return _WINDOWS if name in _PHP_PREFIXES and value.lower() == "win" else None
+    value_ = number(leaf.right)
+    if value_ is None or leaf.operator not in _PHP_OPERATORS:
+        return None
+    if leaf.left == "PHP_MAJOR_VERSION":
+        return Literal("PHP_VERSION_ID", numeric(_php_releases(leaf.operator, value_[0])))
+    return None
+
+
+def _php_version(arguments: list[str]) -> Formula | None:
+    """`version_compare(PHP_VERSION, '8.0', '>=')` in terms of PHP_VERSION_ID."""
+    if len(arguments) != 3 or arguments[0] not in ("PHP_VERSION", "phpversion()"):
+        return None
+    match, operator = _PHP_VERSION.fullmatch(arguments[1].strip('"')), _PHP_OPERATORS.get(arguments[2].strip('"'))
+    if match is None or operator is None:
+        return None
+    major, minor, patch = (int(part or 0) for part in match.groups())
+    return Literal("PHP_VERSION_ID", numeric(compared(operator, (major * 10_000 + minor * 100 + patch,))))
+
+
+def _php_releases(operator: str, major: float) -> tuple[tuple[Number, int], ...]:
+    first, after = (major * 10_000,), (major * 10_000 + 10_000,)
+    if operator == "==":
+        return ((first, 0), (after, 0))
+    return compared("<" if operator in ("<", "<=") else ">=", first if operator in ("<", ">=") else after)
+
+
+PHP = Dialect(
+    falsy=Values(frozenset({NULL, NO, EMPTY, '"0'}), numbers=compared("==", (0,))),
+    special=_php,
+    facts=platforms.FACTS,
+    here=_here,
+)
+
+# Lua
+_LUA_VERSION = re.compile(r'"Lua (5\.\d)"')
+_LUA_SEPARATOR = re.compile(r"package\.config:sub\(1,1\)")
+
+
+def _lua(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Operand):
+        return None
+    left, operator, right = (leaf.right, leaf.operator, leaf.left) if leaf.left[:1] == '"' else leaf
+    if left == "_VERSION" and (match := _LUA_VERSION.fullmatch(right)) and (value := version(match[1])):
+        return Literal(left, numeric(prefixed(value) if operator == "==" else compared(operator, value)))
+    if operator != "==" or right[:1] != '"':
+        return None
+    if _LUA_SEPARATOR.fullmatch(left):
+        return opposite(_WINDOWS) if right == '"/"' else _WINDOWS
+    return _system(right[1:-1]) if left == "jit.os" else None
+
+
+LUA = Dialect(
+    falsy=words(NULL, NO),
+    special=_lua,
+    # LuaJIT says that it is Lua 5.1.
+    facts=(Or((Literal("jit", words(NULL, NO)), Literal("_VERSION", numeric(prefixed((5, 1))))), 2),),
+    here=_here,
+)
+
+# Elixir
+_ELIXIR_VERSION = re.compile(r'Version\.match\?\(System\.version,"(>=|<=|>|<|==|~>) ?(\d[\d.]*)(?:-dev|-rc.*)?"\)')
+
+
+def _elixir(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Comparison):
+        return None
+    match = _ELIXIR_VERSION.fullmatch(leaf.text)
+    value = version(match[2]) if match else None
+    if match is None or value is None:
+        return None
+    if match[1] != "~>":
+        return Literal("System.version", numeric(compared(match[1], value)))
+    # `~> 1.4` is from 1.4 to before 2, `~> 1.4.2` to before 1.5.
+    upper = prefixed(value[:-1])[1] if len(value) > 1 else prefixed(value)[1]
+    return Literal("System.version", numeric(((value, 0), upper)))
+
+
+# `Mix.env()` and `Mix.env` are one call.
+ELIXIR = Dialect(falsy=words(NULL, NO), spell=lambda tag: tag.replace("()", ""), special=_elixir)
+
+# Shells
+_UNAME = frozenset({"$(uname)", "$(uname-s)", "`uname`", "`uname-s`", "$OSTYPE", "${OSTYPE}", "${OSTYPE:-}"})
+_TESTS = re.compile(r" -(eq|ne|lt|le|gt|ge) ")
+_TEST_OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def _shell_text(tag: str) -> str:
+    return _TESTS.sub(lambda match: f" {_TEST_OPERATORS[match[1]]} ", tag)
+
+
+def _shell(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Operand):
+        # `-n $x` and `-z $x` ask whether there is any text.
+        text = leaf.text.replace('"', "")
+        if text[:2] not in ("-n", "-z"):
+            return None
+        return Literal(text[2:], words(EMPTY) if text[1] == "z" else ~words(EMPTY))
+    left, operator, right = leaf
+    if operator not in ("==", "==="):
+        return None
+    if "$" not in left and "`" not in left:
+        left, right = right, left
+    # `"$x"` is what x holds, unlike a string of any other language.
+    name, value = left.replace('"', ""), right.strip('"')
+    if "$" in value or "`" in value or ("$" not in name and "`" not in name):
+        return flag(f"{name} == {value}")
+    if name in _UNAME and (found := _system(value.strip("*").rstrip("-_"))):
+        return found
+    if re.search(r"[*?\[]", value):
+        return flag(f"{name} == {value}")
+    plain = number(value)
+    return Literal(name, words(f'"{value}') if plain is None else numeric(compared("==", plain)))
+
+
+SHELL = Dialect(
+    grammar=Grammar(shell=True),
+    falsy=words(EMPTY),
+    spell=_shell_text,
+    special=_shell,
+    facts=platforms.FACTS,
+    here=_here,
+)

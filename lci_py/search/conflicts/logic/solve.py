@@ -1,0 +1,274 @@
+"""Formulas over variables with many values, and whether one can hold: DPLL with sets instead of booleans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lci_py.search.conflicts.logic.values import Allowed
+
+#: Literals looked at until a question counts as not decided: a few milliseconds.
+BUDGET = 8_000
+
+
+class Literal(NamedTuple):
+    """A variable has one of these values."""
+
+    variable: str
+    allowed: Allowed
+
+
+class And(NamedTuple):
+    """All of these; of none: true."""
+
+    parts: tuple[Formula, ...]
+    size: int = 1  # literals
+
+
+class Or(NamedTuple):
+    """One of these; of none: false."""
+
+    options: tuple[Formula, ...]
+    size: int = 1  # literals
+
+
+Formula = Literal | And | Or
+TRUE, FALSE = And(()), Or(())
+
+
+class OutOfBudgetError(Exception):
+    """The question was not decided within `BUDGET` steps. Stays inside this package."""
+
+
+def both(*parts: Formula) -> Formula:
+    """All of `parts`."""
+    return parts[0] if len(parts) == 1 else And(parts, _size(parts))
+
+
+def either(*options: Formula) -> Formula:
+    """At least one of `options`; what they say of one variable becomes one literal."""
+    merged: dict[str, Allowed] = {}
+    rest: list[Formula] = []
+    for option in options:
+        if isinstance(option, Literal):
+            name, allowed = option
+            merged[name] = merged[name] | allowed if name in merged else allowed
+        else:
+            rest.append(option)
+    left = (*(Literal(name, allowed) for name, allowed in merged.items()), *rest)
+    return left[0] if len(left) == 1 else Or(left, _size(left))
+
+
+def _size(parts: tuple[Formula, ...]) -> int:
+    return 1 + sum(1 if isinstance(part, Literal) else part.size for part in parts)
+
+
+def opposite(formula: Formula) -> Formula:
+    """The negation, with all `not` inside the literals."""
+    if isinstance(formula, Literal):
+        return Literal(formula.variable, ~formula.allowed)
+    if isinstance(formula, And):
+        return either(*map(opposite, formula.parts))
+    return And(tuple(map(opposite, formula.options)), formula.size)
+
+
+def variables(formula: Formula) -> Iterator[str]:
+    """The variables of a formula, with repetitions."""
+    if isinstance(formula, Literal):
+        yield formula.variable
+    else:
+        for part in formula[0]:
+            yield from variables(part)
+
+
+def evaluate(formula: Formula, known: Mapping[str, Allowed]) -> bool | None:
+    """Kleene's three values: what follows from the values that variables can still have.
+
+    Args:
+        formula: What is asked.
+        known: For each variable that something is known of, the values that are left; they are not empty.
+    """
+    if isinstance(formula, Literal):
+        left = known.get(formula.variable)
+        if left is None:
+            return None if formula.allowed else False
+        common = left & formula.allowed
+        if not common:
+            return False
+        return True if common == left else None
+    undecided = False
+    deciding = isinstance(formula, Or)
+    for part in formula[0]:
+        value = evaluate(part, known)
+        if value is deciding:
+            return deciding
+        undecided |= value is None
+    return None if undecided else not deciding
+
+
+class Problem:
+    """A conjunction in the form that the search works on: what each variable can be, and the disjunctions.
+
+    Attributes:
+        known: By variable what the literals leave; None if they leave nothing of one.
+        choices: The disjunctions.
+        variables: All of them.
+    """
+
+    __slots__ = ("choices", "known", "variables")
+
+    def __init__(self, formulas: Iterable[Formula]) -> None:
+        parts = list(formulas)
+        known: dict[str, Allowed] = {}
+        self.choices: list[Or] = []
+        self.known: dict[str, Allowed] | None = known if _assume(parts, known, self.choices) else None
+        self.variables = frozenset(name for part in parts for name in variables(part))
+
+
+def satisfiable(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> bool:
+    """Whether all of `problems` and `facts` can hold together.
+
+    Raises:
+        OutOfBudgetError: If that is not decided within `BUDGET` steps.
+    """
+    known: dict[str, Allowed] = {}
+    choices: list[Or] = []
+    for problem in problems:
+        if problem.known is None:
+            return False
+        for name, allowed in problem.known.items():
+            known[name] = left = known[name] & allowed if name in known else allowed
+            if not left:
+                return False
+        choices += problem.choices
+    if not _assume(facts, known, choices):
+        return False
+    return not choices or _Search().run(known, choices)
+
+
+def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: list[Or]) -> bool:
+    """Add formulas to a state; whether it still can hold, as far as the literals show."""
+    pending = list(formulas)
+    while pending:
+        formula = pending.pop()
+        if isinstance(formula, Literal):
+            name = formula.variable
+            known[name] = left = known[name] & formula.allowed if name in known else formula.allowed
+            if not left:
+                return False
+        elif isinstance(formula, And):
+            pending.extend(formula.parts)
+        elif len(formula.options) == 1:
+            pending.append(formula.options[0])
+        elif formula.options:
+            choices.append(formula)
+        else:
+            return False
+    return True
+
+
+def _narrow(options: Sequence[Formula], known: dict[str, Allowed]) -> bool | None:
+    """Take values from variables that no option leaves them; whether any went, None if one has none left."""
+    left = _literals(options[0])
+    for option in options[1:]:
+        literals = _literals(option)
+        left = {name: allowed | literals[name] for name, allowed in left.items() if name in literals}
+        if not left:
+            return False
+    narrowed = False
+    for name, allowed in left.items():
+        common = known[name] & allowed if name in known else allowed
+        if not common:
+            return None
+        narrowed |= name not in known or common != known[name]
+        known[name] = common
+    return narrowed
+
+
+def _literals(formula: Formula) -> dict[str, Allowed]:
+    """What a formula says of variables by literals of its own."""
+    if isinstance(formula, Literal):
+        return {formula.variable: formula.allowed}
+    found: dict[str, Allowed] = {}
+    for part in formula.parts if isinstance(formula, And) else ():
+        if isinstance(part, Literal):
+            name, allowed = part
+            found[name] = found[name] & allowed if name in found else allowed
+    return found
+
+
+class _Search:
+    """One search, which counts what it looks at."""
+
+    def __init__(self) -> None:
+        self._left = BUDGET
+
+    def run(self, known: dict[str, Allowed], choices: list[Or]) -> bool:
+        stack = [(known, choices)]
+        while stack:
+            known, choices = stack.pop()
+            left = self._propagate(known, choices)
+            if left is None:
+                continue
+            left = self._connected(left)
+            if not left:
+                return True
+            smallest = min(left, key=lambda choice: len(choice.options))
+            rest = [choice for choice in left if choice is not smallest]
+            # Last in, first out: the option that is written first is tried first.
+            for option in reversed(smallest.options):
+                state, more = dict(known), list(rest)
+                self._spend(len(state))
+                if _assume([option], state, more):
+                    stack.append((state, more))
+        return False
+
+    def _spend(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise OutOfBudgetError
+
+    def _propagate(self, known: dict[str, Allowed], choices: list[Or]) -> list[Or] | None:
+        """Take options that cannot hold from the disjunctions until none changes; None if one has none left."""
+        changed = True
+        while changed and choices:
+            changed = False
+            pending, choices = choices, []
+            for choice in pending:
+                self._spend(choice.size)
+                options = []
+                for option in choice.options:
+                    value = evaluate(option, known)
+                    if value:
+                        break
+                    if value is None:
+                        options.append(option)
+                else:
+                    if len(options) > 1:
+                        narrowed = _narrow(options, known)
+                        if narrowed is None:
+                            return None
+                        changed |= narrowed
+                        choices.append(Or(tuple(options), choice.size))
+                    elif not options or not _assume(options, known, choices):
+                        return None
+                    else:
+                        changed = True
+        return choices
+
+    def _connected(self, choices: list[Or]) -> list[Or]:
+        """Without the disjunctions that can be satisfied by a variable that no other one has: they never clash."""
+        while True:
+            self._spend(sum(choice.size for choice in choices))
+            counts = Counter(name for choice in choices for name in set(variables(choice)))
+            rest = [
+                choice
+                for choice in choices
+                if not any(isinstance(option, Literal) and counts[option.variable] == 1 for option in choice.options)
+            ]
+            if len(rest) == len(choices):
+                return rest
+            choices = rest

@@ -1,0 +1,277 @@
+"""What only other files say about a definition: conditions from module declarations and macros, and shared scopes.
+
+A Rust file is a module because another file declares it, maybe under a condition: `#[cfg(unix)] mod unix;`. A macro
+such as tokio's `cfg_net!` puts `#[cfg]` before the items it is given, and is mostly defined in a file of its own. Both
+are noted at the definitions of the modules and macros (`source/conditions/rust.py`), so that a file costs a few
+look-ups by name here, however large the repository is.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.search.conflicts.combine import all_of, one_of
+from lci_py.source.conditions import conjuncts
+from lci_py.source.conditions.paths import source_root
+from lci_py.source.conditions.rust_cfg import unquote
+from lci_py.source.conditions.rust_macros import UNKNOWN
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator
+
+    from lci_py.index.shards.symbols import SymbolicIndex
+
+#: More declarations of one file than this say nothing that a person could read.
+_MAX_DECLARATIONS = 8
+_MAX_STEPS = 32  # modules around a module
+_ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
+_UNKNOWN = re.compile(r"macro\((\w+)\)\Z")
+_SELECT = (
+    "SELECT f.id, f.path, s.name, s.qualified_name, s.build_tag, s.traits FROM symbols s JOIN files f ON f.id = s.file"
+)
+
+
+class _Module(NamedTuple):
+    """A `mod name;`."""
+
+    file: str
+    segment: int
+    number: int  # of the file, within the segment
+    name: str
+    inside: tuple[str, ...]  # names of the inline modules around it
+    tag: str | None
+    notes: tuple[str, ...]
+
+
+class _Lead(NamedTuple):
+    """A module that leads to a file."""
+
+    module: _Module
+    condition: str  # of its attribute `path`
+    placed: bool  # whether that attribute names the file
+
+
+class Modules:
+    """Answers from one index; each question is answered once.
+
+    Args:
+        symbols: The symbolic shards.
+    """
+
+    def __init__(self, symbols: SymbolicIndex) -> None:
+        self._symbols = symbols
+        self._names_read: set[str] = set()
+        #: What leads to a place: by the names of the files alone, and if the modules of a file are beside it.
+        self._by_place: tuple[dict[str, list[_Lead]], dict[str, list[_Lead]]] = ({}, {})
+        self._leading: dict[str, list[_Lead]] = {}
+        self._conditions: dict[str, str | None] = {}
+        self._tags: dict[tuple[str, str | None], str | None] = {}
+        self._public: dict[tuple[str, str], bool] = {}
+        self._macros: dict[str, list[sqlite3.Row]] = {}
+        self._imports: dict[tuple[int, int], list[tuple[str, str, str]]] = {}
+
+    def tag(self, language: str, path: str, build_tag: str | None) -> str | None:
+        """A definition's condition together with what other files say: None if it is always built, "0" if never.
+
+        Args:
+            language: Of the file.
+            path: Of the file, relative to the root.
+            build_tag: As the index has it. What a macro that is not known puts before its items stays `macro(name)`.
+        """
+        if language != "rust":
+            return build_tag
+        key = (path, build_tag)
+        if key not in self._tags:
+            self._tags[key] = all_of([self.condition(language, path), self._resolved(build_tag, path)])
+        return self._tags[key]
+
+    def condition(self, language: str, path: str) -> str | None:
+        """What must hold for a file to be part of a build, as far as other files say; None if they say nothing."""
+        return self._condition(path, 0) if language == "rust" else None
+
+    def scope(self, language: str, path: str, qualified_name: str = "") -> str:
+        """What variants of one definition share: two of them with different scopes are two things.
+
+        For Rust the path of the item in its crate, from where it is handed on with `pub use`, with the declared name
+        of a module in place of its file's: `#[path]` may give one module several files.
+
+        Args:
+            language: Of the file.
+            path: Of the file, relative to the root.
+            qualified_name: Of the definition, in its file; without it, the answer is the scope of the file.
+        """
+        if language != "rust":
+            return source_root(language, path)
+        inner = [part for part in qualified_name.split(".") if part]
+        at = holder = path
+        named = ".".join(inner[:1])  # what it is called in `holder`; "" if that is not known
+        for _ in range(_MAX_STEPS):
+            leads = self._leads(at)
+            if not leads:
+                break
+            module = leads[0].module
+            words = self._handed_on(module)
+            given = named and (f"gives={inner[0]}" in words or ("gives=*" in words and self._is_public(holder, named)))
+            if not given:
+                alias = next((word[3:] for word in sorted(words) if word.startswith("as=")), "")
+                inner = [*module.inside, alias or module.name, *inner]
+                holder, named = module.file, inner[0] if module.inside or not alias else ""
+            at = module.file
+        return f"{at}::{'.'.join(inner)}"
+
+    def _is_public(self, path: str, name: str) -> bool:
+        """Whether `use self::module::*` takes an item of a file along. It is not known of items in a macro's call."""
+        if (path, name) not in self._public:
+            seen = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
+            self._public[path, name] = bool(
+                self._rows(f"s.qualified_name = ? AND f.path = ? AND ({seen})", [name, path])
+            )
+        return self._public[path, name]
+
+    # --- conditions ---------------------------------------------------------------------------------------------
+
+    def _condition(self, path: str, depth: int) -> str | None:
+        if path in self._conditions or depth > _MAX_STEPS:
+            return self._conditions.get(path)
+        self._conditions[path] = None  # a module that declares itself, through others, depends on nothing
+        options: list[str] = []
+        leads = self._leads(path)
+        for lead in leads:
+            around = self._condition(lead.module.file, depth + 1)
+            option = all_of([around, self._resolved(lead.module.tag, lead.module.file), lead.condition])
+            if option is None:
+                return None
+            options.append(option)
+        if leads and len(leads) <= _MAX_DECLARATIONS:
+            self._conditions[path] = one_of(options) or None
+        return self._conditions[path]
+
+    def _resolved(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
+        """A condition in which the macros are replaced by what they stand for, save those that it is `inside` of."""
+        if tag is None or "macro(" not in tag:
+            return tag
+        parts = []
+        for part in conjuncts(tag):
+            match = _UNKNOWN.match(part)
+            known = match is not None and match.group(1) not in inside and len(inside) < _MAX_STEPS
+            parts.append(self._macro(match.group(1), path, inside) if match is not None and known else part)
+        return all_of(parts)
+
+    def _macro(self, name: str, path: str, inside: tuple[str, ...]) -> str:
+        """What a macro puts before the items it is given in a file; `macro(name)` if no definition of it says so."""
+        rows = self._macros.get(name)
+        if rows is None:
+            rows = self._macros[name] = [row for _, row in self._rows("s.name = ? AND s.kind = 'macro'", [name])]
+        if not rows:
+            return UNKNOWN.format(name)
+        near = max((_shared(row["path"], path), row["path"]) for row in rows)[1]
+        here = [row for row in rows if row["path"] == near]
+        options = []
+        for row in here:
+            when = next((word[5:] for word in row["traits"].split() if word.startswith("when=")), None)
+            if when is None:
+                return UNKNOWN.format(name)
+            # Of several definitions of one macro it is their own conditions that decide which one counts.
+            own = row["build_tag"] if len(here) > 1 else None
+            options.append(all_of([own, self._resolved(unquote(when), near, (*inside, name))]) or "")
+        return one_of(options)
+
+    # --- declarations -------------------------------------------------------------------------------------------
+
+    def _leads(self, path: str, depth: int = 0) -> list[_Lead]:
+        """The declarations of a file as a module."""
+        known = self._leading.get(path)
+        if known is not None or depth > _MAX_STEPS:
+            return known or []
+        self._leading[path] = []  # should two files declare each other
+        folder, base = posixpath.split(path)
+        self._read(posixpath.basename(folder) if base == "mod.rs" else base.removesuffix(".rs"))
+        certain, beside = ([one for one in at.get(path, ()) if one.module.file != path] for at in self._by_place)
+        # The modules of a file are beside it, whatever its name, if a crate begins with it, so that nothing declares
+        # it, or if an attribute named it.
+        found = certain or [
+            lead for lead in beside if all(around.placed for around in self._leads(lead.module.file, depth + 1))
+        ]
+        found.sort(key=lambda lead: (lead.module.file, lead.module.name, lead.module.tag or "", lead.condition))
+        self._leading[path] = found[: _MAX_DECLARATIONS + 1]
+        return self._leading[path]
+
+    def _read(self, name: str) -> None:
+        """Take down where the modules of a name, and all that have an attribute `path`, may be."""
+        if not self._names_read:
+            # The file's name does not lead to these.
+            self._take_down(self._rows("s.kind = 'module' AND instr(s.traits, 'path=')", []))
+        if name not in self._names_read:
+            sql = "s.name = ? AND s.kind = 'module' AND instr(s.traits, 'external') AND NOT instr(s.traits, 'path=')"
+            self._take_down(self._rows(sql, [name]))
+        self._names_read.add(name)
+
+    def _take_down(self, rows: Iterable[tuple[int, sqlite3.Row]]) -> None:
+        for module in _modules(rows):
+            folders = _own_folder(module.file), posixpath.dirname(module.file)
+            for at, folder in zip(self._by_place, folders, strict=True):
+                for place, lead in _leading(module, folder):
+                    at.setdefault(place, []).append(lead)
+
+    def _rows(self, condition: str, args: list[object]) -> list[tuple[int, sqlite3.Row]]:
+        return [
+            (number, row)
+            for number, segment in enumerate(self._symbols.segments)
+            for row in segment.execute(f"{_SELECT} WHERE {segment.live} AND {condition} AND f.language = 'rust'", args)
+        ]
+
+    def _handed_on(self, module: _Module) -> set[str]:
+        """Which items of a module its parent hands on as its own: `gives=` and the name or `*`; `as=` another name."""
+        key = (module.segment, module.number)
+        if key not in self._imports:
+            sql = "SELECT module, name, alias FROM imports WHERE file = ?"
+            rows = self._symbols.segments[module.segment].execute(sql, [module.number])
+            self._imports[key] = [(str(row[0]).removeprefix("self::"), row[1], row[2]) for row in rows]
+        words = {note for note in module.notes if note.startswith(("gives=", "as="))}
+        if not module.inside:
+            for path, name, alias in self._imports[key]:
+                if path == module.name and name and not alias:
+                    words.add(f"gives={name}")
+                elif (path == module.name and not name) or (path == "self" and name == module.name):
+                    words |= {f"as={alias}"} if alias else set()
+        return words
+
+
+def _modules(rows: Iterable[tuple[int, sqlite3.Row]]) -> list[_Module]:
+    return [
+        _Module(
+            row["path"], segment, row["id"], row["name"], tuple(row["qualified_name"].split(".")[:-1]),
+            row["build_tag"], tuple(row["traits"].split()),
+        )
+        for segment, row in rows
+    ]  # fmt: skip
+
+
+def _own_folder(file: str) -> str:
+    """Where the modules of a file are, as far as its name says."""
+    folder, base = posixpath.split(file)
+    return folder if base in _ROOTS else posixpath.join(folder, base.removesuffix(".rs"))
+
+
+def _leading(module: _Module, start: str) -> Iterator[tuple[str, _Lead]]:
+    """The files that a module may be in, if the modules of its own file are in the folder `start`."""
+    inside = posixpath.join(start, *module.inside)
+    written = [note[5:].partition("?") for note in module.notes if note.startswith("path=")]
+    for place, _, quoted in written or [("", "", "")]:
+        lead = _Lead(module, unquote(quoted), bool(place))
+        if place:
+            # Beside the file that says so, unless inline modules are around it.
+            around = inside if module.inside else posixpath.dirname(module.file)
+            yield posixpath.normpath(posixpath.join(around, unquote(place))), lead
+        else:
+            yield posixpath.join(inside, f"{module.name}.rs"), lead
+            yield posixpath.join(inside, module.name, "mod.rs"), lead
+
+
+def _shared(one: str, other: str) -> int:
+    """How many folders two paths begin with in common; a file is nearer to itself than to all others."""
+    mine, theirs = one.split("/"), other.split("/")
+    return next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), len(mine))

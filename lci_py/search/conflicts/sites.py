@@ -1,0 +1,109 @@
+"""Fetch the definitions that may contradict a result, and mark the result if they do. The rule is in `conflicts`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from lci_py.search.conflicts.definitions import Site, definitions
+from lci_py.source.conditions.paths import path_condition
+from lci_py.types.search import VALUED_KINDS
+
+if TYPE_CHECKING:
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.conflicts.logic import Machine
+    from lci_py.search.snapshot import Session
+    from lci_py.types.search import Answer, DefinitionSite, Result
+
+#: More definitions of one name than this are not variants of one symbol; `main` in a folder of scripts is.
+MAX_SITES = 400
+#: Words of a query that may be names.
+_MAX_NAMED = 3
+
+
+def with_conflicts(session: Session, answer: Answer) -> Answer:
+    """The answer with `conflict` and `definitions` on every result that has several defining sites, and with the
+    disagreements between sources on what it is about."""
+    return replace(
+        answer,
+        results=tuple(_marked(session, result) for result in answer.results),
+        conflicts=(*answer.conflicts, *_disagreements(session, answer)),
+    )
+
+
+def _disagreements(session: Session, answer: Answer) -> tuple[dict[str, Any], ...]:
+    """Where sources disagree on a value that the answer is about. Most answers are about none, and to find that out
+    must not cost an import."""
+    words = [word for word in answer.query.split() if ":" not in word]
+    named = len(words) <= _MAX_NAMED and any(_is_specific(word) for word in words)
+    stated = session.symbols.files_with_claims()
+    if not named and not any(result.kind in VALUED_KINDS or result.file in stated for result in answer.results):
+        return ()
+    from lci_py.search.conflicts.values import for_results
+
+    return for_results(session, answer.query, answer.results)
+
+
+def _is_specific(word: str) -> bool:
+    """Whether a word may be the name of a setting: parts of its own, or capitals alone."""
+    return not word.isalpha() or word.isupper() or not (word[1:].islower() or word[1:] == "")
+
+
+def _marked(session: Session, result: Result) -> Result:
+    sites = definition_sites(session, result.id, result.language, result.qualified_name)
+    return replace(result, conflict=True, definitions=sites) if len(sites) > 1 else result
+
+
+def definition_sites(
+    session: Session, symbol_id: str, language: str, qualified_name: str | None
+) -> tuple[DefinitionSite, ...]:
+    """The contradicting definitions of one symbol, () if there are none."""
+    if not qualified_name:
+        return ()
+    rows = session.symbols.same_name(qualified_name, language, MAX_SITES)
+    asked = next((row for row in rows if row["id"] == symbol_id), None)
+    if asked is None:
+        return ()
+    found: tuple[DefinitionSite, ...] = ()
+    if len(rows) > 1:
+        others = [site_of(session, row) for row in rows if row is not asked]
+        found = definitions([site_of(session, asked), *others], session.manifest.branch, this_machine)
+    if session.branches is None:
+        return found
+    from lci_py.search.conflicts.branches import with_branches
+
+    return with_branches(session, asked, rows, found)
+
+
+@lru_cache(maxsize=1)
+def this_machine() -> Machine:
+    """What decides which definition is active here."""
+    from lci_py.search.conflicts.logic import Machine
+
+    return Machine.here()
+
+
+def site_of(session: Session, row: Row) -> Site:
+    """A definition, from its row and from what other files say about its own."""
+    language, file = row["language"], row["file"]
+    rust = session.modules if language == "rust" else None
+    return Site(
+        symbol_id=row["id"],
+        file=file,
+        line=row["line"],
+        name=row["symbol"],
+        qualified_name=row["qualified_name"],
+        kind=row["kind"],
+        language=language,
+        signature=row["signature"] or "",
+        build_tag=rust.tag(language, file, row["build_tag"]) if rust is not None else row["build_tag"],
+        is_test=bool(row["test"]),
+        traits=frozenset(row["traits"].split()),
+        parent=row["parent"] if row["parent"] is not None else -1,
+        digest=row["digest"],
+        arity=row["arity"],
+        broken=bool(row["errors"]),
+        path_tag=path_condition(language, file),
+        scope=rust.scope(language, file, row["qualified_name"]) if rust is not None else "",
+    )

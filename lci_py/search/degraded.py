@@ -1,0 +1,59 @@
+"""What a multiview query reads besides the views, and can do without: the answer says what is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from lci_py.errors import IndexError_, ShardMissingError
+from lci_py.types.search import Degradation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lci_py.types.search import View
+
+_T = TypeVar("_T")
+#: The graph, and the abbreviations of the repository.
+Extra = Literal["graph", "related"]
+
+
+class Extras:
+    """Of one query. After its first failure, which is kept, nothing more is asked of a part."""
+
+    def __init__(self) -> None:
+        self.errors: dict[Extra, IndexError_] = {}
+
+    def ask(self, part: Extra, work: Callable[[], _T]) -> _T | None:
+        """What `work` reads from a part; None if that fails, or has failed."""
+        if part in self.errors:
+            return None
+        try:
+            return work()
+        except IndexError_ as error:
+            self.errors[part] = error
+            return None
+
+    def degraded(self, answering: Sequence[View], *, wanted: bool) -> tuple[Degradation, ...]:
+        """An entry for each part that failed.
+
+        Args:
+            answering: The views that did answer.
+            wanted: Whether the query asks for the graph itself (--near, --expand), and not only for a better ranking.
+        """
+        impacts = {"graph": "high" if wanted else "medium", "related": "low"}
+        others = "+".join(answering) or "none"
+        return tuple(
+            Degradation(part, failure(error), others, impacts[part], detail(error))
+            for part, error in sorted(self.errors.items())
+        )
+
+
+def failure(error: IndexError_) -> str:
+    """How `degraded` calls it; a shard that is still to be made is missing as well."""
+    missing = isinstance(error, ShardMissingError)
+    return "shard_missing" if missing else error.code if error.code == "model_mismatch" else "error"
+
+
+def detail(error: IndexError_) -> str:
+    """What is wrong and what to do, as `degraded` says it."""
+    return f"{error.message}: {error.hint}" if error.hint else error.message

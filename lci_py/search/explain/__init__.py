@@ -1,0 +1,1 @@
+"""What a score is made of, and what became of a file."""

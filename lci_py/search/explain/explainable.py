@@ -1,0 +1,242 @@
+"""How each mode came to its ranking, for `--explain-file`: what could be a result, what passed, what was found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from lci_py.errors import IndexError_
+from lci_py.search.explain.steps import MATCH, single_steps
+from lci_py.types.search import VIEWS, Filters, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.modes.fallback import Attempt
+    from lci_py.search.modes.multiview import Outcome
+    from lci_py.search.query.text import TextQuery
+    from lci_py.search.snapshot import Session
+    from lci_py.types.search import SearchRequest, View
+
+#: Rank (from 1) and score of a view that has a place; `beyond` if it is no candidate for being too far down.
+Standing = dict[str, Any]
+
+
+class Placed(NamedTuple):
+    """The best place of a file, as far as anything says which that is."""
+
+    key: Any  # of the place: a unit, or a symbol's id
+    rank: int | None  # from 1; None if it is no result
+    score: float
+    steps: tuple[Step, ...]
+    views: dict[View, Standing | None]
+
+
+class Way(Protocol):
+    """What `explain_file` asks of a mode. A key is what can be a result: a unit, or the id of a symbol."""
+
+    filters: Filters  # those of the query included
+
+    def keys(self, path: str) -> set[Any]:
+        """Everything in a file that could be a result."""
+
+    def passing(self, filters: Filters) -> set[Any]:
+        """Everything that passes some filters."""
+
+    def holding(self, keys: set[Any]) -> set[Any]:
+        """Those that hold the quoted phrases."""
+
+    def best(self, keys: set[Any]) -> Placed:
+        """The best of some places that pass."""
+
+    def steps_at(self, rank: int) -> tuple[Step, ...]:
+        """The waterfall of a result, by its rank (from 1)."""
+
+    def row(self, key: Any) -> Row:
+        """The result row of a place."""
+
+    def reasons(self, placed: Placed) -> list[str]:
+        """Why a place that passes is no result."""
+
+
+class Structure:
+    """The mode symbolic: every symbol that passes the filters, by path and line."""
+
+    def __init__(self, session: Session, filters: Filters) -> None:
+        self._session, self.filters = session, filters
+        self._rows: dict[str, Row] = {}
+
+    def keys(self, path: str) -> set[Any]:
+        self._rows = {row["id"]: row for row in self._session.symbols.in_files([path])}
+        return set(self._rows)
+
+    def passing(self, filters: Filters) -> set[Any]:
+        return self._session.symbols.select_ids(filters)
+
+    def holding(self, keys: set[Any]) -> set[Any]:
+        return keys
+
+    def best(self, keys: set[Any]) -> Placed:
+        rows, _ = self._session.symbols.select(self.filters, 1 << 62)
+        rank = next(place for place, row in enumerate(rows, 1) if row["id"] in keys)
+        return Placed(rows[rank - 1]["id"], rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
+
+    def steps_at(self, rank: int) -> tuple[Step, ...]:
+        return MATCH
+
+    def row(self, key: Any) -> Row:
+        return self._rows[key]
+
+    def reasons(self, placed: Placed) -> list[str]:
+        return []
+
+
+class _Units:
+    """What the modes that rank units share."""
+
+    def __init__(self, session: Session, filters: Filters) -> None:
+        self._session, self.filters = session, filters
+        self.allowed: NDArray[Any] | None = None
+
+    def keys(self, path: str) -> set[Any]:
+        symbols = self._session.symbols
+        return {unit for unit, _, _ in symbols.chunks_of_file(symbols.paths().index(path))}
+
+    def passing(self, filters: Filters) -> set[Any]:
+        return set(self._session.symbols.allowed_units(filters))
+
+    def holding(self, keys: set[Any]) -> set[Any]:
+        return keys if self.allowed is None else {key for key in keys if self.allowed[key]}
+
+    def row(self, key: Any) -> Row:
+        return self._session.symbols.result_rows([key])[key]
+
+
+class Single(_Units):
+    """The modes dense and bm25: ranked again, to the last unit."""
+
+    def __init__(self, session: Session, request: SearchRequest) -> None:
+        from lci_py.search.modes.single import find
+
+        super().__init__(session, request.filters)
+        self._found = find(session, replace(request, explain_file=None, budget_ms=None), session.n_units)
+        self.allowed = self._found.allowed
+
+    def best(self, keys: set[Any]) -> Placed:
+        ranked, raw = self._found.ranked, self._found.raw
+        hits = [hit for key in keys if (hit := ranked.get(key)) is not None]
+        if not hits:
+            return Placed(min(keys), None, 0.0, (), {ranked.view: None})
+        best = min(hits, key=lambda hit: hit.rank)
+        before = raw.get(best.unit)
+        own = None if before is None else {"rank": before.rank, "score": before.score}
+        steps = single_steps(self._session, self._found, [best.unit])[0]
+        return Placed(best.unit, best.rank, best.score, steps, {ranked.view: own})
+
+    def steps_at(self, rank: int) -> tuple[Step, ...]:
+        return single_steps(self._session, self._found, [int(self._found.ranked.units[rank - 1])])[0]
+
+    def reasons(self, placed: Placed) -> list[str]:
+        if self._found.ranked.view == "dense":
+            return ["no word of the query is known to the model"]
+        return [no_word(self._found.query)]
+
+
+class Fusion(_Units):
+    """The mode multiview. A view is asked again, to the last unit, where its candidates do not tell."""
+
+    def __init__(
+        self,
+        session: Session,
+        attempt: Attempt,
+        filters: Filters,
+        outcome: Outcome,
+    ) -> None:
+        super().__init__(session, filters)
+        self._query, self._outcome = attempt.query, outcome
+        self.allowed = attempt.allowed
+        self._whole: dict[View, Any] = {}
+
+    def best(self, keys: set[Any]) -> Placed:
+        ranked = self._outcome.ranked
+        places = {} if ranked is None else {unit: place for place, unit in enumerate(ranked.units.tolist())}
+        found = [places[key] for key in keys if key in places]
+        if ranked is not None and found:
+            rank = min(found)
+            unit = int(ranked.units[rank])
+            located = ranked.find(unit)
+            if located is not None:
+                return Placed(unit, rank + 1, located[1].score, located[1].steps, self._standings(unit))
+        unit = min(keys, key=lambda key: (self._nearest(key), key))
+        return Placed(unit, None, 0.0, (), self._standings(unit))
+
+    def _nearest(self, unit: int) -> int:
+        """The best rank that a view gives a unit."""
+        ranks = [hit.rank for view in VIEWS if (hit := self._all(view).get(unit)) is not None]
+        return min(ranks, default=self._session.n_units + 1)
+
+    def _standings(self, unit: int) -> dict[View, Standing | None]:
+        return {view: self._standing(view, unit) for view in VIEWS}
+
+    def _standing(self, view: View, unit: int) -> Standing | None:
+        hit = self._outcome.hits[view].get(unit)
+        if hit is not None:
+            return {"rank": hit.rank, "score": hit.score}
+        hit = self._all(view).get(unit)
+        return None if hit is None else {"rank": hit.rank, "score": hit.score, "beyond": True}
+
+    def _all(self, view: View) -> Any:
+        """A view's whole ranking; without more than there is where the view has failed."""
+        if view not in self._whole:
+            self._whole[view] = self._outcome.hits[view]
+            if view not in self._failed():
+                try:
+                    with self._session.turns[view]:
+                        retriever = getattr(self._session.views, view)()
+                        self._whole[view] = retriever.search(self._query, self._session.n_units, self.allowed)
+                except IndexError_:
+                    pass  # the answer says so already
+        return self._whole[view]
+
+    def _failed(self) -> set[str]:
+        return {item.view for item in self._outcome.degraded}
+
+    def steps_at(self, rank: int) -> tuple[Step, ...]:
+        return self._outcome.head(rank)[rank - 1].steps
+
+    def reasons(self, placed: Placed) -> list[str]:
+        without = {
+            "dense": "no word of the query is known to the model",
+            "bm25": no_word(self._query),
+            "symbolic": "nothing in it is named like the query",
+        }
+        found = []
+        for view, standing in placed.views.items():
+            if view in self._failed():
+                found.append(f"{view} failed")
+            elif standing is None:
+                found.append(without[view])
+            elif standing.get("beyond"):
+                pool = len(self._outcome.hits[view])
+                found.append(f"{view} has it at {standing['rank']:,}, behind the first {pool:,}")
+        return found
+
+
+#: Terms of the query that a sentence names.
+_NAMED = 5
+
+
+def no_word(query: TextQuery) -> str:
+    """That no term of the query occurs in a place."""
+    terms = [term for term, _ in query.terms]
+    more = ", …" if len(terms) > _NAMED else ""
+    return f"none of the words occur in it ({', '.join(terms[:_NAMED])}{more})"
+
+
+def listed(words: Iterable[str], last: str = "and") -> str:
+    """`a, b and c`."""
+    some: Sequence[str] = list(words)
+    return f" {last} ".join([*([", ".join(some[:-1])] if len(some) > 1 else []), *some[-1:]])

@@ -1,0 +1,239 @@
+"""`--explain-file PATH`: what became of a file in a search, and one sentence that says why it is not shown."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from lci_py.errors import BadPathError, DamagedIndexError
+from lci_py.search.explain.explainable import listed
+from lci_py.search.explain.steps import explanation
+from lci_py.search.suggest import similar_paths
+from lci_py.search.trace import Trace
+from lci_py.source.repository.paths import ALWAYS_SKIPPED
+from lci_py.types.search import Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from lci_py.index.shards.files import FileTable
+    from lci_py.search.explain.explainable import Placed, Way
+    from lci_py.search.snapshot import Session
+    from lci_py.types.search import Answer, SearchRequest, Step
+
+#: What can have become of a file.
+STATUSES = ("shown", "ranked", "not_found", "filtered", "empty", "not_indexed")
+#: What a factor takes at least to be worth a word: less would read as 0.00.
+_SEEN = -0.005
+#: What a sentence calls a factor, if not by its name.
+_TOOK = {"same_file": "better places of the file"}
+#: What a file or folder that is left out is, per reason.
+_IS = {
+    "excluded": "excluded by `exclude` in .lci.toml",
+    "hidden": "hidden, as its name begins with a dot",
+    "too_large": "larger than max_file_bytes",
+    "symlink": "a symbolic link, which is not followed",
+    "special": "no regular file",
+    "unreadable": "not readable",
+    "vanished": "gone since the tree was listed",
+    "not_utf8_path": "not named in UTF-8",
+    "binary": "binary",
+    "minified": "minified",
+    "long_lines": "of lines longer than max_line_bytes",
+    "generated": "generated",
+}
+
+
+def explained(session: Session, request: SearchRequest, answer: Answer, way: Callable[[], Way]) -> Answer:
+    """The answer with `explain_file`.
+
+    Args:
+        session: That has answered.
+        request: What was asked.
+        answer: To it.
+        way: Makes what knows how the answer came about.
+    Raises:
+        BadPathError: There is no such file, or it is not below the root.
+    """
+    kept, session.trace = session.trace, Trace()  # what is looked up from here on is no part of the search
+    try:
+        with kept.stage("explain_file"):
+            found = _fate(session, request, answer, way())
+    finally:
+        session.trace = kept
+    return replace(answer, explain_file=found)
+
+
+def _fate(session: Session, request: SearchRequest, answer: Answer, way: Way) -> dict[str, Any]:
+    path = find_file(session.root, session.files, request.explain_file or "")
+    if (missing := not_indexed(session, path)) is not None:
+        reason, sentence = missing
+        return {"file": path, "status": "not_indexed", "verdict": sentence, "reason": reason}
+    found: dict[str, Any] = {"file": path}
+    if session.freshness.changed(path):
+        found["stale"] = True
+    try:
+        keys = way.keys(path)
+    except ValueError as error:
+        raise DamagedIndexError(f"the symbolic shard lacks {path}") from error
+    if not keys:
+        what = "no symbol is defined in it" if answer.mode == "symbolic" else "it holds nothing to rank"
+        return {**found, "status": "empty", "verdict": what}
+    if stopped := stopping(way, request, keys):
+        return {**found, "status": "filtered", "verdict": f"filtered out by {listed(stopped)}", "filters": stopped}
+    passing = keys & way.passing(way.filters) if way.filters else keys
+    holding = way.holding(passing)
+    if not holding:
+        return {**found, "status": "not_found", "verdict": "no line of it holds the quoted words letter for letter"}
+    return {**found, **_place(answer, way, way.best(holding), path)}
+
+
+# --- the file itself ----------------------------------------------------------------------------------------------
+
+
+def find_file(root: Path, table: FileTable, name: str) -> str:
+    """The path from the root of a file that exists, or is known.
+
+    Args:
+        root: Absolute and resolved.
+        table: The files that the index knows.
+        name: From the current folder or from the root, or absolute. The current folder comes first, as for a person.
+    Raises:
+        BadPathError: It is none, with similar names; or it lies outside the root.
+    """
+    if not name or "\0" in name:
+        raise BadPathError("the name of the file is empty or holds a NUL", hint="--explain-file takes a file")
+    known = table.paths()
+    inside = [path for path in _spellings(root, name) if path.partition("/")[0] != ".."]
+    if not inside:
+        raise BadPathError(f"{name} is not a file below {root}", hint="name a file of this repository, or see --root")
+    for path in inside:
+        full = os.path.join(root, path)
+        if os.path.isdir(full) and not os.path.islink(full):
+            raise BadPathError(f"{name} is a folder", hint="name a file in it")
+        if path in known or os.path.lexists(full):
+            return path
+    near = similar_paths(name, known)
+    hint = f"did you mean {listed(near, 'or')}?" if near else "paths start at the current folder, or at the root"
+    raise BadPathError(f"there is no file {name}, in the index or beside it", hint=hint, near=near)
+
+
+def _spellings(root: Path, name: str) -> list[str]:
+    """A name as paths from the root: from the current folder if that is in the root, and from the root itself."""
+    try:
+        here = os.path.abspath(name)
+        real = os.path.join(os.path.realpath(os.path.dirname(here)), os.path.basename(here))
+        full = [here, real, *([] if os.path.isabs(name) else [os.path.normpath(os.path.join(root, name))])]
+    except (OSError, ValueError):  # the current folder is gone
+        full = [os.path.normpath(os.path.join(root, name))]
+    return list(dict.fromkeys(os.path.relpath(path, root).replace(os.sep, "/") for path in full))
+
+
+def not_indexed(session: Session, path: str) -> tuple[str, str] | None:
+    """Why a file is not indexed, as a word and as a sentence; None if it is."""
+    known = next((item for item in session.files.known() if item.path == path), None)
+    if known is not None:
+        return None if known.slot >= 0 else (known.reason, f"not indexed: {_IS.get(known.reason, known.reason)}")
+    own = [name for name in path.split("/") if name in ALWAYS_SKIPPED]
+    if own:
+        return "own", f"not indexed: nothing in {own[0]} is"
+    for skip in session.files.skipped():
+        bare = skip.path.rstrip("/")
+        if path != bare and not path.startswith(bare + "/"):
+            continue
+        what = _IS.get(skip.reason, skip.reason)
+        if skip.reason == "ignored":
+            from lci_py.source.repository.ignore_layers import ignored_by
+
+            source = ignored_by(session.root, skip.path)
+            what = f"ignored by {source}" if source else "ignored, when the tree was last listed"
+        whose = "" if path == bare else f"its folder {bare} is "
+        return skip.reason, f"not indexed: {whose}{what}"
+    return "new", "not indexed: it was not there when the index was made; run `lci index`"
+
+
+# --- the filters --------------------------------------------------------------------------------------------------
+
+
+def stopping(way: Way, request: SearchRequest, keys: set[Any]) -> list[str]:
+    """The filters that keep a file's places out, as they were written; [] if one passes all of them."""
+    if not way.filters or keys & way.passing(way.filters):
+        return []
+    given = {field.name: getattr(way.filters, field.name) for field in fields(Filters)}
+    alone = [name for name, values in given.items() if values and not keys & way.passing(Filters(**{name: values}))]
+    # None need exclude all by itself: a class may have the kind, and another one the name.
+    names = alone or [name for name, values in given.items() if values]
+    return [written for name in names for written in _written(name, given[name], request)]
+
+
+def _written(name: str, values: Sequence[str], request: SearchRequest) -> list[str]:
+    flags = getattr(request.filters, name)
+    return [f"--{name} {value}" if value in flags else f"{name}:{value}" for value in dict.fromkeys(values)]
+
+
+# --- the ranking --------------------------------------------------------------------------------------------------
+
+
+def _place(answer: Answer, way: Way, placed: Placed, path: str) -> dict[str, Any]:
+    """Where the file's best place stands, and why not higher."""
+    row = way.row(placed.key)
+    best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}
+    known = placed.rank is not None or any(placed.views.values())
+    found: dict[str, Any] = {"status": "", "verdict": "", **({"best": best} if known else {})}
+    if placed.rank is not None:
+        found |= {"rank": placed.rank, "total": answer.total, "score": placed.score}
+    ranked = [result for result in answer.results if result.via is None]
+    if ranked:
+        found["last_shown"] = {"rank": len(ranked), "score": ranked[-1].mode_score}
+    found |= explanation(placed.steps, {view: standing for view, standing in placed.views.items() if standing})
+    if any(result.file == path for result in ranked):
+        status, verdict = "shown", f"shown at rank {placed.rank} of {answer.total:,}"
+    elif any(result.file == path for result in answer.results):
+        status, verdict = "shown", "shown for what it has to do with a result (--expand)"
+    elif placed.rank is None:
+        status, verdict = "not_found", _unfound(way, placed)
+    else:
+        reasons = _reasons(way, placed, len(ranked), ranked[-1].mode_score if ranked else 0.0)
+        status = "ranked"
+        verdict = f"rank {placed.rank:,} of {answer.total:,}: {reasons}; `-n {placed.rank}` shows it"
+    return {**found, "status": status, "verdict": verdict}
+
+
+def _unfound(way: Way, placed: Placed) -> str:
+    reasons = way.reasons(placed)
+    return f"not found: {'; '.join(reasons)}" if reasons else "its score is 0"
+
+
+def _reasons(way: Way, placed: Placed, shown: int, last: float) -> str:
+    """`nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`."""
+    against = way.steps_at(shown) if shown else ()
+    if not against or placed.score == last:
+        return f"no better than the {_ordinal(shown)}, and results that are as good come by path and line"
+    own, theirs = _signals(placed.steps), _signals(against)
+    lacking = sorted(theirs.keys() - own.keys(), key=lambda name: (-theirs[name], name))
+    weaker = sorted(own.keys() & theirs.keys(), key=lambda name: (own[name] - theirs[name], name))
+    less = [f"{name} ({own[name]:.2f} to {theirs[name]:.2f})" for name in weaker if own[name] < theirs[name]]
+    said = []
+    if lacking:
+        said.append(f"nothing from {listed(lacking[:3])}")
+    if less and len(lacking) < 2:
+        said.append(f"less from {listed(less[:2])}")
+    taken = [
+        f"{_TOOK.get(step.name, step.name)} took {-step.adds:.2f}"
+        for step in placed.steps
+        if step.name != "behind" and step.adds <= _SEEN
+    ]
+    after = f" after {listed(taken)}" if taken else ""
+    said.append(f"the {_ordinal(shown)} has {last:.2f}, it {placed.score:.2f}{after}")
+    return "; ".join(said)
+
+
+def _signals(steps: Sequence[Step]) -> dict[str, float]:
+    return {step.name: step.adds for step in steps if step.value is not None}
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"

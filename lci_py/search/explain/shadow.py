@@ -1,0 +1,71 @@
+"""`--shadow NAME`: a second ranking of the same candidates, beside the one that answers, and what would move."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lci_py.search.query import weights
+from lci_py.search.ranking.fusion import Ranked
+
+if TYPE_CHECKING:
+    from lci_py.search.modes.multiview import Outcome
+    from lci_py.search.query.plan import Plan
+    from lci_py.search.query.weights import Ranking
+    from lci_py.search.snapshot import Session
+    from lci_py.types.search import SearchRequest
+
+
+def under(plan: Plan, ranking: Ranking) -> Plan:
+    """The same plan, with the numbers of another ranking."""
+    return replace(
+        plan,
+        ranking=ranking.name,
+        weights=ranking.weights[plan.intent],
+        factors=ranking.factors,
+        saturation=ranking.saturation,
+    )
+
+
+def shadow(session: Session, request: SearchRequest, plan: Plan, outcome: Outcome) -> dict[str, Any]:
+    """The envelope's `shadow`: the results of either head that have another rank in the other one.
+
+    Args:
+        session: Where the candidates are.
+        request: It names the ranking, and how many results are shown.
+        plan: Of the live ranking.
+        outcome: What the live ranking is made from; nothing in it is changed.
+    Raises:
+        UsageError: There is no such ranking.
+    """
+    ranking = weights.ranking(request.shadow or "")
+    limit = session.shown(request)
+    live: dict[int, int] = {}
+    other: dict[int, int] = {}
+    if outcome.ranked is not None and outcome.candidates is not None:
+        live = _ranks(outcome.ranked, limit)
+        other = _ranks(Ranked(outcome.candidates, under(plan, ranking)), limit)
+    moved = [unit for unit in {**live, **other} if live.get(unit) != other.get(unit)]
+    rows = session.symbols.result_rows(moved) if moved else {}
+    moves = [
+        {
+            "id": row["id"],
+            "file": row["file"],
+            "line": row["line"],
+            "symbol": row["symbol"],
+            "qualified_name": row["qualified_name"],
+            "live": live.get(unit),
+            "shadow": other.get(unit),
+        }
+        for unit, row in ((unit, rows[unit]) for unit in moved)
+    ]
+    return {"ranking": ranking.name, "moves": moves, "same": len({**live, **other}) - len(moved)}
+
+
+def of_unranked(request: SearchRequest, shown: int) -> dict[str, Any]:
+    """The same of an answer that nothing ranks: all filters, no text. Raises what `shadow` raises."""
+    return {"ranking": weights.ranking(request.shadow or "").name, "moves": [], "same": shown}
+
+
+def _ranks(ranked: Ranked, limit: int) -> dict[int, int]:
+    return {unit: rank for rank, unit in enumerate(ranked.units[:limit].tolist(), 1)}

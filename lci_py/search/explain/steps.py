@@ -1,0 +1,191 @@
+"""`--explain`: the steps that a result's score is made of, in every mode. They add up to the score."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.types.search import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.search.modes.multiview import Outcome
+    from lci_py.search.modes.single import Found
+    from lci_py.search.ranking.bm25_evidence import Evidence
+    from lci_py.search.ranking.fusion import Fused
+    from lci_py.search.snapshot import Session
+    from lci_py.search.views.hits import HitList
+    from lci_py.types.search import Filters, SearchRequest, View
+
+
+def explanation(steps: Iterable[Step], views: Mapping[View, Mapping[str, Any]]) -> dict[str, Any]:
+    """A result's `explain`: its waterfall, and the rank (from 1) and score of each view that has it."""
+    return {"waterfall": [_step(step) for step in steps], "views": dict(views)}
+
+
+def _step(step: Step) -> dict[str, Any]:
+    found = step._asdict()
+    if step.terms is None:
+        del found["terms"]
+    return found
+
+
+def of_fused(outcome: Outcome, unit: int | None, item: Fused | None) -> dict[str, Any]:
+    """Of a result of multiview; of one that only the graph has found, there are no steps."""
+    views = {
+        view: {"rank": hit.rank, "score": hit.score}
+        for view, hits in outcome.hits.items()
+        if unit is not None and (hit := hits.get(unit)) is not None
+    }
+    return explanation(item.steps if item else (), views)
+
+
+def of_match(rank: int) -> dict[str, Any]:
+    """Of a result of the mode symbolic, where every match is one."""
+    return explanation(MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
+
+
+#: The waterfall of a structural match.
+MATCH = (Step("match", "symbolic", 1.0, 1.0, 1.0),)
+
+
+def of_single(session: Session, found: Found, units: Sequence[int]) -> list[dict[str, Any]]:
+    """Of results of the modes dense and bm25."""
+    view = found.ranked.view
+    shown = []
+    for unit, steps in zip(units, single_steps(session, found, units), strict=True):
+        hit = found.raw.get(unit)
+        shown.append(explanation(steps, {} if hit is None else {view: {"rank": hit.rank, "score": hit.score}}))
+    return shown
+
+
+def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
+    """The waterfall of each of some units of `found.ranked`."""
+    from lci_py.search.ranking.same_file import POOL, depths
+
+    view = found.ranked.view
+    with session.turns[view]:
+        made = (_dense_steps if view == "dense" else _bm25_steps)(session, found, units)
+    depth = dict(zip(made.head.units[:POOL].tolist(), depths(made.files).tolist(), strict=True))
+    waterfalls = []
+    for unit, steps in zip(units, made.waterfalls, strict=True):
+        score = found.ranked.score(unit)
+        before = math.fsum(step.adds for step in steps)  # `sum` adds in another way from Python 3.12 on
+        # The difference, not the product: views add up in single precision, and the sum must be the score.
+        if unit in found.raw and unit not in depth:  # its score is only brought below those of the head
+            steps = (*steps, Step("behind", None, None, score / before if before else 1.0, score - before))
+        elif depth.get(unit):
+            steps = (*steps, Step("same_file", None, None, made.same_file ** depth[unit], score - before))
+        waterfalls.append(steps)
+    return waterfalls
+
+
+class _Made(NamedTuple):
+    """How some units came to their scores before a file's further results were damped."""
+
+    head: HitList  # in the order of these scores
+    files: NDArray[Any]  # of the head
+    same_file: float  # what a further result of a file counts
+    waterfalls: list[tuple[Step, ...]]
+
+
+def _dense_steps(session: Session, found: Found, units: Sequence[int]) -> _Made:
+    """The cosine of the best chunk, what its tokens add, and what the file's results do."""
+    from lci_py.search.ranking.same_file import POOL, SAME_FILE
+    from lci_py.search.ranking.support import FILE, supported
+
+    retriever, file_weight = session.dense, FILE / (1 + FILE)
+    head, files = supported(found.raw, session.files_of(found.raw.units[:POOL]))
+    placed = set(head.units[:POOL].tolist())
+    waterfalls = []
+    for unit in units:
+        cosine, coverage, late = retriever.parts(found.query, unit)
+        weight = 1 / (1 + late) / (1 + FILE)
+        steps = [Step("cosine", "dense", cosine, weight, cosine * weight)]
+        if late:
+            steps.append(Step("coverage", "dense", coverage, late * weight, coverage * late * weight))
+        if unit in placed:
+            others = head.score(unit) - math.fsum(step.adds for step in steps)
+            steps.append(Step("file", "dense", others / file_weight, file_weight, others))
+        waterfalls.append(tuple(steps))
+    return _Made(head, files, SAME_FILE, waterfalls)
+
+
+def _bm25_steps(session: Session, found: Found, units: Sequence[int]) -> _Made:
+    """The fields that hold a term, and what each term is worth there; what the file adds, and the factors."""
+    from lci_py.search.ranking import bm25_evidence
+    from lci_py.search.views.retrievers import BM25_FIELDS
+
+    retriever = session.bm25
+    known = bm25_evidence.evidence(retriever, session.unit_table, found.query, found.raw, session.views.pieces)
+    place = {unit: i for i, unit in enumerate(found.raw.units[: len(known.files)].tolist())}
+    fields = retriever.parts(found.query, units)
+    waterfalls = []
+    for i, unit in enumerate(units):
+        steps = []
+        for name, weight in BM25_FIELDS.items():
+            terms = {term: worth for term, worth in fields[name][i].items() if worth}
+            value = math.fsum(terms.values())
+            steps.append(Step(name, "bm25", value, weight, value * weight, terms))
+        if unit in place:
+            steps += _of_evidence(known, place[unit], math.fsum(step.adds for step in steps))
+        alone = unit not in found.raw  # a place may hold nothing but the phrase
+        none = (Step("phrase", "bm25", 1.0, 0.0, 0.0),) if alone else ()
+        waterfalls.append(none or tuple(step for step in steps if step.adds))
+    return _Made(*bm25_evidence.adjusted(found.raw, known), bm25_evidence.SAME_FILE, waterfalls)
+
+
+def _of_evidence(known: Evidence, place: int, total: float) -> list[Step]:
+    """What follows on the fields' `total`."""
+    from lci_py.search.ranking.bm25_evidence import FILE, STEM
+
+    signals = (("stem", STEM, float(known.stem[place])), ("file", FILE, float(known.file[place])))
+    steps = [Step(name, "bm25", value, weight, weight * value) for name, weight, value in signals]
+    total += math.fsum(step.adds for step in steps)
+    for name, values in known.factors.items():
+        factor = float(values[place])
+        steps.append(Step(name, None, None, factor, total * (factor - 1)))
+        total *= factor
+    return steps
+
+
+# --- plans of the single modes, which plan nothing ----------------------------------------------------------------
+
+
+def single_plan(session: Session, found: Found, request: SearchRequest) -> dict[str, Any]:
+    """What the modes dense and bm25 rank by: weights, the query's terms, the filters."""
+    from lci_py.search.ranking import bm25_evidence
+    from lci_py.search.ranking.same_file import SAME_FILE
+    from lci_py.search.ranking.support import FILE
+    from lci_py.search.views.retrievers import BM25_FIELDS
+
+    plan: dict[str, Any] = {"mode": request.mode, "views": [request.mode]}
+    if request.mode == "dense":
+        late = session.dense.late
+        own = 1 / (1 + FILE)
+        plan["weights"] = {"cosine": own / (1 + late), **({"coverage": own * late / (1 + late)} if late else {})}
+        plan["weights"]["file"] = FILE * own
+    else:
+        plan["weights"] = {**BM25_FIELDS, "stem": bm25_evidence.STEM, "file": bm25_evidence.FILE}
+        plan["factors"] = {"coverage": 1 - bm25_evidence.COVER, **bm25_evidence.FACTORS}
+        plan["terms"] = dict(found.query.terms)
+        plan["phrases"] = list(found.query.phrases)
+    same_file = SAME_FILE if request.mode == "dense" else bm25_evidence.SAME_FILE
+    return {**plan, "same_file": same_file, "filters": given(request.filters)}
+
+
+def symbolic_plan(request: SearchRequest) -> dict[str, Any]:
+    """Structure alone: the filters, those of the query included, decide."""
+    from lci_py.search.query.text import read_symbolic
+
+    filters = read_symbolic(request.query, request.filters)
+    return {"mode": request.mode, "views": ["symbolic"], "filters": given(filters)}
+
+
+def given(filters: Filters) -> dict[str, list[str]]:
+    """The filters that are set: field to values."""
+    return {field: list(values) for field, values in asdict(filters).items() if values}

@@ -1,0 +1,1 @@
+"""The four modes: dense, bm25, symbolic (structural), multiview."""

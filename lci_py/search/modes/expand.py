@@ -1,0 +1,183 @@
+"""`--expand N`: what is within N calls or imports of the best results, as further results, and what was left out.
+
+Bounded, so that a utility with 500 callers cannot flood the answer: each place gives so many neighbours per relation,
+each hop so many results, and the answer so many in all. The places of a hop take turns, the best first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lci_py.callgraph.edges import confidence
+from lci_py.index.shards.graph import CALLS, IMPORTS
+from lci_py.index.shards.symbol_queries import passing
+from lci_py.search.answer import graph_context, results as present
+from lci_py.search.navigate.nodes import Nodes
+from lci_py.types.search import FILE_KIND, VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.modes.multiview import Outcome
+    from lci_py.search.snapshot import Session
+    from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
+
+#: Results, the best, whose neighbours are added.
+SEEDS = 5
+#: Results of one hop, results in all.
+PER_HOP, MOST = 20, 40
+#: `expansion` of an answer without neighbours.
+NOTHING_AROUND: dict[str, Any] = {"hops": [], "shown": 0, "left_out": 0}
+#: What a neighbour is to the place that led to it: the kind of edge, whether the neighbour is its target, and how many
+#: neighbours of one place are shown. A call says more than an import of a whole file.
+_RELATIONS: dict[str, tuple[int, bool, int]] = {
+    "called_by": (CALLS, True, 5),
+    "calls": (CALLS, False, 5),
+    "imported_by": (IMPORTS, True, 2),
+    "imports": (IMPORTS, False, 2),
+}
+
+
+def expanded(session: Session, request: SearchRequest, filters: Filters, answer: Answer, outcome: Outcome) -> Answer:
+    """The answer with the neighbours of its best results after those, and `expansion`, which counts them.
+
+    Args:
+        session: Whose graph is walked.
+        request: Says how many hops.
+        filters: What every result passes; those of the query included.
+        answer: The ranked results.
+        outcome: What the views found, for the scores of neighbours that are candidates themselves.
+    """
+    walk = _Walk(session, filters, answer, outcome)
+    hops = []
+    for hop in range(1, request.expand + 1):
+        counts = walk.step()
+        hops.append({"hop": hop, **counts})
+        if not counts["shown"]:
+            break
+    results = walk.results(request, outcome)
+    left_out = sum(hop["left_out"] for hop in hops)
+    return replace(
+        answer,
+        results=(*answer.results, *results),
+        expansion={"hops": hops, "shown": len(results), "left_out": left_out},
+    )
+
+
+class _Walk:
+    """The places that were reached, hop by hop."""
+
+    def __init__(self, session: Session, filters: Filters, answer: Answer, outcome: Outcome) -> None:
+        self._session = session
+        self._filters = filters
+        self._nodes = Nodes(session)
+        self._shown = {result.id for result in answer.results}
+        #: Node to where it came from: (id, relation), in the order of the answer.
+        self.reached: dict[int, list[tuple[str, str]]] = {}
+        self._view: dict[int, View] = {}
+        units = [item.unit for item in outcome.head(min(SEEDS, len(answer.results)))]
+        rows = session.symbols.result_rows(units) if units else {}
+        #: The places whose neighbours come next: node, its file's node, id.
+        self._frontier: list[tuple[int, int, str]] = []
+        for result, unit in zip(answer.results, units, strict=False):
+            row = rows[unit]
+            file = self._nodes.first_file + int(row["file_number"])
+            node = file if row["symbol_number"] is None else int(row["symbol_number"])
+            self._frontier.append((node, file, result.id))
+            self._view[node] = result.mode_source
+        self._seen = {node for node, _, _ in self._frontier}
+
+    def step(self) -> dict[str, int]:
+        """Walk one hop: how many places are new, and how many of them are shown and left out."""
+        lists = [
+            (place, relation, self._around(place, relation)) for place in self._frontier for relation in _RELATIONS
+        ]
+        fresh = self._passing({node for _, _, found in lists for node in found if node not in self._seen})
+        chosen: dict[int, list[tuple[str, str]]] = {}
+        room = min(PER_HOP, MOST - len(self.reached))
+        kept = [[node for node in found if node in fresh] for _, _, found in lists]
+        for turn in range(max(most for _, _, most in _RELATIONS.values())):
+            for (place, relation, _), nodes in zip(lists, kept, strict=True):
+                if turn >= min(len(nodes), _RELATIONS[relation][2]):
+                    continue
+                node = nodes[turn]
+                if node in chosen or len(chosen) < room:
+                    chosen.setdefault(node, []).append((place[2], relation))
+                    self._view.setdefault(node, self._view[place[0]])
+        self.reached |= chosen
+        self._seen |= fresh
+        places = self._nodes.places(chosen)
+        self._frontier = [
+            (node, self._nodes.first_file + self._nodes.file_of(node), places[node].id)
+            for node in chosen
+            if node in places
+        ]
+        return {"found": len(fresh), "shown": len(chosen), "left_out": len(fresh) - len(chosen)}
+
+    def _around(self, place: tuple[int, int, str], relation: str) -> list[int]:
+        """The neighbours of a place in a relation, surest first."""
+        kind, outgoing, _ = _RELATIONS[relation]
+        graph = self._nodes.graph
+        own = [place[1]] if kind == IMPORTS else [place[0], *(graph.lambdas_of(place[0]) if outgoing else ())]
+        edges = graph.edges(own, kind, incoming=not outgoing)
+        sure: dict[int, float] = {}
+        for node, step in zip(edges.node.tolist(), edges.step.tolist(), strict=True):
+            sure[node] = max(sure.get(node, 0.0), confidence(step))
+        return sorted(sure, key=lambda node: (-sure[node], node))
+
+    def _passing(self, nodes: set[int]) -> set[int]:
+        """Those that are not shown already, and pass the filters."""
+        places = self._nodes.places(nodes)
+        fresh = {node for node, place in places.items() if place.id not in self._shown}
+        if not self._filters:
+            return fresh
+        from lci_py.search.navigate.calls import place_filter
+
+        symbols = [node for node in fresh if node < self._nodes.first_file]
+        passes = place_filter(self._filters)
+        # Neither a file nor an anonymous function has a name that a filter on names could let pass.
+        named = bool(self._filters.name or self._filters.parent)
+        rest = {node for node in fresh if node >= self._nodes.first_file and not named and passes(places[node])}
+        return passing(self._session.symbols, symbols, self._filters) | rest
+
+    def results(self, request: SearchRequest, outcome: Outcome) -> list[Result]:
+        """What was reached, as results."""
+        rows = self._rows()
+        contexts = graph_context.contexts(self._session, list(rows.values()))
+        made = []
+        for (node, row), context in zip(rows.items(), contexts, strict=True):
+            item = outcome.find(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None
+            view, score = (item.source, item.score) if item else (self._view[node], 0.0)
+            also = tuple(
+                (other, outcome.hits[other].score(item.unit))
+                for other in VIEWS
+                if item and other != view and item.unit in outcome.hits[other]
+            )
+            result = present.result(self._session, row, request, view, score)
+            explain = None
+            if request.explain:
+                from lci_py.search.explain.steps import of_fused
+
+                explain = of_fused(outcome, row["unit"], item)
+            made.append(
+                replace(result, also_matched=also, graph=context, via=tuple(self.reached[node]), explain=explain)
+            )
+        return made
+
+    def _rows(self) -> Mapping[int, Row]:
+        symbols = self._session.symbols.symbol_rows([node for node in self.reached if node < self._nodes.first_file])
+        places = self._nodes.places(self.reached)
+        return {
+            node: symbols.get(node) or self._row(node, places[node]._asdict())
+            for node in self.reached
+            if node in symbols or node in places
+        }
+
+    def _row(self, node: int, place: Mapping[str, Any]) -> Row:
+        """The row of what is no definition: a file, an anonymous function."""
+        file = self._nodes.file_of(node)
+        lines = self._session.symbols.per_file("lines")[file][0] if place["kind"] == FILE_KIND else place["line"]
+        rest = dict.fromkeys(("signature", "unit", "symbol_number"))
+        return {**place, **rest, "end_line": max(lines, place["line"]), "file_number": file}

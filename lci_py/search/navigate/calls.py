@@ -1,0 +1,117 @@
+"""One hop of the call graph from a name: who calls it, what it calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.search.answer import results
+from lci_py.search.navigate.external import externals
+from lci_py.search.navigate.names import meanings, near_misses, one_meaning
+from lci_py.search.navigate.nodes import Nodes, place_of
+from lci_py.types.graph import Direction, GraphAnswer, GraphRequest, Neighbour, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.navigate.nodes import Call
+    from lci_py.search.snapshot import Session
+    from lci_py.types.search import Filters
+
+
+def neighbours(session: Session, request: GraphRequest, direction: Direction) -> GraphAnswer:
+    """The callers or the callees of a name.
+
+    Raises:
+        AmbiguousNameError: It means several definitions, and not every one is asked for.
+    """
+    rows = definitions(session, request)
+    if not rows:
+        return nothing(session, direction, request)
+    nodes = Nodes(session)
+    found: list[Neighbour] = []
+    # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
+    for group in [rows] if direction == "callers" else _by_file(rows):
+        found += _neighbours(nodes, group, direction)
+    passes = place_filter(request.filters)
+    kept = sorted({item for item in found if passes(item.place)}, key=_order if direction == "callers" else _by_site)
+    outside = externals(nodes, rows) if direction == "callees" and not request.filters else ()
+    return GraphAnswer(
+        direction,
+        request.name,
+        tuple(map(place_of, rows)),
+        results.index_info(session),
+        len(kept),
+        neighbours=tuple(kept[: request.limit]),
+        external=outside,
+    )
+
+
+def definitions(session: Session, request: GraphRequest) -> list[Row]:
+    """The definitions that the name of a request means.
+
+    Raises:
+        AmbiguousNameError: They are of several things, and not every one is asked for.
+    """
+    return one_meaning(meanings(session.symbols, request.name), request.name, every=request.every)
+
+
+def nothing(session: Session, command: str, request: GraphRequest) -> GraphAnswer:
+    """The answer about a name that nothing has."""
+    near = near_misses(session.symbols, request.name)
+    return GraphAnswer(command, request.name, (), results.index_info(session), 0, did_you_mean=near)
+
+
+def place_filter(filters: Filters) -> Callable[[Place], bool]:
+    """Whether a place passes the filters on language, kind and path.
+
+    Raises:
+        BadGlobError: A path filter is no glob.
+    """
+    from lci_py.index.shards.filters import path_test
+
+    on_path = path_test(filters)
+    languages = {language.lower() for language in filters.lang}
+    kinds = {kind.lower() for kind in filters.kind}
+
+    def passes(place: Place) -> bool:
+        return (
+            (not languages or place.language in languages)
+            and (not kinds or place.kind in kinds)
+            and (on_path is None or on_path(place.file))
+        )
+
+    return passes
+
+
+def _by_file(rows: Sequence[Row]) -> list[list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["file"], []).append(row)
+    return list(found.values())
+
+
+def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Neighbour]:
+    asked = nodes.asked(rows)
+    calls = nodes.calls(asked, direction)
+    places = nodes.places([*asked, *(call.node for call in calls)])
+    ids = [places[node].id for node in asked]
+    found = [_neighbour(places, call, ids) for call in calls if call.node in places]
+    if direction == "callers":
+        inherited = [call for call in nodes.inherited(rows) if call.node not in {known.node for known in calls}]
+        places |= nodes.places(call.node for call in inherited)
+        found += [_neighbour(places, call, [row["id"] for row in rows]) for call in inherited]
+    return found
+
+
+def _neighbour(places: dict[int, Place], call: Call, ids: Sequence[str]) -> Neighbour:
+    targets = tuple(sorted({ids[origin] for origin in call.origins}))
+    return Neighbour(places[call.node], call.lines, call.step_name, call.confidence, call.ambiguous, targets)
+
+
+def _order(found: Neighbour) -> tuple[object, ...]:
+    return found.place.file, found.place.line, found.place.id
+
+
+def _by_site(found: Neighbour) -> tuple[object, ...]:
+    return found.targets, found.sites, found.place.file, found.place.line, found.place.id

@@ -1,0 +1,107 @@
+"""What a definition calls besides definitions of the repository: by name, so that nothing is hidden."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.callgraph.file_facts import bound_name
+from lci_py.index.shards.graph import CALLS
+from lci_py.index.shards.symbol_queries import calls_in, imports_in
+from lci_py.types.graph import External
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lci_py.index.shards.symbol_queries import CallText
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.navigate.nodes import Nodes
+    from lci_py.types.source import Import
+
+_DOTS = re.compile(r"::|\\")
+_FIRST = re.compile(r"[\w$]+")
+#: Steps of edges whose target need not bear the name that is called: what a value holds, what an import renames.
+_RENAMED = frozenset({"flow", "value", "import"})
+
+
+def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
+    """The calls in some definitions that no edge explains, by name and file; in the order of their first lines."""
+    asked = nodes.asked(rows)
+    explained = _explained(nodes, asked)
+    found: dict[tuple[str, str], tuple[list[int], bool]] = {}
+    for file, places in sorted(_places(nodes, asked).items()):
+        path = nodes.path(file)
+        bound = {bound_name(item): item for item in reversed(imports_in(nodes.session.symbols, file))}
+        calls = [call for call in calls_in(nodes.session.symbols, file) if call.caller in places]
+        for call in _unexplained(calls, explained.get(file, {}), bound):
+            name, imported = _dotted(call, bound)
+            found.setdefault((path, name), ([], imported))[0].append(call.line)
+    made = [
+        External(name, tuple(sorted(set(sites))), path, imported) for (path, name), (sites, imported) in found.items()
+    ]
+    return tuple(sorted(made, key=lambda item: (item.file, item.sites, item.name)))
+
+
+def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
+    """Per file, the places in it of the symbols asked about."""
+    found: dict[int, set[int]] = {}
+    for node in asked:
+        file = nodes.file_of(node)
+        found.setdefault(file, set()).add(node - int(nodes.graph.first_symbol[file]))
+    return found
+
+
+def _explained(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[tuple[set[str], str]]]]:
+    """Per file and line, the names that each edge from there explains, and the edge's step."""
+    from lci_py.search.navigate.nodes import step_name
+
+    own = [*asked, *(inner for node in asked for inner in nodes.graph.lambdas_of(node))]
+    edges = nodes.graph.edges(own, CALLS)
+    places = nodes.places(edges.node.tolist())
+    found: dict[int, dict[int, list[tuple[set[str], str]]]] = {}
+    for origin, node, line, step in zip(*(column.tolist() for column in edges), strict=True):
+        place = places.get(node)
+        if place is not None:
+            # A call by a type's name leads to its constructor.
+            names = set((place.qualified_name or "").split(".")[-2:]) | {place.symbol or ""}
+            by_line = found.setdefault(nodes.file_of(own[origin]), {})
+            by_line.setdefault(line, []).append((names, step_name(step)))
+    return found
+
+
+def _unexplained(
+    calls: Iterable[CallText], explained: dict[int, list[tuple[set[str], str]]], bound: dict[str, Import]
+) -> list[CallText]:
+    """The calls that no edge from their lines is for."""
+    rest: dict[int, list[CallText]] = {}
+    used: dict[int, set[int]] = {}
+    for call in calls:
+        edges = explained.get(call.line, [])
+        item = bound.get(call.name) if not call.receiver else None
+        names = {call.name, *(() if item is None else (item.name, _DOTS.sub(".", item.module).rpartition(".")[2]))}
+        matches = {place for place, (known, _) in enumerate(edges) if known & names}
+        if matches:
+            used.setdefault(call.line, set()).update(matches)
+        else:
+            rest.setdefault(call.line, []).append(call)
+    left = []
+    for line, unmatched in rest.items():
+        edges = explained.get(line, [])
+        over = [step for place, (_, step) in enumerate(edges) if place not in used.get(line, ()) and step in _RENAMED]
+        # An edge of another name explains a call through a variable; what an import binds is no such.
+        unmatched.sort(key=lambda call: (call.receiver or call.name) in bound)
+        left += unmatched[len(over) :]
+    return left
+
+
+def _dotted(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
+    """The name of a call with the module that it comes from, and whether an import says so."""
+    written = f"{call.receiver}.{call.name}" if call.receiver else call.name
+    first = _FIRST.match(written)
+    item = bound.get(first.group()) if first else None
+    if first is None or item is None:
+        plain = _DOTS.sub(".", written)
+        return plain, any(plain.startswith(_DOTS.sub(".", other.module) + ".") for other in bound.values())
+    module, name = _DOTS.sub(".", item.module), "" if item.name in ("", "*") else _DOTS.sub(".", item.name)
+    whole = module if not name or module.endswith(f".{name}") else f"{module}.{name}"
+    return whole + _DOTS.sub(".", written[first.end() :]), True

@@ -1,0 +1,135 @@
+"""Which definitions a NAME means: `close`, `Session.close`, `src/session.py::Session.close`."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.errors import AmbiguousNameError
+from lci_py.index.shards.symbol_queries import alike
+from lci_py.index.shards.symbols import dotted
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lci_py.index.shards.symbols import Row, SymbolicIndex
+
+#: What declares the types of another file, and that file.
+_STUBS = {".pyi": ".py", ".d.ts": ".ts"}
+#: Names that are compared with one that nothing has.
+_MOST_ALIKE = 1_000
+#: A type may be opened again in another file, and is still one.
+_REOPENED = frozenset({"csharp", "ruby", "objc"})
+
+
+class Meant(NamedTuple):
+    """One thing that a name can mean: a definition, with its overloads, declarations and variants."""
+
+    spelled: str  # what names it alone
+    rows: tuple[Row, ...]
+
+    def as_json(self) -> dict[str, object]:
+        row = self.rows[0]
+        return {"name": self.spelled, "kind": row["kind"], "file": row["file"], "line": row["line"]}
+
+
+def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -> list[Meant]:
+    """Everything that a name can mean, those in tests last.
+
+    Args:
+        symbols: The index.
+        name: A name, the end of a qualified one, either after `FILE::`, whose FILE may be the end of a path.
+        callable_only: What can be called counts, if there is any.
+    """
+    rows = symbols.definitions(name, Filters())
+    file, _, rest = name.partition("::")
+    named = [row for row in rows if rest and _is_in(row, file)]
+    if named:
+        exact = [row for row in named if row["file"] == file] or named
+        whole = [row for row in exact if row["qualified_name"] == dotted(rest)] or exact
+        wanted = {row["symbol_number"] for row in whole}
+        # By the whole name first: a declaration in a header belongs to the definition in the file that was named.
+        every = groups(symbols.definitions(rest, Filters()))
+        found = [meant for meant in every if any(row["symbol_number"] in wanted for row in meant.rows)]
+    else:
+        found = groups(rows)
+    return _callable(found) if callable_only else found
+
+
+def one_meaning(found: Sequence[Meant], name: str, *, every: bool) -> list[Row]:
+    """The definitions of a name.
+
+    Raises:
+        AmbiguousNameError: It means several things, and not `every` one is wanted.
+    """
+    if len(found) > 1 and not every:
+        raise AmbiguousNameError(name, [meant.as_json() for meant in found])
+    return [row for meant in found for row in meant.rows]
+
+
+def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
+    """Names that may be meant where nothing has this one."""
+    rest = name.rpartition("::")[2] if "::" in name else name
+    last = dotted(rest).rpartition(".")[2]
+    if last != name:
+        rows = symbols.definitions(last, Filters()) if last else []
+        if rows:
+            from difflib import SequenceMatcher
+
+            # Another scope was meant: the likest one first.
+            matcher = SequenceMatcher(None, "", dotted(rest), autojunk=False)
+            scored: dict[str, float] = {}
+            for row in rows[:_MOST_ALIKE]:
+                matcher.set_seq1(row["qualified_name"])
+                scored[row["qualified_name"]] = matcher.ratio()
+            return tuple(sorted(scored, key=lambda found: (-scored[found], found)))[:3]
+    return tuple(alike(symbols, last))
+
+
+def _is_in(row: Row, file: str) -> bool:
+    path: str = row["file"]
+    return path == file or path.endswith(f"/{file}")
+
+
+def _callable(found: list[Meant]) -> list[Meant]:
+    kinds = FUNCTION_KINDS | TYPE_KINDS
+    return [meant for meant in found if any(row["kind"] in kinds for row in meant.rows)] or found
+
+
+def groups(rows: Sequence[Row]) -> list[Meant]:
+    """Rows by what they are of; the order is that of the first of each."""
+    home: dict[object, list[Row]] = {}
+    owners: dict[int, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row["kind"] == "constructor"):
+        group = owners.get(row["parent"]) if row["kind"] == "constructor" else None
+        if group is None:  # a constructor that bears its type's name is found with the type
+            group = home.setdefault(_key(row), [])
+        group.append(row)
+        if row["kind"] in TYPE_KINDS:
+            owners[row["symbol_number"]] = group
+    order = {id(row): place for place, row in enumerate(rows)}
+    found = []
+    for group in home.values():
+        group.sort(key=lambda row: (_is_stub(row), order[id(row)]))
+        found.append(Meant(f"{group[0]['file']}::{group[0]['qualified_name']}", tuple(group)))
+    return sorted(found, key=lambda meant: min(order[id(row)] for row in meant.rows))
+
+
+def _key(row: Row) -> object:
+    """The same for definitions of one thing: overloads, an accessor pair, a stub and its definition, the parts of a
+    type, variants for several systems."""
+    language, name, path = row["language"], row["qualified_name"], row["file"]
+    if language in _REOPENED and row["kind"] in TYPE_KINDS | {"module"}:
+        return language, name
+    if language == "objc" and row["kind"] == "method":  # declared in a header, and defined in another file
+        return language, name
+    if language == "go":  # in one package one name is defined once per system
+        return "go", name, posixpath.dirname(path)
+    for stub, source in _STUBS.items():
+        path = path.removesuffix(stub) + source if path.endswith(stub) else path
+    return path, name
+
+
+def _is_stub(row: Row) -> bool:
+    return str(row["file"]).endswith(tuple(_STUBS))

@@ -1,0 +1,221 @@
+"""The places that refer to a name, by syntax: files that hold its words are parsed when the question comes."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.index.shards.symbol_queries import definitions_in, file_state
+from lci_py.search.answer import results
+from lci_py.search.navigate.calls import nothing
+from lci_py.search.navigate.names import meanings
+from lci_py.search.navigate.nodes import place_of
+from lci_py.source.extract.occurrences import finder, occurrences
+from lci_py.source.repository.walk import UNPARSED
+from lci_py.source.text.words import WORD, joined, parts, stem
+from lci_py.types.graph import GraphAnswer, GraphRequest, Place, Reference
+from lci_py.types.search import Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.index.shards.symbol_queries import Span
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.snapshot import Session
+    from lci_py.source.extract.occurrences import Occurrence
+
+#: What has a grammar, but no identifiers.
+_PROSE = frozenset({"text", "markdown"})
+_LAST = re.compile(r"::|\.|(?<=\w)#")
+#: What joins the parts of a name, in whichever language.
+_BETWEEN = r"\s*(?:\?\.|\.|::|->|\\|:)\s*"
+
+
+class _File(NamedTuple):
+    number: int  # -1 if it came after the index
+    path: str
+    language: str
+    limited: str
+
+
+def references(session: Session, request: GraphRequest) -> GraphAnswer:
+    """The places that refer to a name. A qualified one leaves out the definitions of other things with that name, and
+    the calls that are known to mean those; if nothing here has it, whatever is written in another way."""
+    rows = meanings(session.symbols, request.name, callable_only=False)
+    own = [row for meant in rows for row in meant.rows]
+    name = own[0]["symbol"] if own else _LAST.split(request.name)[-1]
+    others = _Others(session, own, name) if own and _LAST.search(request.name) and name != request.name else None
+    search = _Search(session, name, others, None if own else _qualifier(request.name))
+    found = [item for item in search.run(request.filters) if not request.roles or item.role in request.roles]
+    if not found and not own:
+        answer = nothing(session, "refs", request)
+    else:
+        targets = tuple(map(place_of, own))
+        answer = GraphAnswer("refs", request.name, targets, results.index_info(session), len(found))
+    from dataclasses import replace
+
+    left = [("unsupported_files", search.unsupported), ("elsewhere", search.elsewhere)]
+    return replace(
+        answer,
+        references=tuple(found[: request.limit]),
+        left_out=tuple((what, count) for what, count in left if count),
+        unsearched=tuple(search.unsearched),
+    )
+
+
+class _Others:
+    """Lines of definitions and calls that are known to be of something else with the same name."""
+
+    def __init__(self, session: Session, own: Sequence[Row], name: str) -> None:
+        from lci_py.search.navigate.nodes import Nodes
+
+        nodes = Nodes(session)
+        asked = set(nodes.asked(own))
+        same = [row for row in session.symbols.definitions(name, Filters()) if row["symbol_number"] not in asked]
+        self.definitions = {(row["file"], row["line"]) for row in same} - {(row["file"], row["line"]) for row in own}
+        here = self._sites(nodes, sorted(asked))
+        self.calls = self._sites(nodes, nodes.asked(same)) - here
+
+    def _sites(self, nodes: object, asked: Sequence[int]) -> set[tuple[str, int]]:
+        from lci_py.search.navigate.nodes import Nodes
+
+        assert isinstance(nodes, Nodes)
+        calls = nodes.calls(asked, "callers")
+        places = nodes.places(call.node for call in calls)
+        return {(places[call.node].file, line) for call in calls if call.node in places for line in call.lines}
+
+
+class _Search:
+    """One search for a name; it counts what it leaves out."""
+
+    def __init__(self, session: Session, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
+        """
+        Args:
+            session: Where to search.
+            name: What the identifiers are.
+            others: What is known to be something else.
+            before: What must stand before them on their lines.
+        """
+        self._session = session
+        self._name = name
+        self._pattern = finder(name)
+        self._others = others
+        self._before = before
+        self.unsupported = 0
+        self.elsewhere = 0
+        self.unsearched: list[str] = []
+
+    def run(self, filters: Filters) -> Iterator[Reference]:
+        """The references, by path and place."""
+        from lci_py.index.shards.filters import path_test
+
+        passes = path_test(filters)
+        languages = {language.lower() for language in filters.lang}
+        for file in self._candidates():
+            if (languages and file.language not in languages) or (passes is not None and not passes(file.path)):
+                continue
+            data = self._session.reader.read(file.path)
+            if data is None or not self._pattern.search(data):
+                continue
+            if file.language in _PROSE:
+                self.unsupported += 1
+            elif file.limited in UNPARSED:
+                self.unsearched.append(file.path)
+            else:
+                yield from self._in_file(file, data)
+
+    def _candidates(self) -> list[_File]:
+        """Files that may hold the name: those with its words, and those of which the index does not know all words."""
+        session = self._session
+        states = file_state(session.symbols)
+        numbers = set(_files_with_words(session, self._name, len(states)))
+        numbers |= {number for number, (_, _, limited) in enumerate(states) if limited}
+        known = {path: number for number, (path, _, _) in enumerate(states)}
+        fresh = []
+        for path in session.freshness.sweep().stale:
+            if path in known:
+                numbers.add(known[path])
+            else:
+                fresh.append(path)
+        found = [_File(number, *states[number]) for number in numbers]
+        return sorted([*found, *self._new(fresh)], key=lambda file: file.path)
+
+    def _new(self, paths: Sequence[str]) -> Iterator[_File]:
+        from lci_py.source.syntax.languages import HEAD_BYTES, detect
+
+        for path in paths:
+            data = self._session.reader.read(path)
+            if data is not None:
+                yield _File(-1, path, detect(path, data[:HEAD_BYTES]), "")
+
+    def _in_file(self, file: _File, data: bytes) -> Iterator[Reference]:
+        try:
+            found = occurrences(data, file.language, self._pattern, name=self._name)
+        except Exception:  # OutOfTime, or what a grammar trips over: one file must not cost the answer the others
+            self.unsearched.append(file.path)
+            return
+        if not found:
+            return
+        stale = self._session.freshness.changed(file.path)
+        # The lines of a changed file are not those of the index.
+        spans = definitions_in(self._session.symbols, file.number) if not stale and file.number >= 0 else []
+        lines = data.split(b"\n")
+        for item in found:
+            text = lines[item.line - 1].decode("utf-8", "replace").removesuffix("\r")
+            if self._is_elsewhere(file.path, item, text):
+                self.elsewhere += 1
+                continue
+            around = _enclosing(spans, item, self._name)
+            place = None
+            if around is not None:
+                place = Place(
+                    around.id, around.name, around.qualified_name, around.kind, file.path, around.line, file.language
+                )
+            yield Reference(file.path, item.line, item.column, item.role, text, file.language, place, stale)
+
+    def _is_elsewhere(self, path: str, item: Occurrence, text: str) -> bool:
+        if self._before is not None:
+            return not self._before.search(text[: item.column - 1])
+        if self._others is None:
+            return False
+        place = (path, item.line)
+        if item.role == "definition":
+            return place in self._others.definitions
+        return item.role == "call" and place in self._others.calls
+
+
+def _qualifier(name: str) -> re.Pattern[str] | None:
+    """What stands before the last part of a name that nothing here has: `json.` before dumps."""
+    *above, _ = _LAST.split(name)
+    if not above or not all(above):
+        return None
+    return re.compile(r"(?<!\w)" + _BETWEEN.join(map(re.escape, above)) + _BETWEEN + "$")
+
+
+def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | None:
+    """The innermost definition around an identifier; what a name defines is not around it."""
+    # Definitions are in the order of their first lines, so the last one that reaches this line is the innermost.
+    for place in range(bisect_right(spans, item.line, key=lambda span: span.line) - 1, -1, -1):
+        span = spans[place]
+        own = item.role == "definition" and span.line == item.line and span.name == name
+        if span.end_line >= item.line and not own:
+            return span
+    return None
+
+
+def _files_with_words(session: Session, name: str, n_files: int) -> list[int]:
+    """Files that hold all words of a name."""
+    import numpy as np
+
+    lexical = session.lexical
+    have = np.ones(n_files, np.bool_)
+    for word in WORD.findall(name):
+        pieces = parts(word)
+        for text in {*map(stem, pieces), *([joined(word)] if len(pieces) > 1 else [])}:
+            term = lexical.term(text)
+            here = np.zeros(n_files, np.bool_)
+            if term is not None:
+                here[lexical.rows("files", term)] = True
+            have &= here
+    return [int(file) for file in np.flatnonzero(have)]

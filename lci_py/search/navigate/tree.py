@@ -1,0 +1,162 @@
+"""The call tree from a name, in either direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from lci_py.errors import UsageError
+from lci_py.search.answer import results
+from lci_py.search.navigate.calls import definitions, nothing, place_filter
+from lci_py.search.navigate.names import groups
+from lci_py.search.navigate.nodes import Nodes, merged, place_of
+from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from lci_py.search.navigate.nodes import Call
+    from lci_py.search.snapshot import Session
+    from lci_py.types.graph import Direction, Place
+    from lci_py.types.search import Filters
+
+#: Levels of a tree at most: JSON of more cannot be read everywhere.
+MAX_DEPTH = 100
+
+
+@dataclass(slots=True, eq=False)
+class _Branch:
+    node: int
+    call: Call | None
+    above: _Branch | None
+    children: list[_Branch] = field(default_factory=list)
+    more: int = 0
+    repeated: bool = False
+    cycle: bool = False
+
+
+def tree(session: Session, request: GraphRequest) -> GraphAnswer:
+    """The call tree of a name, `request.depth` levels deep. What is below a place is shown once, where it comes first
+    (level by level); elsewhere the place is marked.
+
+    Raises:
+        AmbiguousNameError: The name means several definitions, and not every one is asked for.
+        UsageError: The depth is out of range.
+    """
+    if not 1 <= request.depth <= MAX_DEPTH:
+        raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
+    rows = definitions(session, request)
+    if not rows:
+        return replace(nothing(session, "tree", request), direction=request.direction, depth=request.depth)
+    nodes = Nodes(session)
+    grower = _Grower(nodes, request.direction, request.filters)
+    # Overloads and declarations of one thing are one root, as are a type and its constructors.
+    things = [meant.rows for meant in groups(rows)]
+    roots = [_Branch(int(thing[0]["symbol_number"]), None, None) for thing in things]
+    grown = grower.grow(roots, [nodes.asked(thing) for thing in things], request.depth)
+    places = nodes.places(branch.node for branch in grown)
+    finished = _finished(grown, places)
+    branches = tuple(finished[id(root)] for root in roots if id(root) in finished)
+    return GraphAnswer(
+        "tree",
+        request.name,
+        tuple(map(place_of, rows)),
+        results.index_info(session),
+        len(grown) - len(roots),
+        branches=branches,
+        direction=request.direction,
+        depth=request.depth,
+    )
+
+
+class _Grower:
+    """Grows trees level by level."""
+
+    def __init__(self, nodes: Nodes, direction: Direction, filters: Filters) -> None:
+        self._nodes = nodes
+        self._direction: Direction = direction
+        self._filters = filters
+        self._below: dict[int, list[Call]] = {}  # what is shown below a node
+
+    def grow(self, roots: list[_Branch], asked: list[list[int]], depth: int) -> list[_Branch]:
+        """All branches, parents before children.
+
+        Args:
+            roots: One per tree.
+            asked: The nodes that each root stands for.
+            depth: Levels below the roots.
+        """
+        stands_for = {root.node: nodes for root, nodes in zip(roots, asked, strict=True)}
+        every, level = list(roots), roots
+        for below in range(depth, -1, -1):
+            fresh = list(dict.fromkeys(branch.node for branch in level if branch.node not in self._below))
+            known = set(self._below)
+            self._read(fresh, stands_for)
+            following: list[_Branch] = []
+            for branch in level:
+                calls = self._below[branch.node]
+                if not calls:
+                    continue
+                if branch.node in known:
+                    branch.cycle = _is_above(branch)
+                    branch.repeated = not branch.cycle
+                elif not below:
+                    branch.more = len(calls)
+                else:
+                    known.add(branch.node)
+                    branch.children = [_Branch(call.node, call, branch) for call in calls]
+                    following += branch.children
+            every += following
+            level = following
+        return every
+
+    def _read(self, fresh: list[int], stands_for: dict[int, list[int]]) -> None:
+        """Fill in what is below some nodes, all at once."""
+        wanted = [(node, own) for node in fresh for own in stands_for.get(node, [node])]
+        calls = self._nodes.calls_of_each([own for _, own in wanted], self._direction)
+        below: dict[int, dict[int, Call]] = {node: {} for node in fresh}
+        passes = self._passing(call.node for each in calls for call in each)
+        for (node, _), each in zip(wanted, calls, strict=True):
+            for call in each:
+                if passes(call.node):
+                    known = below[node].get(call.node)
+                    below[node][call.node] = merged(known, call) if known else call
+        self._below |= {node: list(found.values()) for node, found in below.items()}
+        for node in fresh:
+            # Callees in the order of the calls; callers by path and place, which is that of the numbers.
+            self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
+
+    def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
+        """Whether each of some nodes is to be shown."""
+        if not self._filters:
+            return lambda _: True  # a tree's last level is only counted: its places are not needed
+        passes = place_filter(self._filters)
+        shown = {node for node, place in self._nodes.places(nodes).items() if passes(place)}
+        return shown.__contains__
+
+
+def _is_above(branch: _Branch) -> bool:
+    above = branch.above
+    while above is not None and above.node != branch.node:
+        above = above.above
+    return above is not None
+
+
+def _finished(grown: list[_Branch], places: dict[int, Place]) -> dict[int, Branch]:
+    """The branches as values, by the id of the object they are made of. From the last up: without recursion."""
+    found: dict[int, Branch] = {}
+    for branch in reversed(grown):
+        call = branch.call
+        if branch.node in places:
+            found[id(branch)] = Branch(
+                places[branch.node],
+                call.lines if call else (),
+                call.step_name if call else "",
+                call.confidence if call else 1.0,
+                call.ambiguous if call else False,
+                tuple(found[id(child)] for child in branch.children if id(child) in found),
+                branch.more,
+                branch.repeated,
+                branch.cycle,
+            )
+    return found

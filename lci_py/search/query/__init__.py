@@ -1,0 +1,1 @@
+"""A query as text, as a plan, as weights and rewrites. Pure functions."""

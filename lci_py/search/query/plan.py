@@ -1,0 +1,157 @@
+"""The plan of a multiview query: a value that is part of the answer, the same for the same query, flags and index."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lci_py.search.query.rewrites import NO_WORDING
+from lci_py.search.query.weights import LIVE
+from lci_py.search.ranking.fusion import SIGNAL_VIEW
+from lci_py.source.text.words import STOPWORDS
+from lci_py.types.search import VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lci_py.search.query.rewrites import Wording
+    from lci_py.search.query.text import TextQuery
+    from lci_py.search.query.weights import Ranking
+    from lci_py.types.search import Filters, View
+
+INTENTS = ("fast_exact", "balanced_hybrid", "ambiguous_multiquery", "structured_filter_heavy")
+#: What is tried, in this order, until something answers: the three views, among what passes the filters if there are
+#: any; the same with less required of the text; meaning alone; an answer that says which views are missing.
+LADDER = ("strict_filter", "hybrid", "relaxed_lexical", "dense_only", "degraded")
+#: The part of a time budget that the views have; the rest is for merging them and for showing results.
+RETRIEVAL = 0.8
+#: A view with less than this part of the weights is waited for half as long: little would be lost.
+MINOR = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a multiview query is answered.
+
+    Attributes:
+        intent: One of INTENTS.
+        ranking: Name of the ranking that the weights are of.
+        weights: Signal to weight.
+        factors: Name to multiplier.
+        saturation: Multiplier of a file's every further result.
+        budgets: View to milliseconds, from the start of the query on; empty without --budget-ms.
+        rewrites: Other wordings that are looked up besides.
+        filters: The constraints that narrow the candidates first: field to values.
+        expand: Hops around the results.
+        near: The place that results are preferred around, None for none.
+        ladder: The steps of the retrieval, in the order they are tried.
+        rung: The step that answered; None if none did, or as long as that is not known.
+        relaxed: What was given up for an answer, in words.
+    """
+
+    intent: str
+    ranking: str
+    weights: dict[str, float]
+    factors: dict[str, float]
+    saturation: float
+    budgets: dict[View, float]
+    rewrites: tuple[str, ...]
+    filters: dict[str, tuple[str, ...]]
+    expand: int
+    near: str | None
+    ladder: tuple[str, ...]
+    rung: str | None = None
+    relaxed: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        # Copies: the weights are those of every other query, too.
+        own = {name: dict(value) if isinstance(value, dict) else value for name, value in fields.items()}
+        return {**own, "views": list(VIEWS), "context": "graph"}
+
+
+def plan(
+    query: TextQuery,
+    filters: Filters,
+    *,
+    expand: int = 0,
+    near: str | None = None,
+    ranking: Ranking = LIVE,
+    budget_ms: int | None = None,
+    strict: bool = False,
+    wording: Wording = NO_WORDING,
+) -> Plan:
+    """Choose how a query is answered, by its form and its filters.
+
+    Args:
+        query: The text, without `field:value` terms.
+        filters: Of the flags and the query together.
+        expand: Hops around the results.
+        near: A place that results are preferred around.
+        ranking: Whose weights count.
+        budget_ms: Milliseconds for the whole retrieval, None for as long as it takes.
+        strict: Whether the text must be taken as it is.
+        wording: What the index's vocabulary says of the query.
+    """
+    fields = ((name, getattr(filters, name)) for name in filters.__slots__)
+    given = {field: tuple(values) for field, values in fields if values}
+    chosen = intent(query, len(given), wording.lacking)
+    return Plan(
+        intent=chosen,
+        ranking=ranking.name,
+        weights=ranking.weights[chosen],
+        factors=ranking.factors,
+        saturation=ranking.saturation,
+        budgets=budgets(budget_ms, ranking.weights[chosen]),
+        rewrites=tuple(rewrite.text for rewrite in wording.rewrites),
+        filters=given,
+        expand=expand,
+        near=near,
+        ladder=ladder(filtered=bool(given), strict=strict),
+    )
+
+
+def ladder(*, filtered: bool, strict: bool) -> tuple[str, ...]:
+    """The steps of a query. Filters are never dropped, so that one with filters has no other hybrid step."""
+    left_out = {"hybrid" if filtered else "strict_filter", "relaxed_lexical" if strict else ""}
+    return tuple(step for step in LADDER if step not in left_out)
+
+
+def parts(weights: Mapping[str, float]) -> dict[View, float]:
+    """How much of the weights is each view's: they add up to 1, or are 0 if no view has a weight."""
+    sums = {
+        view: math.fsum(weight for name, weight in weights.items() if SIGNAL_VIEW.get(name) == view) for view in VIEWS
+    }
+    total = math.fsum(sums.values())
+    return {view: weight / total if total else 0.0 for view, weight in sums.items()}
+
+
+def budgets(budget_ms: int | None, weights: Mapping[str, float]) -> dict[View, float]:
+    """How many milliseconds after the start of the query each view must have answered; empty without a budget.
+
+    The views run side by side, so that each may use the whole time; only one that adds little is given up earlier.
+    """
+    if budget_ms is None:
+        return {}
+    whole = budget_ms * RETRIEVAL
+    return {view: round(whole if part >= MINOR else whole / 2, 3) for view, part in parts(weights).items()}
+
+
+def intent(query: TextQuery, fields: int = 0, lacking: Sequence[str] = ()) -> str:
+    """One of INTENTS: mostly filters, a lone name, a few words that could mean much, or a question in words.
+
+    Args:
+        query: The text, without `field:value` terms.
+        fields: Filter fields that are given, by flags or in the query.
+        lacking: Words of the query that the index does not have.
+    """
+    names = bool(query.identifiers)
+    said = sum(word.lower() not in STOPWORDS for word in query.words)
+    if fields > 1 or (fields == 1 and said <= 2 and not names and not query.phrases):
+        return "structured_filter_heavy"
+    names_only = names and len(query.words) == len(query.identifiers) <= 3
+    lone = len(query.words) == 1 and not lacking  # a lone word is a name, unless nothing has it
+    if query.phrases or names_only or lone:
+        return "fast_exact"
+    return "ambiguous_multiquery" if lacking or (said <= 3 and not names) else "balanced_hybrid"

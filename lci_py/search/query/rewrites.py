@@ -1,0 +1,259 @@
+"""Other wordings of a query: at most three, each of one of its words, or two, in forms that the index has.
+
+A rewrite adds terms of less weight to those of the query, and takes none away. docs/ranking.md says what that gains.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lci_py.errors import IndexError_
+from lci_py.source.text.morphology import forms
+from lci_py.source.text.words import STOPWORDS, WORD, joined, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lci_py.index.shards.abbreviations import Related, RelatedTerms
+    from lci_py.index.shards.bm25 import LexicalIndex
+    from lci_py.search.degraded import Extras
+    from lci_py.search.query.text import TextQuery
+    from lci_py.search.snapshot import Session
+
+#: Rewrites of a query, and words that each adds.
+MOST, MOST_FORMS = 3, 2
+#: What an added term counts beside the query's own: of the weight of the word that it stands for.
+FORM_WEIGHT, RELATED_WEIGHT = 0.4, 0.4
+#: A form counts if it stands in a name, or in this part of the chunks that hold the word.
+LEAST_FORM = 0.1
+#: Files that must agree on an abbreviation; in one file alone, declarations.
+LEAST_FILES, LEAST_DECLARED = 2, 3
+#: Letters of a beginning (config of configuration) that one comment vouches for.
+LEAST_CLIPPED = 4
+#: An abbreviation counts if it has this part of the evidence of the best one of the same word.
+LEAST_SHARE = 0.2
+#: And this part of the chunks that hold the short form: otherwise it is a word of its own.
+LEAST_PART = 0.01
+#: How much of a match a name is that two words spell in another form or order, for the symbolic view.
+JOINED_WEIGHT = 0.6
+#: Words that mean something, of a query whose neighbours are joined: of a long question most pairs are chance.
+MOST_JOINED = 5
+#: Words of a query that are looked up at all.
+MOST_WORDS = 50
+#: Terms that begin alike are listed rather than looked up one by one, if they have these letters in common and are few.
+_LEAST_PREFIX, _MOST_NEAR = 3, 500
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Another wording of a word of a query, or of two that stand together.
+
+    Attributes:
+        text: What a person is shown, such as `resolution ~ resolver (morphology)`.
+        terms: Terms of the index, and what each counts.
+        spelled: Names for the symbolic view, joined, and how much of a match each is.
+    """
+
+    text: str
+    terms: tuple[tuple[str, float], ...] = ()
+    spelled: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What the vocabulary of an index says of a query.
+
+    Attributes:
+        rewrites: Other wordings, at most `MOST`.
+        lacking: Stems of the query's words that the index does not have, in the order of the text.
+    """
+
+    rewrites: tuple[Rewrite, ...] = ()
+    lacking: tuple[str, ...] = ()
+
+
+#: Of a query of which nothing is known.
+NO_WORDING = Wording()
+
+
+def look_up(session: Session, query: TextQuery, extras: Extras, *, wait: bool = True) -> Wording:
+    """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it.
+
+    Args:
+        session: Whose index.
+        query: The query.
+        extras: Notes if the repository's abbreviations cannot be read.
+        wait: For the shard's turn, which a view that is late still has; False where time is short.
+    """
+    turn = session.turns["bm25"]
+    if not turn.acquire(blocking=wait):
+        return NO_WORDING  # the view says that it is late
+    try:
+        index = session.lexical
+        found = extras.ask("related", lambda: wording(query, index, session.related))
+        return wording(query, index, None) if found is None else found
+    except IndexError_:
+        extras.errors.pop("related", None)  # it was the lexical shard, and its view says so
+        return NO_WORDING
+    finally:
+        turn.release()
+
+
+def wording(query: TextQuery, index: LexicalIndex, related: RelatedTerms | None) -> Wording:
+    """Look a query's words up. What is written as a name or in quotes is meant as it stands, and has no rewrite.
+
+    Args:
+        query: The query.
+        index: The vocabulary. What it does not have is no rewrite.
+        related: Abbreviations that the repository uses, if that is known.
+    Raises:
+        DamagedIndexError: A shard is not what was written.
+    """
+    own = dict(query.terms)
+    seen = _Vocabulary(index)
+    words = _prose(query)
+    if len(words) > MOST_WORDS:
+        return NO_WORDING  # a pasted text says enough
+    stems = [term for term in dict.fromkeys(map(stem, words)) if term in own]
+    found = _joined(words, seen) if 1 < len(words) <= MOST_JOINED else []
+    # The rarest first, since there another form finds the most.
+    for term in sorted(stems, key=seen.content):
+        if len(found) == MOST:
+            break
+        made = _rewrite(term, own, seen, related)
+        if made is not None:
+            found.append(made)
+    return Wording(tuple(found), tuple(term for term in stems if not seen.content(term)))
+
+
+def rewritten(query: TextQuery, rewrites: Sequence[Rewrite]) -> TextQuery:
+    """The query with the terms and names that the rewrites add; its own keep their weights."""
+    if not rewrites:
+        return query
+    own = dict(query.terms)
+    terms = dict(own)
+    spelled = dict(query.spelled)
+    for rewrite in rewrites:
+        for term, weight in rewrite.terms:
+            terms.setdefault(term, weight)
+        for name, weight in rewrite.spelled:
+            spelled[name] = max(spelled.get(name, 0.0), weight)
+    forms = tuple(term for term in terms if term not in own)
+    return replace(query, terms=tuple(terms.items()), forms=forms, spelled=tuple(spelled.items()))
+
+
+class _Vocabulary:
+    """Which terms there are, and how many chunks and definitions hold one; what is dead does not count."""
+
+    def __init__(self, index: LexicalIndex) -> None:
+        self._index = index
+        self._known: dict[tuple[str, str], int] = {}
+        self._forms: dict[str, list[str]] = {}
+
+    def forms(self, word: str) -> list[str]:
+        """The other forms of a stem that the index has."""
+        if word not in self._forms:
+            self._forms[word] = self.have(forms(word))
+        return self._forms[word]
+
+    def have(self, terms: Sequence[str]) -> list[str]:
+        """Those of some terms that the index has, in the order given. They are cheap to find if they begin alike."""
+        first, last = min(terms, default=""), max(terms, default="")
+        same = next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))
+        near = self._index.starting(first[:same], _MOST_NEAR) if same >= _LEAST_PREFIX else None
+        if near is None:
+            return [term for term in terms if self._index.term(term) is not None]
+        return [term for term in terms if term in near]
+
+    def content(self, term: str) -> int:
+        return self._of("content", term)
+
+    def names(self, term: str) -> int:
+        return self._of("names", term)
+
+    def _of(self, field: str, term: str) -> int:
+        found = self._known.get((field, term))
+        if found is None:
+            known = self._index.term(term)
+            found = self._known[field, term] = 0 if known is None else self._index.frequency(field, known)
+        return found
+
+    def informs(self, term: str) -> float:
+        """The inverse document frequency that BM25 has for the term."""
+        rows, count = len(self._index.chunk_unit), self.content(term)
+        return math.log(1.0 + (rows - count + 0.5) / (count + 0.5))
+
+
+def _prose(query: TextQuery) -> list[str]:
+    """The words that say something and are not written as a name, in lower case and in the order of the text."""
+    meant = {*query.identifiers, *(word for phrase in query.phrases for word in WORD.findall(phrase))}
+    return [word.lower() for word in query.words if word not in meant and word.lower() not in STOPWORDS]
+
+
+def _joined(words: list[str], seen: _Vocabulary) -> list[Rewrite]:
+    """The names that two neighbours spell in another form or order (`parse config`, ConfigParser), as one rewrite."""
+    spelled: dict[str, None] = {}
+    texts = []
+    for first, second in itertools.pairwise(words):
+        heads, tails = _spellings(first, seen), _spellings(second, seen)
+        names = [one + other for one in heads for other in tails if one + other != joined(first + second)]
+        turned = [other + one for one in heads for other in tails]
+        found = [name for some in (names, turned) for name in seen.have(list(dict.fromkeys(some))) if seen.names(name)]
+        if found:
+            spelled.update(dict.fromkeys(found))
+            texts.append(f"{first} {second} ~ {', '.join(found)}")
+    if not spelled:
+        return []
+    return [Rewrite(f"{' · '.join(texts)} (joined)", (), tuple((name, JOINED_WEIGHT) for name in spelled))]
+
+
+def _spellings(word: str, seen: _Vocabulary) -> list[str]:
+    """Forms of a word as a name may have them: itself, without its ending, and those that the index has."""
+    own = stem(word)
+    other = [form for form in seen.forms(own) if seen.names(form)][:MOST_FORMS]
+    # A stem may lack its last e, which a name has: parse, resolve.
+    return list(dict.fromkeys(map(joined, (word, own, f"{own}e", *other, *(f"{form}e" for form in other)))))
+
+
+def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: RelatedTerms | None) -> Rewrite | None:
+    kinds = {"morphology": _forms(term, own, seen), "this repository": _abbreviations(term, own, seen, related)}
+    weights = {"morphology": FORM_WEIGHT, "this repository": RELATED_WEIGHT}
+    terms: dict[str, float] = {}
+    for kind, found in kinds.items():
+        for form in found:
+            # A form that is rarer than the word asked for must not count more than it for that.
+            ratio = seen.informs(term) / seen.informs(form) if seen.content(term) else 1.0
+            terms.setdefault(form, round(own[term] * weights[kind] * min(1.0, ratio), 6))
+    if not terms:
+        return None
+    texts = [f"{', '.join(found)} ({kind})" for kind, found in kinds.items() if found]
+    return Rewrite(f"{term} ~ {' · '.join(texts)}", tuple(terms.items()))
+
+
+def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
+    """Other forms that the index has, first those that most names have."""
+    least = max(1.0, LEAST_FORM * seen.content(term))
+    found = [form for form in seen.forms(term) if form not in own and (seen.content(form) >= least or seen.names(form))]
+    return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
+
+
+def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related: RelatedTerms | None) -> list[str]:
+    """What the repository shortens the word to, or what it is short for."""
+    found = []
+    for pair in related.of(term) if related is not None else ():
+        other = pair.long if pair.short == term else pair.short
+        if other not in own and seen.content(other) and _vouched(pair, seen.content(pair.short)):
+            found.append((-pair.declared - pair.told, other))
+    best = min(found, default=(0, ""))[0]
+    return [other for support, other in sorted(found) if support <= LEAST_SHARE * best][:MOST_FORMS]
+
+
+def _vouched(pair: Related, chunks: int) -> bool:
+    """Whether there is evidence enough that a pair means the same, where so many chunks hold the short form."""
+    if pair.told and len(pair.short) >= LEAST_CLIPPED and pair.long.startswith(pair.short):
+        return True
+    enough = pair.files >= LEAST_FILES or pair.declared >= LEAST_DECLARED
+    return enough and pair.declared + pair.told >= LEAST_PART * chunks

@@ -1,0 +1,96 @@
+"""Read a query: words, quoted phrases, `field:value` terms. No mode is chosen here, and no ranking."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lci_py.errors import UsageError
+from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lci_py.types.search import Filters
+
+FIELDS = ("kind", "name", "path", "lang", "parent", "file")
+_PHRASE = re.compile(r'"([^"]+)"')
+_TERM = re.compile(r'(?:(?P<field>[a-z]+):)?(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+))')
+#: A word that looks like code rather than prose: it has an inner capital, an underscore, a digit or `()` after it.
+_IDENTIFIER = re.compile(r"^(?:\w*[a-z0-9][A-Z]\w*|\w*[^\W_]_\w*|_+\w+|[A-Z]{2,}\w*|\w*\d\w*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """A query for the dense and lexical views."""
+
+    text: str  # what is embedded: the query without quotation marks
+    phrases: tuple[str, ...]  # must occur verbatim
+    words: tuple[str, ...]  # as written
+    terms: tuple[tuple[str, float], ...]  # lexical terms and weights; stop words left out unless nothing else is left
+    identifiers: tuple[str, ...]  # words that look like code, in the order of the text
+    forms: tuple[str, ...] = ()  # other stems of its words, which rewrites add
+    spelled: tuple[tuple[str, float], ...] = ()  # names that rewrites add for the symbolic view, joined, and weights
+
+
+def read_text(text: str) -> TextQuery:
+    """Split a query for ranking by text."""
+    phrases = tuple(phrase for phrase in _PHRASE.findall(text) if phrase.strip())
+    plain = text.replace('"', " ")
+    words = tuple(WORD.findall(plain))
+    kept = [word for word in words if word.lower() not in STOPWORDS] or list(words)
+    weights: dict[str, float] = {}
+    for word in kept:
+        pieces = parts(word)
+        for piece in pieces:
+            if len(pieces) > 1 and len(piece) == 1:
+                continue  # the `e` of `e_mail` says nothing alone
+            weights[stem(piece)] = weights.get(stem(piece), 0.0) + 1.0
+        if len(pieces) > 1:
+            weights[joined(word)] = weights.get(joined(word), 0.0) + 1.5
+    # Words that stand together in prose may be one identifier in code: "connection pool", ConnectionPool.
+    for first, second in itertools.pairwise(kept):
+        compound = joined(first + second)
+        if compound not in weights and len(compound) <= 40:
+            weights[compound] = 0.7
+    identifiers = tuple(dict.fromkeys(word for word in words if _IDENTIFIER.match(word)))
+    return TextQuery(plain.strip(), phrases, words, tuple(weights.items()), identifiers)
+
+
+def read_symbolic(text: str, filters: Filters) -> Filters:
+    """A symbolic query as filters: `field:value` terms, and bare names, which are globs on the symbol's name.
+
+    Raises:
+        UsageError: A term names a field that does not exist.
+    """
+    found: dict[str, list[str]] = {}
+    for match in _TERM.finditer(text):
+        field = match["field"]
+        value = match["quoted"] if match["quoted"] is not None else match["plain"]
+        if field is None:
+            field = "name"
+        elif field not in FIELDS:
+            raise UsageError(f"unknown field {field!r} in the query", hint=f"fields are: {', '.join(FIELDS)}")
+        if not value:
+            raise UsageError(f"{field}: has no value", hint=f"write {field}:VALUE")
+        found.setdefault(field, []).append(value)
+    return merge(filters, found)
+
+
+def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
+    """Take known `field:value` terms out of a multiview query: (the text left, filters)."""
+    found: dict[str, list[str]] = {}
+
+    def take(match: re.Match[str]) -> str:
+        found.setdefault(match[1], []).append(match[2] or match[3])
+        return " "
+
+    rest = re.sub(rf"(?<!\S)({'|'.join(FIELDS)}):(?:\"([^\"]+)\"|(\S+))", take, text)
+    return (rest.strip(), merge(filters, found)) if found else (text, filters)
+
+
+def merge(filters: Filters, found: Mapping[str, Sequence[str]]) -> Filters:
+    """Filters with more values; those of one field are alternatives, whether a flag or the query gives them."""
+    return replace(filters, **{field: (*getattr(filters, field), *values) for field, values in found.items()})

@@ -1,0 +1,1 @@
+"""Signals of candidates, and their merging into one ranking."""

@@ -1,0 +1,185 @@
+"""Merge the views of a multiview query into one ranking. docs/ranking.md states the rule; nothing else ranks.
+
+Every signal is in [0, 1] over the candidates of the query. It is weighted by the plan, added up, multiplied by the
+factors that apply, and damped for each further result of the same file.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lci_py.search.ranking.same_file import depths
+from lci_py.types.search import VIEWS, Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.search.query.plan import Plan
+    from lci_py.types.search import View
+
+#: Which sub-index a signal comes from, for `mode_source`; None is for what belongs to no view.
+SIGNAL_VIEW: dict[str, View | None] = {
+    "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
+    "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "hub": None, "near": None, "graph": None,
+}  # fmt: skip
+#: The signal that lifts (`neighbours`), unlike the others, which add up.
+GRAPH = "graph"
+#: What is lifted stays below the best result without a lift, by this factor.
+BELOW = 0.999
+
+
+class Candidates(NamedTuple):
+    """What is ranked, and everything that is known of it.
+
+    Attributes:
+        units: [n] unit numbers, ascending.
+        files: [n] the file of each.
+        signals: Name to [n] values in [0, 1].
+        factors: Name to [n], where it applies.
+        found: [n] whether a view has it among its hits; None for all. The others are candidates only for being lifted.
+    """
+
+    units: NDArray[np.int64]
+    files: NDArray[np.int32]
+    signals: dict[str, NDArray[np.float32]]
+    factors: dict[str, NDArray[np.bool_]]
+    found: NDArray[np.bool_] | None = None
+
+
+def joined(found: Candidates, others: Candidates) -> Candidates:
+    """What the views found and what only the graph did, as one: no unit is in both."""
+    units = np.concatenate((found.units, others.units))
+    order = np.argsort(units, kind="stable")
+    return Candidates(
+        units[order],
+        np.concatenate((found.files, others.files))[order],
+        {name: np.concatenate((found.signals[name], others.signals[name]))[order] for name in found.signals},
+        {name: np.concatenate((found.factors[name], others.factors[name]))[order] for name in found.factors},
+        (np.arange(len(units)) < len(found.units))[order],
+    )
+
+
+class Fused(NamedTuple):
+    """One merged result; the steps of its score add up to it."""
+
+    unit: int
+    score: float
+    source: View
+    steps: tuple[Step, ...]
+
+
+class Ranked:
+    """A ranking of candidates, best first; ties by unit number, which follows path, then line. Candidates without a
+    score above 0 are left out. What makes a score is worked out for who asks."""
+
+    def __init__(self, candidates: Candidates, plan: Plan) -> None:
+        self._candidates, self._plan = candidates, plan
+        self._names = [name for name in sorted(candidates.signals) if plan.weights.get(name) and name != GRAPH]
+        self._total = total = self._lifted(self._sums())
+        place = np.flatnonzero(total > 0)
+        # Units ascend, so that a stable order has them in it where scores tie.
+        own = total[place]
+        order = np.argsort(-np.round(own, 9), kind="stable")
+        depth = np.empty_like(place)
+        depth[order] = depths(candidates.files[place[order]])
+        scores = np.round(own * plan.saturation**depth, 9).astype(np.float64)
+        order = np.argsort(-scores, kind="stable")
+        self._place, self._depth = place[order], depth[order]
+        self.scores = scores[order]
+
+    def _sums(self) -> NDArray[np.float64]:
+        """The weighted signals, times the factors: [n]."""
+        candidates, plan = self._candidates, self._plan
+        total = np.zeros(len(candidates.units))
+        if self._names:
+            parts = np.array([candidates.signals[name] for name in self._names], np.float64)
+            parts *= np.array([plan.weights[name] for name in self._names])[:, None]
+            # Rounded, so that the order of float additions on another machine cannot swap two results.
+            for part in np.round(parts, 9, out=parts):
+                total += part
+        for name, applies in candidates.factors.items():
+            total = np.where(applies, total * plan.factors.get(name, 1.0), total)
+        return total
+
+    def _lifted(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sums with what the graph adds: [n], 0 for what neither a view nor the graph has found."""
+        candidates, plan = self._candidates, self._plan
+        own = total if candidates.found is None else np.where(candidates.found, total, 0.0)
+        near, weight = candidates.signals.get(GRAPH), plan.weights.get(GRAPH, 0.0)
+        if near is None or not weight or not len(own):
+            return own
+        added = weight * near.astype(np.float64)
+        for name, applies in candidates.factors.items():
+            added = np.where(applies, added * plan.factors.get(name, 1.0), added)
+        bound = np.maximum(own, BELOW * own.max())
+        return np.where(near > 0, np.maximum(own, np.minimum(total + np.round(added, 9), bound)), own)
+
+    @property
+    def units(self) -> NDArray[np.int64]:
+        """[n] unit numbers, best first."""
+        return self._candidates.units[self._place]
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def head(self, limit: int) -> list[Fused]:
+        """The first `limit` results."""
+        return self._items(0, max(0, limit))
+
+    def find(self, unit: int) -> tuple[int, Fused] | None:
+        """The rank (from 0) and the result of a unit, None if it is not ranked."""
+        found = np.flatnonzero(self.units == unit)
+        return (int(found[0]), self._items(int(found[0]), int(found[0]) + 1)[0]) if len(found) else None
+
+    def _items(self, first: int, stop: int) -> list[Fused]:
+        places, candidates = self._place[first:stop], self._candidates
+        columns = zip(
+            candidates.units[places].tolist(),
+            self.scores[first:stop].tolist(),
+            self._total[places].tolist(),
+            self._depth[first:stop].tolist(),
+            *(candidates.signals[name][places].tolist() for name in self._names),
+            strict=True,
+        )
+        lifts = candidates.signals[GRAPH][places].tolist() if GRAPH in candidates.signals else [0.0] * len(places)
+        applied = [(name, where[places].tolist()) for name, where in candidates.factors.items()]
+        return [
+            self._item(row, lift, [name for name, where in applied if where[i]])
+            for i, (row, lift) in enumerate(zip(columns, lifts, strict=True))
+        ]
+
+    def _item(self, row: tuple[Any, ...], near: float, factors: list[str]) -> Fused:
+        """A result, from its unit, score, sum, depth and signals, what the graph says of it, and the factors."""
+        plan = self._plan
+        unit, score, lifted, depth, *values = row
+        steps = []
+        for name, value in zip(self._names, values, strict=True):
+            weight = plan.weights[name]
+            if adds := round(weight * value, 9):
+                steps.append(Step(name, SIGNAL_VIEW[name], value, weight, adds))
+        source = _source(steps)
+        # `sum` adds floats in another way from Python 3.12 on.
+        total = math.fsum(step.adds for step in steps)
+        for name in factors:
+            if (factor := plan.factors.get(name)) is not None:
+                steps.append(Step(name, None, None, factor, total * (factor - 1)))
+                total *= factor
+        if (lift := lifted - total) > 1e-9:
+            steps.append(Step(GRAPH, None, near, plan.weights[GRAPH], lift))
+            total += lift
+        if depth:
+            factor = plan.saturation**depth
+            steps.append(Step("same_file", None, None, factor, total * (factor - 1)))
+        return Fused(unit, score, source, tuple(steps))
+
+
+def _source(steps: list[Step]) -> View:
+    """The view with the largest contribution; a tie goes dense > bm25 > symbolic."""
+    sums = dict.fromkeys(VIEWS, 0.0)
+    for step in steps:
+        if step.view is not None:
+            sums[step.view] += step.adds
+    return max(VIEWS, key=sums.__getitem__)

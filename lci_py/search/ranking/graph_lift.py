@@ -1,0 +1,150 @@
+"""The graph as a prior: what the best places call, what calls them, and their relatives count more.
+
+A question often describes one place and wants another, to which the first leads (docs/ranking.md#graph). Bounded: only
+the best places count as seeds, a place with many neighbours says little of each, and no neighbour is lifted above the
+best result that was found without the graph (`fusion.Ranked`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lci_py.callgraph.edges import confidence
+from lci_py.index.shards.graph import CALLS, INHERITS
+from lci_py.index.shards.unit_columns import UNIT_KINDS
+from lci_py.types.search import TYPE_KINDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.index.shards.unit_columns import UnitTable
+
+#: Results, the best before the graph is asked, whose neighbours are lifted.
+SEEDS = 10
+#: Kind of edge, whether it leads into the seed, and what it is worth.
+RELATIONS = ((CALLS, False, 1.0), (CALLS, True, 0.5), (INHERITS, False, 0.5), (INHERITS, True, 0.5))
+#: Neighbours of one seed in one relation; the surest of more.
+MOST = 40
+
+
+class Neighbours(NamedTuple):
+    """Units around the seeds."""
+
+    units: NDArray[np.int64]  # [n], ascending
+    values: NDArray[np.float32]  # [n] in (0, 1]
+
+
+def neighbours(
+    graph: GraphIndex, table: UnitTable, seeds: NDArray[np.int64], scores: NDArray[np.float64]
+) -> Neighbours:
+    """What is one call or one step of inheritance away from the seeds.
+
+    A neighbour's value is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times
+    the edge's confidence times the relation's worth, over the cube root of how many neighbours the seed has in that
+    relation; at most 1.
+
+    Args:
+        graph: The graph.
+        table: Facts about the units, of the same numbering.
+        seeds: [n] units, the best first.
+        scores: [n] > 0, descending.
+    Raises:
+        DamagedIndexError: The graph's arrays do not fit together.
+    """
+    if not len(seeds):
+        return Neighbours(np.zeros(0, np.int64), np.zeros(0, np.float32))
+    group, node, step = _edges(graph, *_nodes(table, seeds), len(seeds))
+    seed = group % len(seeds)
+    unit = _units(graph, table.unit_of_symbol(graph.n_symbols), node)
+    kept = (unit >= 0) & (unit != seeds[seed])
+    group, unit, sure = _distinct(group[kept], unit[kept], _confidences()[step[kept]])
+    counts = np.bincount(group, minlength=len(seeds) * len(RELATIONS))
+    place = np.arange(len(group)) - (np.cumsum(counts) - counts)[group]
+    near = place < MOST
+    group, unit, sure = group[near], unit[near], sure[near]
+    worth = np.array([worth for _, _, worth in RELATIONS])[group // len(seeds)]
+    values = (scores / scores[0])[group % len(seeds)] * sure * worth / np.cbrt(counts[group])
+    units, places = np.unique(unit, return_inverse=True)
+    sums = np.bincount(places, values, minlength=len(units))
+    return Neighbours(units, np.minimum(sums, 1).astype(np.float32))
+
+
+def _nodes(table: UnitTable, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The nodes that stand for the seeds, as (place among the seeds, node): their definitions, and what is in a type.
+    A block has none: what it calls, its file calls, and that may be anything."""
+    owners, inside = [], []
+    for place, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
+        stop = _end(table, unit) if kind in _TYPES else unit + 1
+        owners.append(np.full(stop - unit, place))
+        inside.append(np.arange(unit, stop))
+    owner = np.concatenate(owners)
+    symbols = table.symbol[np.concatenate(inside)].astype(np.int64)
+    return owner[symbols >= 0], symbols[symbols >= 0]
+
+
+_TYPES = frozenset(code for code, kind in enumerate(UNIT_KINDS) if kind in TYPE_KINDS)
+
+
+def _end(table: UnitTable, unit: int) -> int:
+    """Where the units in a type end. They are in the order of their lines: what is in a type follows it."""
+    start, most = unit + 1, 64
+    while True:
+        stop = min(start + most, len(table))
+        beyond = (table.file[start:stop] != table.file[unit]) | (table.line[start:stop] > table.end_line[unit])
+        if len(out := np.flatnonzero(beyond)) or stop == len(table):
+            return start + int(out[0]) if len(out) else stop
+        start, most = stop, 2 * most
+
+
+def _edges(
+    graph: GraphIndex, owners: NDArray[np.int64], nodes: NDArray[np.int64], n_seeds: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+    """The edges of the nodes in all relations, as (group, other end, step): the group is relation * seeds + seed."""
+    inner, outer = graph.lambdas_in(nodes)
+    found = []
+    for incoming in (False, True):
+        asked, groups, kinds = [], [], []
+        for relation, (kind, into, _) in enumerate(RELATIONS):
+            if into == incoming:
+                inside = kind == CALLS and not into  # what an anonymous function calls, is called by what is around it
+                for own, some in ((owners, nodes), (owners[outer], inner))[: 1 + inside]:
+                    asked.append(some)
+                    groups.append(own + relation * n_seeds)
+                    kinds.append(np.full(len(some), kind, np.uint8))
+        edges = graph.edges(np.concatenate(asked), np.concatenate(kinds), incoming=incoming)
+        found.append((np.concatenate(groups)[edges.origin], edges.node, edges.step))
+    group, node, step = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return group, node, step
+
+
+def _units(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The unit of each node, -1 for a file or a definition that is a part of another's text; an anonymous function is
+    that of the definition around it."""
+    symbols = nodes.astype(np.int64)
+    anonymous = symbols >= graph.n_symbols + graph.n_files
+    symbols[anonymous] = graph.lambda_symbol[symbols[anonymous] - graph.n_symbols - graph.n_files]
+    known = (symbols >= 0) & (symbols < graph.n_symbols)
+    return np.where(known, unit_of[np.where(known, symbols, 0)], -1) if len(unit_of) else np.full(len(nodes), -1)
+
+
+def _distinct(
+    group: NDArray[np.int64], unit: NDArray[np.int64], sure: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Each pair once, with the surest of its edges; by group, the surest first, then by unit."""
+    order = np.lexsort((-sure, unit, group))
+    group, unit, sure = group[order], unit[order], sure[order]
+    first = np.ones(len(group), np.bool_)
+    first[1:] = (group[1:] != group[:-1]) | (unit[1:] != unit[:-1])
+    group, unit, sure = group[first], unit[first], sure[first]
+    order = np.lexsort((-sure, group))  # stable: the units of equal ones ascend
+    return group[order], unit[order], sure[order]
+
+
+@lru_cache(maxsize=1)
+def _confidences() -> NDArray[np.float64]:
+    """By step: [256]."""
+    return np.array([confidence(step) for step in range(256)])

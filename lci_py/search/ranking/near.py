@@ -1,0 +1,247 @@
+"""`--near FILE[:LINE]`: how close every candidate is to a place, in the graph first, then in the folder tree.
+
+docs/ranking.md states the rule. What is near is bounded: a place with many neighbours of one kind has none, as it says
+nothing of any of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lci_py.errors import BadPathError, DamagedIndexError, UsageError
+from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
+from lci_py.index.shards.unit_owners import definitions_at, line_count, units_of
+from lci_py.source.repository.paths import relative_to_root
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.search.snapshot import Session
+
+#: Hops that are walked.
+HOPS = 3
+#: Neighbours of one node, by one kind of edge in one direction: if it has more, they do not count.
+FAN = 20
+#: Nodes that are reached: a hop that leads to more is not taken.
+MOST = 2_000
+#: Closeness of what is 0, 1, … hops away, and of what is not reached. What the place calls is as close as the place.
+BY_HOP = np.array([1.0, 1.0, 0.5, 0.25, 0.0], np.float32)
+#: Times this, where not the unit itself is reached, but something in its file; and where its file is by imports.
+BESIDE, IMPORTED = 0.9, 0.5
+#: Closeness of what is in the same folder; less with every step up or down from there. Below every hop.
+FOLDER = 0.1
+#: A line may be followed by a column, as compilers and `lci refs --paths` print it.
+_LINE = re.compile(r"(.+?):([0-9]{1,9})(?::[0-9]{1,9})?", re.ASCII | re.DOTALL)
+
+
+class Place(NamedTuple):
+    """A file of the index, or a line of one."""
+
+    file: int
+    path: str
+    line: int | None
+
+    def __str__(self) -> str:
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
+
+class Near:
+    """What is close to a place."""
+
+    def __init__(self, session: Session, place: Place) -> None:
+        """
+        Args:
+            session: Whose graph is walked.
+            place: From `place_of`.
+        Raises:
+            IndexError_: The graph cannot be used.
+        """
+        self.place = place
+        graph = session.graph
+        self._paths = session.symbols.paths()
+        calls = distances(graph, _start(session, self.place), (CALLS, INHERITS))
+        file_node = graph.n_symbols + self.place.file
+        imports = distances(graph, np.array([file_node]), (IMPORTS,))
+        by_file = np.maximum(
+            BESIDE * BY_HOP[_file_hops(graph, calls)],
+            IMPORTED * BY_HOP[imports[graph.n_symbols : graph.n_symbols + graph.n_files]],
+        )
+        by_file[self.place.file] = max(by_file[self.place.file], BESIDE)
+        self._by_file = by_file.astype(np.float32)
+        self._by_unit = np.zeros(session.n_units, np.float32)
+        reached = np.flatnonzero(calls[: graph.n_symbols] <= HOPS).tolist()
+        for symbol, unit in units_of(session.symbols, reached).items():
+            self._by_unit[unit] = max(self._by_unit[unit], BY_HOP[calls[symbol]])
+
+    def closeness(self, units: NDArray[np.int64], files: NDArray[np.int32]) -> NDArray[np.float32]:
+        """How close some units are.
+
+        Args:
+            units: [n].
+            files: [n], the file of each.
+        Returns:
+            [n] in [0, 1].
+        """
+        own = np.unique(files)
+        in_tree = np.zeros(len(self._paths), np.float32)
+        folders = [self._paths[file].rpartition("/")[0] for file in own.tolist()]
+        here = self.place.path.rpartition("/")[0]
+        by_folder = {folder: tree_closeness(here, folder) for folder in set(folders)}
+        in_tree[own] = [by_folder[folder] for folder in folders]
+        if self.place.line is None:
+            # The whole file is what is looked at, its lines outside definitions included.
+            in_tree[self.place.file] = 1
+        found: NDArray[np.float32] = np.maximum.reduce([self._by_unit[units], self._by_file[files], in_tree[files]])
+        return found
+
+
+def place_of(session: Session, text: str) -> Place:
+    """The place that a text names.
+
+    Args:
+        session: Whose files are meant.
+        text: FILE or FILE:LINE; FILE is absolute, or relative to the root.
+    Raises:
+        BadPathError: The index has no such file.
+        UsageError: The file has no such line.
+    """
+    paths = session.symbols.paths()
+    path, line = _from_root(session.root, text), None
+    if path not in paths and (found := _LINE.fullmatch(text)):
+        path, line = _from_root(session.root, found[1]), int(found[2])
+    if path not in paths:
+        raise BadPathError(f"--near: {path} is not in the index", hint=_hint(paths, path))
+    file = paths.index(path)
+    if line is not None:
+        lines = max(1, line_count(session.symbols, file))
+        if not 1 <= line <= lines:
+            raise UsageError(
+                f"--near: {path} has {lines:,} line{'s' * (lines != 1)}, and no line {line:,}",
+                hint=f"give a line from 1 to {lines}, or the file alone",
+            )
+    return Place(file, path, line)
+
+
+def _from_root(root: Path, path: str) -> str:
+    """The name that a file has in the index, if it is one of those."""
+    if os.path.abspath(os.path.join(root, path)) == str(root):
+        return "."
+    try:
+        return relative_to_root(root, [os.path.join(root, path)])[0]
+    except BadPathError:  # outside of the root
+        return path
+
+
+def _hint(paths: Sequence[str], path: str) -> str:
+    from lci_py.search.explain.explainable import listed
+    from lci_py.search.suggest import similar_paths
+
+    if path == "." or any(known.startswith(path.rstrip("/") + "/") for known in paths):
+        return "it is a folder: name a file in it"
+    if alike := similar_paths(path, paths):
+        return f"did you mean {listed(alike, 'or')}?"
+    return "`lci index --dry-run` lists the files that are indexed"
+
+
+def tree_closeness(here: str, there: str) -> float:
+    """How close two folders are in the tree: FOLDER if they are one, then by the steps from one to the other."""
+    one, other = (folder.split("/") if folder else [] for folder in (here, there))
+    common = 0
+    while common < min(len(one), len(other)) and one[common] == other[common]:
+        common += 1
+    return FOLDER / (1 + len(one) + len(other) - 2 * common)
+
+
+# --- the graph --------------------------------------------------------------------------------------------------
+
+
+def _start(session: Session, place: Place) -> NDArray[np.int64]:
+    """The nodes that are at the place: of a file all of it, of a line the innermost definition and what is in it, or,
+    outside of definitions, what the file runs there."""
+    graph = session.graph
+    file_node = graph.n_symbols + place.file
+    if place.line is None:
+        first, stop = (int(number) for number in graph.first_symbol[place.file : place.file + 2])
+        symbols = np.arange(first, stop)
+    else:
+        symbols = np.array(definitions_at(session.symbols, place.file, place.line), np.int64)
+    if place.line is None or not len(symbols):
+        symbols = np.append(symbols, file_node)
+    if len(symbols) and not 0 <= symbols.min() <= symbols.max() < graph.n_symbols + graph.n_files:
+        raise DamagedIndexError("the graph names a definition that does not exist")
+    return _with_lambdas(graph, symbols)
+
+
+def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int]) -> NDArray[np.int8]:
+    """How many edges away every node is, in either direction: [nodes], HOPS + 1 for what is not reached.
+
+    An anonymous function is where the definition around it is.
+    """
+    found = np.full(len(graph.out_ptr) - 1, HOPS + 1, np.int8)
+    found[start] = 0
+    frontier, reached = start, 0
+    for hop in range(1, HOPS + 1):
+        around = [_around(graph, frontier, kind, incoming=way) for kind in kinds for way in (False, True)]
+        fresh = np.unique(np.concatenate(around))
+        if CALLS in kinds:
+            fresh = _with_lambdas(graph, fresh)
+        frontier = fresh[found[fresh] > HOPS]
+        reached += len(frontier)
+        if not len(frontier) or reached > MOST:
+            break
+        found[frontier] = hop
+    return found
+
+
+def _around(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incoming: bool) -> NDArray[np.int64]:
+    """The other ends of the edges of nodes that have at most FAN of them."""
+    edges = graph.edges(nodes, kind, incoming=incoming)
+    total = len(graph.out_ptr) - 1
+    pairs = np.unique(edges.origin * total + edges.node)
+    origin, node = pairs // total, pairs % total
+    few = np.bincount(origin, minlength=len(nodes)) <= FAN
+    found: NDArray[np.int64] = node[few[origin]]
+    return found
+
+
+def _with_lambdas(graph: GraphIndex, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The nodes, the anonymous functions right in them, and what is right around those among them: ascending."""
+    if not graph.n_lambdas:
+        return nodes
+    first = graph.n_symbols + graph.n_files
+    numbers = nodes[nodes >= first] - first
+    around = graph.lambda_symbol[numbers]
+    if len(around) and not -1 <= around.min() <= around.max() < graph.n_symbols:
+        raise DamagedIndexError("the graph names a definition that does not exist")
+    outer = np.where(around >= 0, around, graph.n_symbols + graph.lambda_file[numbers])
+    # The file's node has those outside all definitions.
+    owner = np.where(graph.lambda_symbol >= 0, graph.lambda_symbol, graph.n_symbols + graph.lambda_file)
+    inner = np.flatnonzero(np.isin(owner, nodes)) + first
+    return np.unique(np.concatenate((nodes, outer, inner)))
+
+
+def _file_hops(graph: GraphIndex, hops: NDArray[np.int8]) -> NDArray[np.int8]:
+    """The nearest node of every file: [files]."""
+    reached = np.flatnonzero(hops <= HOPS)
+    symbols = reached[reached < graph.n_symbols]
+    others = reached[reached >= graph.n_symbols] - graph.n_symbols
+    files = np.concatenate(
+        (
+            np.searchsorted(graph.first_symbol, symbols, side="right") - 1,
+            others[others < graph.n_files],
+            graph.lambda_file[others[others >= graph.n_files] - graph.n_files],
+        )
+    )
+    if len(files) and not 0 <= files.min() <= files.max() < graph.n_files:
+        raise DamagedIndexError("the graph: its arrays do not fit together")
+    found = np.full(graph.n_files, HOPS + 1, np.int8)
+    np.minimum.at(found, files, hops[reached])
+    return found

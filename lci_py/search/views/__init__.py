@@ -1,0 +1,1 @@
+"""The three views of a query: dense, bm25, symbolic."""

@@ -1,0 +1,261 @@
+"""One retriever per view: a query in, hits on units out. Each reads only its own shard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from lci_py.embed.encoder import Encoder
+from lci_py.search.views.hits import HitList
+from lci_py.source.text.words import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.embed.protocol import TextEncoder
+    from lci_py.index.shards.bm25 import LexicalIndex, Term
+    from lci_py.index.shards.dense import DenseIndex
+    from lci_py.index.shards.symbols import SymbolicIndex
+    from lci_py.index.shards.tokens import TokenBags, TokenTable
+    from lci_py.search.query.text import TextQuery
+
+#: Weights of the fields in the view's score, a plain sum of BM25 scores. The bm25 mode adds to it (`lexical`).
+BM25_FIELDS = {"content": 1.0, "names": 1.0, "paths": 1.0, "files": 0.5}
+
+
+class Retriever(Protocol):
+    """A view: the best `limit` units among the allowed ones, best first."""
+
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList: ...
+
+
+def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+    """Positions of the `limit` largest positive scores; ties by position."""
+    positive = np.flatnonzero(scores > 0)
+    if len(positive) > 4 * limit:
+        # Everything at least as good as the limit-th score, so that ties are cut by position and not by chance.
+        threshold = np.partition(scores[positive], len(positive) - limit)[len(positive) - limit]
+        positive = positive[scores[positive] >= threshold]
+    order = np.argsort(-scores[positive], kind="stable")
+    return positive[order[:limit]]
+
+
+class _Scores(NamedTuple):
+    """How close every unit is to a query."""
+
+    text: str
+    values: NDArray[np.float32]  # [units]; -inf for a unit without a chunk
+    cosines: NDArray[np.float32]  # [slots of chunks], in [0, 1]
+    known: bool  # whether the query has a token; if not, nothing is near it
+
+
+class DenseRetriever:
+    """How close the query is to a unit's closest chunk: the cosine of their vectors and, with a model that has a table
+    of tokens, the closeness of the query's tokens to the chunk's own (`index.shards.tokens`)."""
+
+    def __init__(
+        self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, bags: TokenBags | None, n_units: int
+    ) -> None:
+        self.index, self.encoder, self.bags, self.n_units = index, encoder, bags, n_units
+        self._find = tokens.find if tokens else None
+        #: The last query's scores: multiview asks for them again.
+        self._last: _Scores | None = None
+
+    def scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The score of each of the units, in [0, 1]: [len(units)]."""
+        return np.maximum(self._measure(query).values[units], 0)
+
+    def of_files(self, query: TextQuery, unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
+        """How close the whole of each file is: the sum of its chunks' cosines over the root of their number, [files].
+
+        Args:
+            query: The text.
+            unit_file: [units] the file of each.
+            n_files: Number of files.
+        """
+        return self.index.of_files(self._measure(query).cosines, unit_file, n_files)
+
+    def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
+        """What a unit's score is made of: the cosine and the coverage of its best chunk, and the weight of the latter
+        beside the former, 0 without a second look."""
+        cosines, covered, late, _ = self._chunks(query.text)
+        own = self.index.slots(unit)
+        best = own[int(np.argmax(cosines[own] + np.float32(late) * covered[own]))]
+        return float(cosines[best]), float(covered[best]), late
+
+    @property
+    def late(self) -> float:
+        """How much the tokens count beside the cosine; 0 if there is no second look."""
+        return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
+
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
+        found = self._measure(query)
+        if not found.known:
+            return HitList.empty("dense")
+        values = found.values if allowed is None else np.where(allowed, found.values, np.float32(-np.inf))
+        units = _largest(values, limit)
+        total = self.n_units if allowed is None else int(allowed.sum())
+        return HitList("dense", units, values[units].astype(np.float64), total)
+
+    def _measure(self, query: TextQuery) -> _Scores:
+        if self._last is None or self._last.text != query.text:
+            self._last = self._measured(query.text)
+        return self._last
+
+    def _measured(self, text: str) -> _Scores:
+        cosines, covered, late, known = self._chunks(text)
+        values = cosines
+        if late:
+            values = values + np.float32(late) * covered
+            values /= np.float32(1) + np.float32(late)
+        return _Scores(text, self.index.best(values), cosines, known)
+
+    def _chunks(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32], float, bool]:
+        """The cosine, not below 0, and the coverage of every chunk, both [slots of chunks]; the weight of the latter;
+        whether the text has a known token."""
+        encoder, bags = self.encoder, self.bags
+        if bags is None or not isinstance(encoder, Encoder):
+            vector = encoder.encode_text(text, self._find)
+            cosines = np.clip(self.index.cosines(vector), 0, 1)
+            return cosines, np.zeros_like(cosines), 0.0, bool(vector.any())
+        question = encoder.question(text, self._find)
+        cosines = np.clip(self.index.cosines(question.vector), 0, 1)
+        return cosines, bags.coverage(question.ids, question.weights), encoder.late, bool(question.vector.any())
+
+
+def _largest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+    """Positions of the `limit` largest values above -inf, best first; ties by position."""
+    found = np.flatnonzero(values > -np.inf)
+    if len(found) > limit:
+        own = values[found]
+        # Everything at least as large as the limit-th, so that ties are cut by position and not by chance.
+        found = found[own >= np.partition(own, len(own) - limit)[len(own) - limit]] if limit > 0 else found[:0]
+    return found[np.argsort(-values[found], kind="stable")][:limit]
+
+
+class LexicalRetriever:
+    """BM25 over content, names and paths."""
+
+    def __init__(self, index: LexicalIndex) -> None:
+        self.index = index
+        #: The last query's scores: multiview asks for them again.
+        self._last: tuple[tuple[tuple[str, float], ...], dict[str, NDArray[np.float32]]] | None = None
+
+    def known(self, query: TextQuery) -> list[tuple[Term, float]]:
+        """The query's terms that the index has, with their weights."""
+        found = ((self.index.term(text), weight) for text, weight in query.terms)
+        return [(term, weight) for term, weight in found if term is not None]
+
+    def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
+        """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units], read-only."""
+        last = self._last
+        if last is not None and last[0] == query.terms:
+            return last[1]
+        terms = self.known(query)
+        index = self.index
+        content = np.zeros(len(index.unit_file), np.float32)
+        chunks = index.scores("content", terms)
+        hits = np.flatnonzero(chunks)
+        np.maximum.at(content, index.chunk_unit[hits], chunks[hits])
+        found = {
+            "content": content,
+            "names": index.scores("names", terms),
+            "paths": index.scores("paths", terms)[index.unit_file],
+            "files": index.scores("files", terms)[index.unit_file],
+        }
+        for values in found.values():
+            values.setflags(write=False)
+        self._last = (query.terms, found)
+        return found
+
+    def coverage(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How many of the query's terms each of some units holds in its text or name, by weight and in [0, 1]:
+        [len(units)]. Terms that no unit holds do not count.
+        """
+        index, known = self.index, self.known(query)
+        terms, weights = tuple(term for term, _ in known), np.array([weight for _, weight in known])
+        place = np.full(len(index.unit_file), -1, np.int64)
+        place[units] = np.arange(len(units))
+        holds, somewhere = np.zeros((len(terms), len(units)), np.bool_), np.zeros(len(terms), np.bool_)
+        for field in ("content", "names"):
+            rows, _, numbers = index.postings(field, terms)
+            somewhere[numbers] = True
+            at = place[index.chunk_unit[rows] if field == "content" else rows]
+            holds[numbers[at >= 0], at[at >= 0]] = True
+        weights = np.where(somewhere, weights, 0.0)
+        # Rounded, as the terms' order of addition is the machine's.
+        return np.asarray(np.round(weights @ holds / max(weights.sum(), 1e-9), 9))
+
+    def parts(self, query: TextQuery, units: Sequence[int]) -> dict[str, list[dict[str, float]]]:
+        """What each term adds to the fields' scores of each of some units: field -> per unit, term -> score."""
+        index = self.index
+        terms = [(text, term, weight) for text, weight in query.terms if (term := index.term(text)) is not None]
+        content = index.scores("content", [(term, weight) for _, term, weight in terms])
+        files = [int(index.unit_file[unit]) for unit in units]
+        owned = [np.flatnonzero(index.chunk_unit == unit) for unit in units]
+        best = [int(chunks[np.argmax(content[chunks])]) if len(chunks) else -1 for chunks in owned]
+        rows = {"content": best, "names": units, "paths": files, "files": files}
+        found: dict[str, list[dict[str, float]]] = {field: [{} for _ in units] for field in rows}
+        for text, term, weight in terms:
+            for field, places in rows.items():
+                scores = index.scores(field, [(term, weight)])
+                for worth, row in zip(found[field], places, strict=True):
+                    if row >= 0 and scores[row]:
+                        worth[text] = float(scores[row])
+        return found
+
+    def scores(self, query: TextQuery) -> NDArray[np.float32]:
+        """The view's score of every unit: [units]."""
+        fields = self.field_scores(query)
+        total = np.zeros(len(self.index.unit_file), np.float32)
+        for name, weight in BM25_FIELDS.items():
+            total += np.float32(weight) * fields[name]
+        own = (fields["content"] > 0) | (fields["names"] > 0)
+        # A file's words lift its units, but a unit that has none of the words is no hit.
+        total[~own] = 0
+        return total
+
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
+        scores = self.scores(query)
+        if allowed is not None:
+            scores = np.where(allowed, scores, np.float32(0))
+        units = top(scores, limit)
+        return HitList("bm25", units, scores[units].astype(np.float64), int((scores > 0).sum()))
+
+
+class SymbolicRetriever:
+    """Units whose symbol has a name that the query spells out, in one word or several."""
+
+    def __init__(self, index: SymbolicIndex) -> None:
+        self.index = index
+
+    def names(self, query: TextQuery) -> dict[str, float]:
+        """Spellings to look up, joined, with how much of a match each is: 1 for a word, less for joined words."""
+        words = [word for word in query.words if len(word) > 1]
+        identifiers = set(query.identifiers)
+        found = {joined(word): 1.0 if word in identifiers or len(words) == 1 else 0.6 for word in words}
+        for size in (2, 3):
+            for start in range(len(words) - size + 1):
+                found.setdefault(joined("".join(words[start : start + size])), 0.9)
+        for name, weight in query.spelled:
+            found.setdefault(name, weight)
+        return found
+
+    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
+        spelled = self.names(query)
+        if not spelled:
+            return HitList.empty("symbolic")
+        rows = self.index.spelled(list(spelled))
+        words = set(query.words)
+        best: dict[int, float] = {}
+        for row in rows:
+            unit = int(row["unit"])
+            if allowed is None or allowed[unit]:
+                exact = spelled[row["joined"]] * (1.0 if row["name"].rpartition(".")[2] in words else 0.5)
+                best[unit] = max(best.get(unit, 0.0), exact)
+        order = sorted(best, key=lambda unit: (-best[unit], unit))
+        scores = np.array([best[unit] for unit in order[:limit]], np.float64)
+        return HitList("symbolic", np.array(order[:limit], np.int64), scores, len(best))

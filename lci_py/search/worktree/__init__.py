@@ -1,0 +1,1 @@
+"""The files as they are now: reading and freshness."""

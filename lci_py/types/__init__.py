@@ -1,0 +1,1 @@
+"""Values without behaviour, which flow between the parts."""

@@ -1,0 +1,113 @@
+"""The values of the commands that walk the graph. Apart from `types`: a search need not define them.
+
+Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from lci_py.types.search import Filters, IndexInfo
+
+Direction = Literal["callers", "callees"]
+DIRECTIONS: tuple[Direction, ...] = ("callees", "callers")
+Format = Literal["text", "dot", "mermaid", "json"]
+FORMATS: tuple[Format, ...] = ("text", "dot", "mermaid", "json")
+Role = Literal["definition", "call", "import", "reference"]
+ROLES: tuple[Role, ...] = ("definition", "call", "import", "reference")
+
+
+class GraphRequest(NamedTuple):
+    """What one of the commands is asked."""
+
+    name: str
+    every: bool = False  # all that an ambiguous name can mean
+    filters: Filters = Filters()
+    limit: int | None = None
+    roles: tuple[Role, ...] = ()  # of references; none for all
+    direction: Direction = "callees"  # of a tree
+    depth: int = 3  # of a tree
+
+
+class Place(NamedTuple):
+    """A node of the graph: a definition, an anonymous function, or a file."""
+
+    id: str
+    symbol: str | None  # None for a file
+    qualified_name: str | None
+    kind: str
+    file: str
+    line: int
+    language: str
+
+
+class Neighbour(NamedTuple):
+    """A place one call away."""
+
+    place: Place
+    sites: tuple[int, ...]  # lines of the calls, in the caller's file
+    step: str  # which rule resolved the surest of them
+    confidence: float  # of the surest of them, in (0, 1]
+    ambiguous: bool  # each of them may as well mean another definition
+    targets: tuple[str, ...]  # ids of the definitions asked for that it calls, or that call it
+
+
+class External(NamedTuple):
+    """What is called and is no definition of the repository, or none that is known to be meant."""
+
+    name: str  # with its module as far as the imports tell: os.path.join
+    sites: tuple[int, ...]
+    file: str
+    imported: bool  # an import names what it comes from
+
+
+class Branch(NamedTuple):
+    """A place in a call tree, and what is below it."""
+
+    place: Place
+    sites: tuple[int, ...]
+    step: str  # "" for the root
+    confidence: float
+    ambiguous: bool
+    children: tuple[Branch, ...]
+    more: int  # neighbours below the last level, which are not shown
+    repeated: bool  # what is below it is shown elsewhere
+    cycle: bool  # it is one of the places above it
+
+
+class Reference(NamedTuple):
+    """An identifier in the source."""
+
+    file: str
+    line: int
+    column: int
+    role: Role
+    text: str  # the source line
+    language: str
+    enclosing: Place | None  # the innermost definition around it
+    stale: bool
+
+
+@dataclass(frozen=True)
+class GraphAnswer:
+    """What callers, callees, tree or refs found."""
+
+    command: str
+    query: str
+    targets: tuple[Place, ...]  # the definitions that the name means
+    index: IndexInfo
+    total: int
+    neighbours: tuple[Neighbour, ...] = ()
+    external: tuple[External, ...] = ()
+    branches: tuple[Branch, ...] = ()
+    references: tuple[Reference, ...] = ()
+    direction: Direction | None = None
+    depth: int | None = None
+    did_you_mean: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()  # what the answer does not cover, and how much of it
+    unsearched: tuple[str, ...] = ()  # files that could not be parsed
+
+    @property
+    def shown(self) -> int:
+        return len(self.neighbours) + len(self.external) + len(self.branches) + len(self.references)
