@@ -33,8 +33,8 @@ from lci_py.search.query.weights import LIVE
 from lci_py.search.ranking.fusion import SIGNAL_VIEW
 from lci_py.search.ranking.graph_lift import SEEDS
 from lci_py.types.search import MODES
+from tests.callgraph.test_fixtures import NONE, PROGRAMS, read_edges
 from tests.conftest import copy_corpus
-from tests.index.test_callgraph_fixtures import NONE, PROGRAMS, read_edges
 from tests.test_layers import ALLOWED
 
 PROJECT = Path(__file__).resolve().parent.parent

@@ -1,7 +1,7 @@
 """Read the command line without typer, when it is one that needs nothing of it.
 
 This parser takes what is well formed and leaves everything else (help, completion, any error) to typer by
-returning None. It may never read a line differently from typer; tests/test_cli_parse.py holds the two together.
+returning None. It may never read a line differently from typer; tests/cli/test_fast_parser.py holds the two together.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A zlib stream over the length of a JSON header (four bytes, little-endian), the header, three runs of numbers (the
 digests of the chunks' lines, 8 bytes each, the chunks' words and their counts, int32), and the constraints of
-`source.dataflow.constraints`. Nothing in it says where the file lies or when it was written: the same content under another name has
-the same bytes.
+`source.dataflow.constraints`. Nothing in it says where the file lies or when it was written: the same content under
+another name has the same bytes.
 """
 
 from __future__ import annotations

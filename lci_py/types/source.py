@@ -21,7 +21,8 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file or folder left out, and why (one of `source.repository.walk.REASONS`, or of `LIMIT_REASONS` if a part is kept)."""
+    """A file or folder left out, and why: one of `source.repository.walk.REASONS`, or of its `LIMIT_REASONS` if a part
+    of the file is kept."""
 
     path: str
     reason: str

@@ -16,7 +16,7 @@ from lci_py.embed.contextual import ContextualEncoder
 from lci_py.embed.encoder import MODEL_DIR, Encoder
 from lci_py.embed.folder import ModelFolder, open_encoder
 from lci_py.errors import BadModelError
-from tests import tiny_models as tiny
+from tests.support import tiny_models as tiny
 
 PIECES = st.lists(st.sampled_from([*"abc", " ", " remove ", " session ", " zzz ", "\ud800", "é"]), max_size=40)
 TEXTS = st.lists(PIECES.map("".join), max_size=12)

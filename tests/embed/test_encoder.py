@@ -15,8 +15,8 @@ from hypothesis import given, settings, strategies as st
 from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
 from lci_py.errors import BadModelError, DamagedIndexError
 from lci_py.source.text.words import WORD, parts
-from tests import tiny_models as tiny
 from tests.conftest import PROJECT
+from tests.support import tiny_models as tiny
 
 WORDS = st.lists(
     st.sampled_from("parse getHTTPResponse pool_size ñandú v2beta x 中文 _private __init__".split()), max_size=12

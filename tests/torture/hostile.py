@@ -1,4 +1,4 @@
-"""The long form of tests/test_hostile_trees.py: `python -m tests.torture.hostile [--sources DIR …] [--count 1000]`.
+"""The long form of tests/whole/test_hostile_trees.py: `python -m tests.torture.hostile [--sources DIR …] [--count 1000]`.
 
 Every part indexes a tree with the program as a user runs it, and looks at its exit code, its account of every file, the
 time it took, what it opened (with strace, if there is one) and whether all modes answer. Exit code 1 if anything failed.

@@ -1,8 +1,8 @@
 """Reader of the symbolic shards: filters, symbol look-up and the rows that results are made of.
 
 Every filter of every mode is answered here, first; the other views get the set of allowed units. All numbers that come
-in or go out are public ones (`index.shards.numbering`). What belongs together lies in one file, and so in one segment: each
-query is put to every segment, and the rows are merged.
+in or go out are public ones (`index.shards.numbering`). What belongs together lies in one file, and so in one segment:
+each query is put to every segment, and the rows are merged.
 """
 
 from __future__ import annotations

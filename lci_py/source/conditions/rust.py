@@ -1,8 +1,8 @@
 """Rust: `#[cfg]` and `#![cfg]`, macros such as `cfg_if!` around items, and what a file says about other files.
 
 What a module's file depends on is said where the module is declared, and what a macro puts before items where it is
-defined; both may be other files. So a declaration and a definition of these kinds get notes, and `search/conflicts/rust_modules.py`
-reads them.
+defined; both may be other files. So a declaration and a definition of these kinds get notes, and
+`search/conflicts/rust_modules.py` reads them.
 """
 
 from __future__ import annotations

@@ -1,0 +1,117 @@
+"""Constraints of functions as values: their bytes, and what is refused."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from lci_py.callgraph.pointsto.constraints import MOST_VALUES
+from lci_py.callgraph.pointsto.program_constraints import FlowFile
+from lci_py.callgraph.pointsto.solve import Solver
+from lci_py.errors import DamagedIndexError
+from lci_py.source.dataflow.constraints import Flow, decode
+from lci_py.source.extract.extract import extract
+from tests.support.segments import extracted, full
+
+SOURCE = b"""
+import a.b as m
+class C(m.D):
+    def f(self, g, *rest, h=None, **named):
+        self.g = g
+        for x in rest:
+            x(named)
+        return [g, {"k": h}]["k"]
+def mk(x):
+    return lambda y: x(y)
+C().f(mk, *[C], h=mk(C))
+"""
+
+
+def _flow() -> Flow:
+    return decode(extract("a.py", SOURCE, "python").flow)
+
+
+def _item(flow: Flow) -> FlowFile:
+    found = extract("a.py", SOURCE, "python")
+    imports = [((), item.name, ()) for item in found.imports]
+    return FlowFile(0, flow, 0, len(found.symbols), 0, len(found.lambdas), imports, True)
+
+
+def _solved(item: FlowFile) -> int:
+    solver = Solver(lambda file, name: ())
+    solver.add(item)
+    return len(solver.solve())
+
+
+def test_constraints_are_read_as_they_were_written() -> None:
+    flow = _flow()
+    assert flow.rows and flow.functions and decode(flow.encode()) == flow
+    assert _solved(_item(flow)) > 0
+
+
+@given(st.data())
+def test_bytes_that_are_no_constraints_are_refused(data: st.DataObject) -> None:
+    good = _flow().encode()
+    at = data.draw(st.integers(0, len(good) - 1))
+    bad = data.draw(
+        st.sampled_from([good[:at], good[:at] + b"x" + good[at + 1 :], good[:at] + good[at + 1 :], b"", b"\0" * 40])
+    )
+    if bad != good:
+        with pytest.raises(ValueError, match="not constraints"):
+            decode(bad)
+
+
+@given(st.integers(0, 10**6), st.one_of(st.integers(-3, 200), st.integers(-(2**31), 2**31 - 1)))
+def test_numbers_that_mean_nothing_are_refused_or_do_no_harm(place: int, number: int) -> None:
+    """An index is data: whatever a constraint's number is made, the answer is another one or "damaged"."""
+    flow = _flow()
+    rows = array("i", flow.rows)
+    rows[place % len(rows)] = number
+    try:
+        _solved(_item(replace(flow, rows=rows)))
+    except DamagedIndexError:
+        pass
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda flow: replace(flow, nodes=1),
+        lambda flow: replace(flow, classes=[99]),
+        lambda flow: replace(flow, callers=flow.callers[:-1]),
+        lambda flow: replace(flow, callers=array("i", [99] * len(flow.callers))),
+        lambda flow: replace(flow, functions=flow.functions[:-1]),
+        lambda flow: replace(flow, functions=[f._replace(symbol=99) for f in flow.functions]),
+        lambda flow: replace(flow, functions=[f._replace(symbol=-99) for f in flow.functions]),
+        lambda flow: replace(flow, functions=[f._replace(result=10**6) for f in flow.functions]),
+        lambda flow: replace(flow, strings=flow.strings[:2]),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(change: object) -> None:
+    assert callable(change)
+    with pytest.raises(DamagedIndexError):
+        _solved(_item(change(_flow())))
+
+
+def test_a_variable_that_may_be_anything_says_nothing_more() -> None:
+    """Beyond so many values the first ones are kept, and no more are followed: propagation stays linear."""
+    functions = "".join(f"def f{n}(): pass\n" for n in range(MOST_VALUES + 5))
+    table = "table = [" + ", ".join(f"f{n}" for n in range(MOST_VALUES + 5)) + "]\n"
+    text = f"{functions}{table}def run(x):\n    table[x]()\n"
+    caller = [symbol.name for symbol in extracted("a.py", text).symbols].index("run")
+    links = full({"a.py": text})
+    assert int((links.source == caller).sum()) == MOST_VALUES
+
+
+def test_tests_are_not_followed() -> None:
+    """A stand-in that a test passes is nothing that the program calls."""
+    files = {
+        "a.py": "def run(step):\n    step()\n",
+        "test_a.py": "from a import run\ndef fake(): pass\ndef test():\n    run(fake)\n",
+    }
+    links = full(files)
+    assert not (links.source == 0).any()
+    assert (full({"a.py": files["a.py"], "b.py": files["test_a.py"]}).source == 0).any()

@@ -1,0 +1,310 @@
+"""A refresh of the graph ends where a full link would, and links no more than it must."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from lci_py.callgraph import changed_lookups, lookups, relink as relinking
+from lci_py.callgraph.edges import Links
+from lci_py.callgraph.relink import relink
+from lci_py.errors import DamagedIndexError
+from tests.support.programs import histories
+from tests.support.segments import Segmented, assert_same, full
+
+
+@settings(max_examples=100)
+@given(histories(), st.sampled_from((0.0, 1.0, 1.0)), st.integers(0, 5))
+def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share: float, merge_at: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        index = Segmented(Path(folder), history[0])
+        for step, files in enumerate(history[1:]):
+            found = index.refresh(files, bulk_share=bulk_share, merge=step == merge_at)
+            assert_same(found, full(files))
+
+
+@settings(max_examples=25)
+@given(histories())
+def test_look_ups_that_share_a_key_miss_nothing(history: list[dict[str, str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        for module in (changed_lookups, lookups):
+            patch.setattr(module, "key_of", lambda look_up: len("".join(look_up)) % 5)
+        index = Segmented(Path(folder), history[0])
+        for files in history[1:]:
+            index.relinked(files)
+
+
+@settings(max_examples=25)
+@given(histories())
+def test_more_changes_than_are_compared_miss_nothing(history: list[dict[str, str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(relinking, "_MOST_COMPARED", 0)
+        index = Segmented(Path(folder), history[0])
+        for files in history[1:]:
+            index.relinked(files)
+
+
+GO = "package p\n"
+JAVA = "package p;\n"
+#: What changes -> (files, path and new text or None, files that must be linked anew besides the changed one).
+CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
+    "a body": (
+        {"a.py": "def f():\n    return 1\n", "b.py": "from a import f\nf()\n"},
+        {"a.py": "\n\ndef f():\n    x = 2\n    return g(x)\n"},
+        set(),
+    ),
+    "the order of definitions": (
+        {"a.py": "def f(): pass\ndef g(): pass\n", "b.py": "from a import f\nf()\n"},
+        {"a.py": "def h(): pass\ndef g(): pass\ndef f(): pass\n"},
+        set(),
+    ),
+    "a second definition of a name": (
+        {"a.c": "int f(void) { return 1; }\n", "b.c": "int g(void) { return f(); }\n", "c.c": "int h;\n"},
+        {"c.c": "int f(void) { return 2; }\n"},
+        {"b.c"},
+    ),
+    "a third definition of a name": (
+        {"a.c": "int f(void) { return 1; }\n", "b.c": "int g(void) { return f(); }\n", "c.c": "int f(void);\nint f(void) { return 3; }\n", "d.c": ""},
+        {"d.c": "int f(void) { return 2; }\n"},
+        {"b.c"},
+    ),
+    "the first definition of a name": (
+        {"b.c": "int g(void) { return f(); }\n", "c.c": "int h(void) { return g(); }\n"},
+        {"a.c": "int f(void) { return 1; }\n"},
+        {"b.c"},
+    ),
+    "a second type of a name": (
+        {"a.rb": "class A\n  def f\n  end\nend\n", "b.rb": "class B < A\nend\n", "c.rb": "class C\nend\n"},
+        {"c.rb": "class A\n  def h\n  end\nend\n"},
+        {"b.rb"},
+    ),
+    "what an imported file has at its top": (
+        {
+            "a.py": "",
+            "b.py": "from a import f\nf()\n",
+            "c.py": "from a import g\ng()\n",
+            "d.py": "def f(): pass\n",
+            "e.py": "def f(): pass\n",
+        },
+        {"a.py": "def f(): pass\ndef h(): pass\n"},
+        {"b.py"},
+    ),
+    "a member of a base class": (
+        {
+            "a.py": "class A:\n    def f(self): pass\n",
+            "b.py": "from a import A\nclass B(A): pass\n",
+            "c.py": "from b import B\nclass C(B):\n    def g(self):\n        self.f()\n",
+            "d.py": "from b import B\nclass D(B):\n    def g(self):\n        self.h()\n",
+        },
+        {"b.py": "from a import A\nclass B(A):\n    def f(self): pass\n"},
+        {"c.py"},
+    ),
+    "a method that moves between two classes of one name": (
+        {
+            "a.py": "class A:\n    def f(self): pass\nclass A:\n    def h(self): pass\n",
+            "b.py": "from a import A\nclass B(A):\n    def g(self):\n        self.f()\n",
+        },
+        {"a.py": "class A:\n    def h(self): pass\nclass A:\n    def f(self): pass\n"},
+        {"b.py"},
+    ),
+    "the bases of a base class": (
+        {
+            "a.py": "class A:\n    def f(self): pass\nclass Z:\n    def f(self): pass\n",
+            "b.py": "from a import A, Z\nclass B(A): pass\n",
+            "c.py": "from b import B\nclass C(B):\n    def g(self):\n        self.f()\n",
+        },
+        {"b.py": "from a import A, Z\nclass B(Z): pass\n"},
+        {"c.py"},
+    ),
+    "a base that moves between two classes of one name": (
+        {
+            "a.py": "class Z:\n    def f(self): pass\nclass A(Z): pass\nclass A: pass\n",
+            "b.py": "from a import A\nclass B(A):\n    def g(self):\n        self.f()\n",
+        },
+        {"a.py": "class Z:\n    def f(self): pass\nclass A: pass\nclass A(Z): pass\n"},
+        {"b.py"},
+    ),
+    "the import that a base class's base comes from": (
+        {
+            "a.py": "class A:\n    def f(self): pass\n",
+            "z.py": "class A:\n    def f(self): pass\n",
+            "b.py": "from a import A\nclass B(A): pass\n",
+            "c.py": "from b import B\nclass C(B):\n    def g(self):\n        self.f()\n",
+        },
+        {"b.py": "from z import A\nclass B(A): pass\n"},
+        {"c.py"},
+    ),
+    "what a base class's base is called where it comes from": (
+        {
+            "a.py": "class A:\n    def f(self): pass\nclass Z:\n    def f(self): pass\n",
+            "b.py": "from a import A as X\nclass B(X): pass\n",
+            "c.py": "from b import B\nclass C(B):\n    def g(self):\n        self.f()\n",
+        },
+        {"b.py": "from a import Z as X\nclass B(X): pass\n"},
+        {"c.py"},
+    ),
+    "what kind of thing an imported name is": (
+        {
+            "a.py": "def A(): pass\n",
+            "b.py": "from a import A\nclass B(A): pass\n",
+            "y.py": "class A: pass\n",
+            "z.py": "class A: pass\n",
+        },
+        {"a.py": "class A: pass\n"},
+        {"b.py"},
+    ),
+    "the first definition of a name in a package": (
+        {
+            "p/b.go": GO + "func f() {}\n",
+            "p/c.go": GO + "func g() { f() }\n",
+            "q/d.go": "package q\nfunc f() {}\nfunc h() { f() }\n",
+            "p/a.go": GO,
+        },
+        {"p/a.go": GO + "func f() {}\n"},
+        {"p/c.go"},
+    ),
+    "a method beside its type": (
+        {
+            "p/A.swift": "class A { func g() { self.f() } }\n",
+            "p/B.swift": "",
+            "q/A.swift": "func f() {}\nfunc h() {}\n",
+            "r/A.swift": "func f() {}\n",
+        },
+        {"p/B.swift": "extension A { func f() {} }\n"},
+        {"p/A.swift"},
+    ),
+    "a second type of a name beside it": (
+        {
+            "p/A.swift": "class A { func g() { self.f() } }\n",
+            "p/B.swift": "extension A { func f() {} }\n",
+            "q/A.swift": "func f() {}\n",
+            "p/C.swift": "",
+        },
+        {"p/C.swift": "class A {}\n"},
+        {"p/A.swift"},
+    ),
+    "an import's file": (
+        {"a/x.py": "def f(): pass\n", "b.py": "from x import f\nf()\n", "c.py": "import y\n"},
+        {"x.py": "def f(): pass\n"},
+        {"b.py"},
+    ),
+    "a file that an import is relative to": (
+        {"a/x.sh": "", "a/b.sh": "source x.sh\nf\n", "x.sh": "f() {\n  h\n}\n"},
+        {"a/x.sh": None},
+        {"a/b.sh"},
+    ),
+    "a file of a Go package": (
+        {"main.go": 'package main\nimport "example.org/m/p"\nfunc main() { p.F() }\n', "p/a.go": GO + "func F() {}\n"},
+        {"p/b.go": GO + "func G() {}\n"},
+        {"main.go"},
+    ),
+    "the file that declares what is imported": (
+        {
+            "A.java": JAVA + "class A { static void f() {} }\n",
+            "B.java": "package q;\nimport p.A;\nclass B { void g() { A.f(); } }\n",
+            "C.java": "package r;\n",
+        },
+        {"C.java": JAVA + "class A { static void f() {} }\n"},
+        {"B.java"},
+    ),
+    "the package of a file without declarations": (
+        {"B.java": "package q;\nimport p.*;\nclass B {}\n", "C.java": "package r;\n", "D.java": "package s;\n"},
+        {"C.java": JAVA},
+        {"B.java"},
+    ),
+    "a name that becomes common": (
+        {
+            "a.py": "class A:\n    def f(self): pass\n",
+            "b.py": "import a\nx.f()\n" + "y.f()\n" * 11,
+            "c.py": "import a\n",
+        },
+        {"c.py": "import a\nx.f()\n"},
+        {"b.py"},
+    ),
+    "what a macro's text calls": (
+        {
+            "a.h": "#define M(x) f(x)\n",
+            "b.c": '#include "a.h"\nint g(void) { return M(1); }\n',
+            "c.c": "int f(int x) { return 1; }\nint h(int x) { return 1; }\n",
+        },
+        {"a.h": "#define M(x) h(x)\n"},
+        {"b.c"},
+    ),
+    "how many parameters an overload has": (
+        {
+            "A.java": JAVA + "class A { static void f(int x) {} static void f(int x, int y) {} }\n",
+            "B.java": JAVA + "class B { void g() { A.f(1); } }\n",
+            "C.java": JAVA + "class C {}\n",
+            "D.java": JAVA + "class D { void g() { A.h(1); } }\n",
+        },
+        {"A.java": JAVA + "class A { static void f(int x, int y) {} static void f(int x) {} }\n"},
+        {"B.java"},
+    ),
+    "the language of an import's file": (
+        {"bin/tool": "#!/usr/bin/env python3\n", "a.py": "import tool\n", "b.py": "import c\n", "c.py": ""},
+        {"bin/tool": "#!/bin/bash\n"},
+        {"a.py"},
+    ),
+    "a language": (
+        {
+            "tool": "#!/bin/bash\nf() {\n  g\n}\n",
+            "a.sh": "source tool\nf\n",
+            "b.sh": "h\n",
+        },
+        {"tool": "#!/usr/bin/env python3\ndef f(): pass\n"},
+        {"a.sh"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_change_concerns_is_linked_anew_and_nothing_else(case: str, tmp_path: Path) -> None:
+    files, change, wanted = CASES[case]
+    after = {path: text for path, text in {**files, **change}.items() if text is not None}
+    index = Segmented(tmp_path, files)
+    assert index.relinked(after) == wanted | (change.keys() & after.keys())
+    assert index.relinked(files) == wanted | (change.keys() & files.keys())  # and back again
+
+
+SMALL = {"a.py": "def f(): pass\n", "b.py": "from a import f\nf()\n"}
+
+
+@pytest.mark.parametrize(
+    ("moved", "fresh"),
+    [([0, 1], [1]), ([0], []), ([1, 0], []), ([0, -1], []), ([0, 2], [1]), ([0, 0], [1])],
+    ids=["twice", "too few", "out of order", "one not named", "beyond the end", "two at one place"],
+)
+def test_files_are_named_once_each(tmp_path: Path, moved: list[int], fresh: list[int]) -> None:
+    index = Segmented(tmp_path, SMALL)
+    with pytest.raises((ValueError, DamagedIndexError)):
+        relink(index.links, index.tables, index.tables, moved, fresh)
+
+
+def a_file_more(links: Links) -> Links:
+    return replace(
+        links, first_symbol=np.append(links.first_symbol, links.n_symbols), key_start=np.append(links.key_start, 0)
+    )
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [a_file_more, lambda links: replace(links, first_symbol=links.first_symbol + np.array([0, 1, 1], np.int32))],
+    ids=["files", "symbols"],
+)
+def test_a_graph_of_other_files_is_damage(tmp_path: Path, damaged: object) -> None:
+    index = Segmented(tmp_path, SMALL)
+    with pytest.raises(DamagedIndexError):
+        relink(damaged(index.links), index.tables, index.tables, [0, 1], [])
+
+
+def test_a_changed_file_with_other_symbols_than_the_graph_says_is_damage(tmp_path: Path) -> None:
+    index = Segmented(tmp_path, {"a.py": "def f(): pass\ndef g(): pass\n", "b.py": "def h(): pass\n"})
+    shifted = replace(index.links, first_symbol=np.array([0, 1, 3], np.int32))
+    for moved, fresh in (([-1, 1], [0]), ([0, -1], [1])):
+        with pytest.raises(DamagedIndexError):
+            relink(shifted, index.tables, index.tables, moved, fresh)

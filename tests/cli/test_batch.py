@@ -1,0 +1,103 @@
+"""`lci search --batch`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lci_py.errors import NoIndexError
+from lci_py.types.search import Filters
+from tests.cli.fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
+
+
+def test_batch_answers_in_order(run: Callable[..., Ran], app: FakeApp) -> None:
+    line = {
+        "query": "two",
+        "mode": "symbolic",
+        "limit": 2,
+        "budget_ms": 7,
+        "kind": "class",
+        "lang": ["go", "c"],
+        "conflicts": True,
+    }
+    stdin = f"\ufeffone\n\n  \n{json.dumps(line)}\r\n".encode()
+    ran = run("search", "--batch", "-", "-m", "bm25", "-k", "method", "--budget-ms", "90", stdin=stdin)
+    assert ran.code == 0
+    for envelope in ran.lines:
+        VALIDATOR.validate(envelope)
+    assert [(e["query"], e["mode"]) for e in ran.lines] == [("one", "bm25"), ("two", "symbolic")]
+    one, two = app.requests
+    assert (one.limit, one.filters.kind) == (None, ("method",))  # the flags are the defaults of every line
+    assert (two.limit, two.filters.kind, two.filters.lang, two.conflicts) == (2, ("class",), ("go", "c"), True)
+    assert (one.budget_ms, two.budget_ms) == (90, 7)
+    assert app.opened == 1
+
+
+BAD_LINES = [
+    "{bad",
+    '{"zzz": 1}',
+    '{"query": 1}',
+    '{"query": "q", "mode": "x"}',
+    '{"query": "q", "mode": 1}',
+    '{"query": "q", "limit": 0}',
+    '{"query": "q", "limit": true}',
+    '{"query": "q", "limit": "3"}',
+    '{"query": "q", "budget_ms": 0}',
+    '{"query": "q", "budget_ms": 1.5}',
+    '{"query": "q", "lang": 1}',
+    '{"query": "q", "lang": [1]}',
+    '{"query": "q", "strict": 1}',
+    "{}",
+]
+
+
+@pytest.mark.parametrize("bad", BAD_LINES)
+def test_a_bad_line_does_not_end_the_batch(run: Callable[..., Ran], bad: str) -> None:
+    ran = run("search", "--batch", "-", stdin=f"one\n\n{bad}\ntwo\n".encode())
+    assert (ran.code, ran.err) == (2, "")
+    first, error, last = ran.lines
+    VALIDATOR.validate(error)
+    assert (first["query"], last["query"]) == ("one", "two")
+    assert error["error"]["line"] == 3
+
+
+def test_a_line_that_meets_a_bug_does_not_end_the_batch(run: Callable[..., Ran], app: FakeApp) -> None:
+    def hook(query: str) -> None:
+        if query == "bug":
+            raise ValueError("no")
+
+    app.hook = hook
+    ran = run("search", "--batch", "-", stdin=b"bug\none\n")
+    assert ran.code == 2
+    assert [line.get("query", "error") for line in ran.lines] == ["error", "one"]
+
+
+def test_batch_exit_codes(run: Callable[..., Ran], app: FakeApp) -> None:
+    assert run("search", "--batch", "-", stdin=b"nothing\nq\n").code == 0
+    assert run("search", "--batch", "-", stdin=b"nothing\n").code == 1
+    assert run("search", "--batch", "-", stdin=b"").code == 1
+    app.degraded = DEGRADED
+    assert run("search", "--batch", "-", "--strict", stdin=b"q\n").code == 4
+    app.hook = raising(NoIndexError("/r"))
+    ran = run("search", "--batch", "-", stdin=b"q\n")
+    assert (ran.code, ran.json["error"]["code"]) == (3, "no_index")
+
+
+def test_a_line_that_is_too_long_is_one_error(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("search", "--batch", "-", stdin=b"one\n" + b"a" * 3_000_000 + b"\ntwo\n" + b"b" * 2_000_000)
+    assert [line.get("query", line.get("error", {}).get("line")) for line in ran.lines] == ["one", 2, "two", 4]
+    assert len(app.requests) == 2
+
+
+def test_what_is_not_utf8_reaches_no_filter(run: Callable[..., Ran], app: FakeApp) -> None:
+    run("search", "q", "--name", os.fsdecode(b"\xff*"), "--path", os.fsdecode(b"caf\xe9"))
+    assert app.requests[0].filters == Filters(name=("\ufffd*",), path=("caf\ufffd",))
+
+
+def test_batch_from_a_file(run: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "queries").write_bytes(b"caf\xe9 \xff\n")
+    assert run("search", "--batch", str(tmp_path / "queries")).json["query"] == "caf\ufffd \ufffd"

@@ -1,0 +1,217 @@
+"""`lci callers`, `callees`, `tree`, `refs` and `def` as their users run them: output, schema, errors, exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from lci_py import app
+from lci_py.render.text.graph import render
+from lci_py.types.graph import GraphRequest
+from tests.conftest import PROJECT, Ran
+from tests.support.graph_repo import build
+from tests.test_layers import loaded
+
+Lci = Callable[..., Ran]
+SCHEMA = Draft202012Validator(json.loads((PROJECT / "docs" / "json-output.schema.json").read_text()))
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("cli") / "repo")
+
+
+@pytest.mark.parametrize(
+    ("args", "out"),
+    [
+        (
+            ("callers", "Store.check"),
+            "shop/store.py:16  method Store.save  self  and 17\n"
+            "1 caller, 2 calls · method Store.check shop/store.py:19\n",
+        ),
+        (
+            ("callees", "Store.save"),
+            "shop/store.py:19  method Store.check  self  at 16, 17\n"
+            "outside the repository, or not known:\n"
+            "    json.dumps      at 14\n"
+            "    os.path.exists  at 15\n"
+            "1 callee, 2 external or unknown · method Store.save shop/store.py:13\n",
+        ),
+        (
+            ("tree", "main", "-d", "2"),
+            "main  shop/app.py:4\n"
+            "├── make  shop/app.py:10\n"
+            "│   └── Base.__init__  shop/store.py:6\n"
+            "├── clean  shop/store.py:32\n"
+            "└── ping  shop/app.py:14\n"
+            "    └── pong  shop/app.py:18  (+2)\n"
+            "5 places below, to depth 2\n",
+        ),
+        (
+            ("refs", "ping"),
+            "shop/app.py:7:5    call        in main  ping(3)\n"
+            "shop/app.py:14:5   definition           def ping(n):\n"
+            "shop/app.py:19:12  call        in pong  return ping(n - 1) if n else clean(n)\n"
+            "3 references · function ping shop/app.py:14\n",
+        ),
+        (("callers", "Store.check", "--paths"), "shop/store.py:16\nshop/store.py:17\n"),
+        (("callees", "Store.save", "--paths"), "shop/store.py:19\n"),
+        (("refs", "Store", "--paths", "--role", "call", "--role", "import"), "shop/app.py:1\nshop/app.py:11\n"),
+        (
+            ("tree", "pong", "--direction", "callers", "-d", "1", "--format", "dot"),
+            'digraph calls {\n  rankdir=LR;\n  node [shape=box, fontname="monospace"];\n'
+            '  n0 [label="pong\\nshop/app.py:18"];\n  n1 [label="ping\\nshop/app.py:14"];\n  n1 -> n0;\n}\n',
+        ),
+        (
+            ("tree", "pong", "-d", "1", "-f", "mermaid"),
+            'flowchart LR\n  n0["pong<br/>shop/app.py:18"]\n  n1["ping<br/>shop/app.py:14"]\n'
+            '  n2["clean<br/>shop/store.py:32"]\n  n0 --> n1\n  n0 --> n2\n',
+        ),
+    ],
+)
+def test_output(lci: Lci, root: Path, args: tuple[str, ...], out: str) -> None:
+    ran = lci(*args, "--root", str(root), PYTHONIOENCODING="utf-8")
+    assert (ran.code, ran.out, ran.err) == (0, out, "")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("callers", "Store.check"),
+        ("callers", "clean", "--all", "-n", "2"),
+        ("callers", "Store.save"),
+        ("callees", "Store.save"),
+        ("callees", "main"),
+        ("tree", "main"),
+        ("tree", "clean", "--all", "--direction", "callers"),
+        ("refs", "clean"),
+        ("refs", "shop/store.py::clean"),
+        *((command, "claen") for command in ("callers", "callees", "tree", "refs", "def")),
+    ],
+)
+def test_json_is_what_the_schema_says(lci: Lci, root: Path, args: tuple[str, ...]) -> None:
+    ran = lci(*args, "--json", "--root", str(root))
+    assert ran.err == ""
+    found = ran.json()
+    SCHEMA.validate(found)
+    assert ran.code == (0 if found["results"] or found.get("external") else 1)
+    assert found["has_more"] == ("-n" in args)
+    if args[0] not in ("tree", "def"):
+        lines = [json.loads(line) for line in lci(*args, "--jsonl", "--root", str(root)).out.splitlines()]
+        for line in lines:
+            SCHEMA.validate(line)
+        assert lines[:-1] == found.pop("results")
+        assert lines[-1]["summary"] == found
+    elif args[0] == "tree":
+        assert lci(*args, "--format", "json", "--root", str(root)).out == ran.out
+
+
+def test_an_ambiguous_name_lists_what_can_be_pasted_back(lci: Lci, root: Path) -> None:
+    plain = lci("tree", "clean", "--root", str(root))
+    assert (plain.code, plain.out) == (2, "")
+    assert plain.err.splitlines() == [
+        "lci: 'clean' means 2 definitions: name one of them, or take --all",
+        "  other/tools.py::clean  function, line 1",
+        "  shop/store.py::clean  function, line 32",
+    ]
+    ran = lci("tree", "clean", "--json", "--root", str(root))
+    SCHEMA.validate(ran.json())
+    error = ran.json()["error"]
+    assert (ran.code, error["code"]) == (2, "ambiguous_name")
+    for candidate in error["candidates"]:
+        assert lci("callers", candidate["name"], "--root", str(root)).code == 0
+    assert lci("tree", "clean", "--format", "json", "--root", str(root)).out == ran.out
+
+
+def test_a_name_of_nothing_exits_1_with_a_hint(lci: Lci, root: Path) -> None:
+    for command in ("callers", "callees", "tree", "refs", "def"):
+        ran = lci(command, "claen", "--root", str(root))
+        assert (ran.code, ran.err) == (1, "lci: nothing is named 'claen'; did you mean clean?\n"), command
+        quiet = lci(command, "claen", "-q", "--root", str(root))
+        assert (quiet.code, quiet.out, quiet.err) == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("callers", ""),
+        ("callers", "main", "-n", "0"),
+        ("tree", "main", "--depth", "0"),
+        ("tree", "main", "--direction", "up"),
+        ("tree", "main", "--format", "svg"),
+        ("tree", "main", "--format", "dot", "--json"),
+        ("refs", "main", "--role", "use"),
+        ("callees", "main", "--json", "--paths"),
+        ("callers", "main", "--kind", "klass"),
+        ("callers", "main", "--path", "[z-a]"),
+    ],
+)
+def test_usage_errors_exit_2(lci: Lci, root: Path, args: tuple[str, ...]) -> None:
+    ran = lci(*args, "--root", str(root))
+    assert ran.code == 2
+    assert ran.err or ran.json()["error"]["message"]
+
+
+def test_expand_is_for_multiview(lci: Lci, root: Path) -> None:
+    assert lci("search", "clean", "--expand", "1", "--root", str(root)).code == 2
+    assert lci("search", "clean", "-m", "multiview", "--expand", "99", "--root", str(root)).code == 2
+    ran = lci("search", "clean", "-m", "multiview", "--expand", "1", "-n", "1", "--json", "--root", str(root))
+    SCHEMA.validate(ran.json())
+    assert ran.json()["expansion"]["shown"] == len(ran.json()["results"]) - 1 > 0
+    text = lci("search", "clean", "-m", "multiview", "--expand", "1", "-n", "1", "--root", str(root)).out
+    assert "via call" in text and " around them" in text
+
+
+def test_in_a_subfolder_names_and_places_start_there(lci: Lci, root: Path) -> None:
+    ran = lci("callers", "store.py::clean", "--paths", cwd=root / "shop")
+    assert ran.out.splitlines() == ["app.py:6", "app.py:19", "store.py:21", "store.py:25", "store.py:29"]
+    assert lci("callers", "../other/tools.py::clean", "--paths", cwd=root / "shop").out == "../other/tools.py:6\n"
+
+
+def test_a_terminal_shows_the_place_whole(root: Path) -> None:
+    with app.open_session(str(root)) as session:
+        answers = [
+            session.navigate(c, GraphRequest("shop/store.py::clean")) for c in ("callers", "callees", "tree", "refs")
+        ]
+    for answer in answers:
+        for width in (40, 80):
+            out = io.StringIO()
+            render(answer, file=out, width=width, color=False, footer=False)
+            for line in out.getvalue().splitlines():
+                assert len(line) <= width or line.startswith("⚠")
+        colored = io.StringIO()
+        render(answer, file=colored, width=None, color=True)
+        assert "\x1b[" in colored.getvalue()
+
+
+def test_a_command_imports_only_what_it_needs(root: Path) -> None:
+    for command in ("callers", "callees", "tree"):
+        assert loaded(command, "main", "--root", str(root)) <= {"numpy"}
+    assert loaded("refs", "main", "--root", str(root)) <= {"numpy", "tree_sitter"}
+    assert not loaded("def", "claen", "--root", str(root))
+
+
+def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
+    name = 'a"\\<b>\x1b[31m.py'
+    root = build(tmp_path, {name: "def run():\n    return stop()\n\n\ndef stop():\n    return 1\n"})
+    with app.open_session(str(root)) as session:
+        answer = session.navigate("tree", GraphRequest("run"))
+        refs = session.navigate("refs", GraphRequest("run"))
+    from lci_py.render.text.graph_tree import render_diagram
+
+    for shape in ("dot", "mermaid"):
+        out = io.StringIO()
+        render_diagram(answer, shape, file=out)
+        assert "\x1b" not in out.getvalue()
+        labels = [line for line in out.getvalue().splitlines() if "run" in line or "stop" in line]
+        quotes = labels[0].replace("\\\\", "").replace('\\"', "").count('"')
+        assert len(labels) == 2 and quotes == 2, labels
+    for found in (answer, refs):
+        out = io.StringIO()
+        render(found, file=out)
+        assert "\x1b" not in out.getvalue()

@@ -1,0 +1,192 @@
+"""Whole processes: pipes, encodings, terminals, completion, and what a search imports."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from lci_py.cli import index
+from lci_py.cli.fast_parser import Invocation
+from tests.cli.fake import FAKE, environment, process
+from tests.conftest import PROJECT
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("lci search --mode b", ["bm25"]),
+        ("lci search --kind enum", ["enum", "enum_member"]),
+        ("lci sta", ["status", "stats"]),
+        ("lci def --refresh a", ["auto", "always"]),
+        ("lci hook un", ["uninstall"]),
+    ],
+)
+def test_completion(words: str, expected: list[str]) -> None:
+    position = str(len(words.split()) - 1)
+    env = {"_LCI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": position}
+    ran = process(env=env)
+    assert (ran.returncode, ran.stdout.decode().split()) == (0, expected)
+
+
+@pytest.mark.parametrize("argv", [["q"], ["q", "--json"], ["q", "--jsonl"], ["q", "--paths"]])
+def test_a_reader_that_goes_away_is_no_error(argv: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)  # every write fails from the first
+    ran = process("search", *argv, hits=5000, capture_output=False, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_help_to_a_reader_that_goes_away() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    ran = process("--help", capture_output=False, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_an_error() -> None:
+    with open("/dev/full", "wb") as full:
+        ran = process("search", "q", hits=1, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert ran.returncode == 2
+    assert ran.stderr == b"lci: cannot write to standard output: No space left on device: is the disk full?\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_no_encoding_crashes_the_output(encoding: str) -> None:
+    env = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    for flags in ([], ["--json"], ["--paths"]):
+        ran = process("search", "q", *flags, hits=1, env=env)
+        assert (ran.returncode, ran.stderr) == (0, b""), flags
+    found = json.loads(process("search", "q", "--json", hits=1, env=env).stdout)
+    assert found["results"][0]["file"] == "src/\udcff\u00e9.py"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bytes as file names")
+def test_paths_in_a_pipe_are_the_bytes_of_the_path() -> None:
+    assert process("search", "q", "--paths", hits=1).stdout == b"src/\xff\xc3\xa9.py:4\n"
+
+
+def test_a_query_that_is_not_utf8_is_answered() -> None:
+    ran = process("search", os.fsdecode(b"caf\xe9"), "--json", hits=1)
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["query"] == "caf\ufffd"
+
+
+def test_closed_stdout() -> None:
+    command = f'"{sys.executable}" -m lci_py --version >&-'
+    env = environment()
+    ran = subprocess.run(["sh", "-c", command], env=env, capture_output=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_closed_stdin() -> None:
+    command = f'"{sys.executable}" -c "$0" search --batch - <&-'
+    ran = subprocess.run(
+        ["sh", "-c", command, FAKE.format(hits=1)], env=environment(), capture_output=True, check=False, timeout=60
+    )
+    assert (ran.returncode, json.loads(ran.stdout)["error"]["code"], ran.stderr) == (2, "bad_path", b"")
+
+
+def test_a_batch_answers_each_line_before_it_reads_the_next() -> None:
+    code = FAKE.format(hits=1)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    env = environment()
+    with subprocess.Popen([sys.executable, "-c", code, "search", "--batch", "-"], env=env, **pipes) as talk:  # type: ignore[call-overload]
+        late = threading.Timer(30, talk.kill)  # else a missing answer would hang the test
+        late.start()
+        for query in ("one", "two"):
+            talk.stdin.write(query.encode() + b"\n")
+            talk.stdin.flush()
+            assert json.loads(talk.stdout.readline())["query"] == query
+        late.cancel()
+        talk.stdin.close()
+        assert talk.wait(30) == 0
+
+
+def _in_a_terminal(*argv: str, env: dict[str, str]) -> str:
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    terminal = {"TERM": "xterm", "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", **env}
+    process(*argv, hits=1, env=terminal, capture_output=False, stdout=follower, stderr=follower)
+    os.close(follower)
+    seen = os.read(leader, 1 << 16).decode()
+    os.close(leader)
+    return seen
+
+
+def test_colour_on_a_terminal_unless_no_color() -> None:
+    assert "\x1b[35m" in _in_a_terminal("search", "q", env={"NO_COLOR": ""})
+    plain = _in_a_terminal("search", "q", env={"NO_COLOR": "1"})
+    assert "\x1b" not in plain
+    assert "src/\\xffé.py:4" in plain
+    assert "\x1b" not in _in_a_terminal("search", "q", env={"TERM": "dumb"})
+
+
+def test_progress_only_on_a_terminal_and_not_when_quiet() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def wanted(**flags: bool) -> bool:
+        with index._progress(Invocation("index", flags)) as progress:
+            return progress is not None
+
+    assert not wanted()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", Terminal())
+        assert wanted()
+        assert not wanted(quiet=True)
+        assert not wanted(json=True)
+
+
+@pytest.mark.parametrize(
+    "argv", [["search", "q", "--json"], ["search", "q"], ["search", "q", "-m", "symbolic", "--paths"]]
+)
+def test_a_search_imports_nothing_heavy(argv: list[str]) -> None:
+    check = """
+import sys, lci_py, types
+fake = types.ModuleType("lci_py.app")
+sys.modules["lci_py.app"] = lci_py.app = fake
+class Session:
+    root = "."
+    def __enter__(self): return self
+    def __exit__(self, *_): pass
+    def search(self, r):
+        from lci_py.types.search import Answer, IndexInfo
+        return Answer(r.query, r.mode, (), 0, False, IndexInfo(1, "", None, None, 0))
+fake.open_session = lambda root, model, **how: Session()
+from lci_py.cli.main import main
+main({argv!r})
+heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")
+print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
+"""
+    code = check.format(argv=argv)
+    env = environment()
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "\n")
+
+
+def test_nothing_but_the_key_is_left_in_the_home_folder(tmp_path: Path) -> None:
+    """onnxruntime since 1.30 reports to its maker and keeps a device number at home, unless it is told not to."""
+    home, repository = tmp_path / "home", tmp_path / "repository"
+    home.mkdir()
+    repository.mkdir()
+    (repository / "a.py").write_text(
+        "def remove_expired(sessions):\n    return [s for s in sessions if not s.expired]\n"
+    )
+    bare = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "1"}
+    for command in (["index"], ["search", "expired", "--mode", "dense"], ["search", "expired", "--mode", "multiview"]):
+        argv = [sys.executable, "-m", "lci_py", *command]
+        done = subprocess.run(argv, env=bare, cwd=repository, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    left = sorted(path.relative_to(home).as_posix() for path in home.rglob("*"))
+    assert left == [".config", ".config/lci", ".config/lci/index.key"]

@@ -1,0 +1,348 @@
+"""The outermost layer, over a session that is not there: flags, outputs, errors and exit codes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+
+import pytest
+
+import lci_py
+from lci_py.cli import main
+from lci_py.cli.fast_parser import parse
+from lci_py.cli.options import COMMANDS
+from lci_py.errors import EXIT_INTERRUPTED, DamagedIndexError, NoIndexError
+from lci_py.types.search import SearchRequest
+from tests.cli.fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
+
+# --- search -----------------------------------------------------------------------------------------------------
+
+
+def test_search_for_a_person(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("search", "find f")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("src/a.py:4  function a.f  0.50 dense\n")
+    assert ran.out.endswith("1 result · dense\n")
+    assert app.requests == [SearchRequest("find f")]
+    assert (app.opened, app.closed) == (1, 1)
+
+
+def test_every_flag_reaches_the_request(run: Callable[..., Ran], app: FakeApp) -> None:
+    flags = "-m bm25 -n 3 -l go -l rust -k class -p src/** --exclude *_test.go --name A* --snippet 0 --max-tokens 9000"
+    ran = run(
+        "search",
+        "q",
+        *flags.split(),
+        "--conflicts",
+        "--explain",
+        "--trace",
+        "--strict",
+        "--root",
+        "/r",
+        "--model",
+        "m",
+        "--json",
+    )
+    assert ran.code == 0
+    [request] = app.requests
+    assert (request.mode, request.limit, request.snippet, request.max_tokens) == ("bm25", 3, 0, 9000)
+    filters = request.filters
+    assert (filters.lang, filters.kind, filters.path) == (("go", "rust"), ("class",), ("src/**",))
+    assert (filters.exclude, filters.name) == (("*_test.go",), ("A*",))
+    assert request.conflicts and request.explain and request.trace and request.strict
+    assert (app.calls, app.model) == (["/r"], "m")
+
+
+def test_no_mode_is_dense(run: Callable[..., Ran], app: FakeApp) -> None:
+    run("search", "q")
+    run("search", "q", "--mode", "dense")
+    assert app.requests[0] == app.requests[1]
+    assert app.requests[0].mode == "dense"
+
+
+def test_json_is_one_valid_object(run: Callable[..., Ran]) -> None:
+    ran = run("search", "q", "--json")
+    VALIDATOR.validate(ran.json)
+    assert ran.out.count("\n") == 1
+
+
+def test_jsonl(run: Callable[..., Ran]) -> None:
+    lines = run("search", "q", "--jsonl").lines
+    assert lines[0]["file"] == "src/a.py"
+    assert lines[1]["summary"]["total"] == 1
+
+
+def test_paths(run: Callable[..., Ran]) -> None:
+    assert run("search", "q", "--paths").out == "src/a.py:4\n"
+
+
+def test_filters_alone_are_a_search(run: Callable[..., Ran], app: FakeApp) -> None:
+    assert run("search", "--kind", "class").code == 0
+    assert app.requests[0].query == ""
+
+
+def test_quiet_leaves_the_results_only(run: Callable[..., Ran]) -> None:
+    assert "result" not in run("search", "q", "-q").out
+
+
+def test_max_tokens_cuts_and_says_so(run: Callable[..., Ran], app: FakeApp) -> None:
+    app.hits = (HIT,) * 50
+    ran = run("search", "q", "--json", "--max-tokens", "300")
+    assert len(ran.out) <= 300 * 4 + 1
+    assert ran.json["truncated"]["max_tokens"] == 300
+    assert run("search", "q", "--max-tokens", "1", "--json").code == 0  # found, though nothing fits
+
+
+# --- exit codes and errors --------------------------------------------------------------------------------------
+
+
+def test_exit_codes(run: Callable[..., Ran], app: FakeApp) -> None:
+    assert run("search", "nothing").code == 1
+    assert run("search", "nothing", "--json").json["results"] == []
+    app.degraded = DEGRADED
+    assert run("search", "q").code == 0
+    assert run("search", "q", "--strict", "--json").code == 4
+    assert run("search", "nothing", "--strict").code == 4
+
+
+USAGE_ERRORS = [
+    ["search"],
+    ["search", ""],
+    ["search", "  "],
+    ["search", "a", "b"],
+    ["search", "q", "--nope"],
+    ["search", "q", "-n"],
+    ["search", "q", "-n", "x"],
+    ["search", "q", "-n", "0"],
+    ["search", "q", "-n", "-3"],
+    ["search", "q", "--snippet", "-1"],
+    ["search", "q", "--max-tokens", "0"],
+    ["search", "q", "--budget-ms", "0"],
+    ["search", "q", "--budget-ms", "soon"],
+    ["search", "q", "--lang", ""],
+    ["search", "q", "--batch", "-"],
+    ["search", "--batch", "-", "-n", "0"],
+    ["search", "--batch", "/no/such/file"],
+    ["def"],
+    ["def", " "],
+    ["def", "x", "-n", "0"],
+    ["index", ".", "--root", "."],
+    ["index", "-j", "0"],
+    ["index", "a", "b"],
+    ["index", "--wait", "-1"],
+    ["index", "--wait", "soon"],
+    ["index", "--files", "a", "--full"],
+    ["index", "--files", "--dry-run"],
+    ["search", "q", "--refresh", "sometimes"],
+    ["def", "q", "--refresh", ""],
+    ["clean", "x"],
+    ["hook"],
+    ["hook", "inst"],
+    ["status", "extra"],
+    ["nope"],
+]
+
+
+@pytest.mark.parametrize("argv", USAGE_ERRORS, ids=" ".join)
+def test_usage_errors(run: Callable[..., Ran], app: FakeApp, argv: list[str]) -> None:
+    ran = run(*argv)
+    assert ran.code == 2
+    if "--batch" not in argv:  # a batch prints JSON whatever else is said
+        assert ran.out == ""
+        assert ran.err.startswith("lci: ")
+        assert ran.err.count("\n") == 1
+    ran = run(*argv, "--json")
+    assert (ran.code, ran.err) == (2, "")
+    VALIDATOR.validate(ran.json)
+    assert ran.json["error"]["code"] in ("usage", "bad_path")
+    assert (app.requests, app.opened) == ([], app.closed)
+
+
+@pytest.mark.parametrize("pair", [["--json", "--jsonl"], ["--json", "--paths"], ["--jsonl", "--paths"]])
+def test_one_output_at_a_time(run: Callable[..., Ran], pair: list[str]) -> None:
+    ran = run("search", "q", *pair)
+    assert ran.code == 2
+    assert " and ".join(pair) in ran.out + ran.err
+
+
+@pytest.mark.parametrize("flag", ["--jsonl", "--paths"])
+def test_a_batch_has_its_own_output(run: Callable[..., Ran], flag: str) -> None:
+    assert run("search", "--batch", "-", flag).code == 2
+
+
+def test_unknown_mode(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("search", "q", "--mode", "x")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "lci: unknown mode 'x': use one of: dense, bm25, symbolic, multiview\n"
+    ran = run("search", "q", "--jsonl", "--mode", "x")
+    assert (ran.code, ran.err) == (2, "")
+    assert ran.json["error"]["valid_modes"] == ["dense", "bm25", "symbolic", "multiview"]
+    assert run("search", "q", "--mode", "").code == 2
+    assert app.requests == []
+
+
+def test_after_two_dashes_json_is_a_query(run: Callable[..., Ran], app: FakeApp) -> None:
+    assert run("search", "--", "--json").out.startswith("src/a.py:4")
+    assert app.requests[0].query == "--json"
+    assert run("search", "-n0", "--", "--json").out == ""
+
+
+def test_index_errors(run: Callable[..., Ran], app: FakeApp) -> None:
+    app.hook = raising(NoIndexError("/r\x1b"))
+    ran = run("search", "q")
+    assert (ran.code, ran.out, ran.err) == (3, "", "lci: no index at /r\\x1b: run `lci index /r\\x1b`\n")
+    ran = run("search", "q", "--json")
+    assert (ran.code, ran.err, ran.json["error"]["code"]) == (3, "", "no_index")
+
+
+def test_a_bug_is_one_line(run: Callable[..., Ran], app: FakeApp) -> None:
+    app.hook = raising(ZeroDivisionError("by zero\nand more"))
+    ran = run("search", "q")
+    assert (ran.code, ran.out) == (70, "")
+    assert ran.err == "lci: internal error: ZeroDivisionError: by zero and more: run with -v for the traceback\n"
+    assert "Traceback" in run("search", "q", "-v").err
+    ran = run("search", "q", "--json")
+    assert (ran.code, ran.err, ran.json["error"]["code"]) == (70, "", "internal")
+
+
+@pytest.mark.parametrize("error", [EOFError(), SystemError(), RecursionError(), OSError(32, "no pipe of ours")])
+def test_a_crash_is_never_no_results(run: Callable[..., Ran], app: FakeApp, error: Exception) -> None:
+    app.hook = raising(error)
+    assert run("search", "q").code == (0 if isinstance(error, BrokenPipeError) else 70)
+
+
+def test_interrupt(run: Callable[..., Ran], app: FakeApp) -> None:
+    app.hook = raising(KeyboardInterrupt())
+    assert run("search", "q") == Ran(EXIT_INTERRUPTED, "", "")
+    assert run("search", "--batch", "-", stdin=b"q\n").code == EXIT_INTERRUPTED
+
+
+def test_the_slow_parser_ends_in_the_same_place(run: Callable[..., Ran], app: FakeApp) -> None:
+    # `+5` is no number for the fast parser and one for typer, so this goes through typer's commands.
+    assert run("search", "nothing", "-n", "+5").code == 1
+    assert app.requests[0].limit == 5
+    app.hook = raising(DamagedIndexError("x"))
+    assert run("search", "q", "-n", "+5", "--json").code == 3
+    app.hook = raising(KeyboardInterrupt())
+    assert run("search", "q", "-n", "+5").code == 130
+
+
+# --- def, index, status -----------------------------------------------------------------------------------------
+
+
+def test_def(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("def", "f", "-l", "python", "--exclude", "t/**")
+    assert ran == Ran(0, "src/a.py:4  function a.f\n    def f()\n    Does f.\n1 definition\n", "")
+    name, filters, limit = app.calls[1]
+    assert (name, filters.lang, filters.exclude, limit) == ("f", ("python",), ("t/**",), 50)
+    ran = run("def", "f", "--json")
+    VALIDATOR.validate(ran.json)
+    assert ran.json["results"][0]["doc"] == "Does f."
+    assert run("def", "f", "--paths").out == "src/a.py:4\n"
+    app.hits = ()
+    assert run("def", "f").code == 1
+
+
+def test_index(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("index", "x", "--full", "-j", "3", "--model", "m")
+    assert ran.out.startswith("indexed 1 file in 0.5 s (generation 2)\n")
+    path, options = app.calls[0]
+    assert (path, options["full"], options["jobs"], options["model"]) == ("x", True, 3, "m")
+    assert (options["files"], options["wait"], options["defer_dense"], options["trust"]) == (None, 10, False, None)
+    run("index", "--root", "y")
+    assert app.calls[1][0] == "y"
+    assert run("index", "-q") == Ran(0, "", "")
+    VALIDATOR.validate(run("index", "--json").json)
+
+
+def test_index_of_some_files(run: Callable[..., Ran], app: FakeApp) -> None:
+    assert run("index", "--files", "a.py", "-q", "b/c.py", "--wait", "0", "--defer-dense", "--trust-index").code == 0
+    assert run("index", "--root", "r", "--files").code == 0  # `xargs lci index --files` of nothing
+    (path, options), (root, nothing) = app.calls
+    assert (path, options["files"], options["wait"]) == (None, ("a.py", "b/c.py"), 0)
+    assert options["defer_dense"] and options["trust"]
+    assert (root, nothing["files"]) == ("r", ())
+
+
+@pytest.mark.parametrize("command", ["search", "def"])
+def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeApp, command: str) -> None:
+    assert run(command, "q").code == 0
+    assert app.options == {"refresh": None, "trust": None}
+    assert run(command, "q", "--refresh", "always", "--trust-index").code == 0
+    assert app.options == {"refresh": "always", "trust": True}
+    ran = run(command, "q", "--refresh", "alway", "--json")
+    assert (ran.code, ran.json["error"]["hint"]) == (2, "use one of: auto, never, always")
+
+
+def test_dry_run(run: Callable[..., Ran]) -> None:
+    assert run("index", "--dry-run") == Ran(0, "a.py\n", "")
+    assert run("index", "--dry-run", "-v") == Ran(0, "a.py\n", "skipped b.bin: binary\n")
+    ran = run("index", "--dry-run", "--json")
+    VALIDATOR.validate(ran.json)
+    assert ran.json["skipped"] == [{"path": "b.bin", "reason": "binary"}]
+
+
+def test_status(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("status")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "/r: ok")
+    assert run("status", "--json").json["schema_version"] == 1
+    assert run("status", "-q") == Ran(0, "", "")
+    assert app.options == {"check": False, "trust": None}
+    run("status", "--check", "--trust-index")
+    assert app.options == {"check": True, "trust": True}
+    app.state = {"root": "/r", "health": "damaged"}
+    assert run("status").code == 3
+
+
+def test_clean(run: Callable[..., Ran], app: FakeApp) -> None:
+    assert run("clean", "--cache") == Ran(0, "/r/.lci: 12.3 kB freed\n  kept mine.txt\n", "")
+    VALIDATOR.validate(run("clean", "--root", "x", "--json").json)
+    assert app.calls == [(None, {"cache_only": True}), ("x", {"cache_only": False})]
+    assert run("clean", "-q").out == ""
+
+
+def test_hook(run: Callable[..., Ran], app: FakeApp) -> None:
+    ran = run("hook", "install", "--force")
+    assert ran == Ran(0, "hooks in /r/.git/hooks\n  post-commit   installed\n⚠ no index\n", "")
+    VALIDATOR.validate(run("hook", "status", "--json", "--root", "x").json)
+    assert run("hook", "run", "--root", "y") == Ran(0, "", "")
+    assert app.calls == [(None, "install", {"force": True}), ("x", "status", {"force": False}), ("y", "run")]
+    assert run("hook", "uninstall").code == 1  # still there
+    app.hook_state = "skipped"
+    assert (run("hook", "install").code, run("hook", "status").code, run("hook", "uninstall").code) == (1, 1, 0)
+
+
+# --- help, version, completion ----------------------------------------------------------------------------------
+
+
+def test_help_has_every_flag_and_worked_examples(run: Callable[..., Ran]) -> None:
+    for command in COMMANDS.values():
+        ran = run(command.name, "--help")
+        assert ran.code == 0
+        words = ran.out.split()
+        for flag in command.flags:
+            assert set(flag.spellings) <= set(words), flag
+        assert "Examples:" in ran.out
+        assert command.examples[0][0] in ran.out
+
+
+def test_the_examples_of_the_help_parse() -> None:
+
+    for command in COMMANDS.values():
+        for line, _ in command.examples:
+            assert parse(shlex.split(re.split(r" [|>] ", line)[0])[1:]) is not None, line
+
+
+def test_version_and_no_arguments(run: Callable[..., Ran]) -> None:
+    assert run("--version") == Ran(0, f"lci {lci_py.__version__}\n", "")
+    ran = run()
+    assert (ran.code, ran.out) == (2, "")
+    assert "Usage" in ran.err
+
+
+def test_typers_own_runner_works(app: FakeApp) -> None:
+    from typer.testing import CliRunner
+
+    result = CliRunner().invoke(main.app, ["search", "nothing"])
+    assert (result.exit_code, result.stdout) == (1, "0 results · dense\n")

@@ -1,0 +1,382 @@
+"""The JSON answer: the schema, the docs, and what a consumer may rely on."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, strategies as st
+
+from lci_py.errors import NoIndexError, UnknownModeError
+from lci_py.render import token_budget
+from lci_py.render.json import answer as render
+from lci_py.search.explain.file import STATUSES
+from lci_py.types.search import (
+    BLOCK_KIND,
+    CONFLICT_TYPES,
+    FILE_KIND,
+    KINDS,
+    LAMBDA_KIND,
+    MODES,
+    RELATIONS,
+    RESOLUTIONS,
+    VIEWS,
+    Answer,
+    BuildSummary,
+    DefinitionSite,
+    Degradation,
+    GraphContext,
+    GraphLink,
+    IndexInfo,
+    Result,
+)
+from lci_py.types.source import FileEntry, Skip
+
+DOCS = Path(__file__).parents[3] / "docs"
+SCHEMA = json.loads((DOCS / "json-output.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)
+
+# Text as repositories have it: any code point, surrogates (bytes of a non-UTF-8 path) included.
+text = st.text(st.characters(), max_size=20)
+name = st.none() | text
+line = st.integers(1, 10**6)
+score = st.floats(-1e6, 1e6, allow_nan=False)
+links = st.lists(st.builds(GraphLink, id=text, symbol=name, file=text, line=line), max_size=3).map(tuple)
+count = st.integers(0, 99)
+graphs = st.builds(
+    GraphContext,
+    callers=links,
+    callees=links,
+    imports=links,
+    imported_by=links,
+    counts=st.dictionaries(st.sampled_from(["callers", "callees", "imports", "imported_by"]), count),
+)
+views = st.sampled_from(VIEWS)
+sites = st.builds(
+    DefinitionSite,
+    file=text,
+    line=line,
+    branch=name,
+    build_tag=name,
+    relation=st.sampled_from(RELATIONS),
+    active=st.booleans(),
+)
+facts = st.dictionaries(text, st.floats() | text | st.lists(st.floats(), max_size=2), max_size=3)
+weights = st.dictionaries(text, score, max_size=2)
+steps = st.fixed_dictionaries(
+    {"name": text, "view": st.none() | views, "value": st.none() | score, "weight": score, "adds": score},
+    optional={"terms": weights},
+)
+standings = st.dictionaries(views, st.fixed_dictionaries({"rank": line, "score": score}), max_size=3)
+explains = st.fixed_dictionaries({"waterfall": st.lists(steps, max_size=3), "views": standings})
+counted = st.integers(0, 10**6)
+traces = st.dictionaries(
+    text,
+    st.fixed_dictionaries({"ms": st.floats(0, 1e6)}, optional={"candidates_in": counted, "candidates": counted}),
+    max_size=3,
+)
+fates = st.fixed_dictionaries(
+    {"file": text, "status": st.sampled_from(STATUSES), "verdict": text},
+    optional={"rank": line, "score": score, "waterfall": st.lists(steps, max_size=2), "views": standings},
+)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> Result:
+    definitions = draw(st.just(()) | st.lists(sites, min_size=2, max_size=6).map(tuple))
+    return Result(
+        id=draw(text),
+        file=draw(text),
+        line=draw(line),
+        end_line=draw(line),
+        symbol=draw(name),
+        qualified_name=draw(name),
+        kind=draw(st.sampled_from([*KINDS, BLOCK_KIND])),
+        language=draw(text),
+        signature=draw(name),
+        snippet=draw(text),
+        mode_source=draw(views),
+        mode_score=draw(score),
+        stale=draw(st.booleans()),
+        doc=draw(text),
+        also_matched=draw(st.none() | st.lists(st.tuples(views, score), max_size=2).map(tuple)),
+        graph=draw(st.none() | graphs),
+        via=draw(st.none() | st.lists(st.tuples(text, st.sampled_from(["calls", "imports"])), max_size=2).map(tuple)),
+        conflict=bool(definitions),
+        definitions=definitions,
+        explain=draw(st.none() | explains),
+    )
+
+
+degradations = st.builds(
+    Degradation,
+    view=text,
+    failure_mode=st.sampled_from(["shard_missing", "model_mismatch", "timeout", "error"]),
+    fallback_mode=text,
+    confidence_impact=st.sampled_from(["high", "medium", "low"]),
+    detail=text,
+)
+disagreements = st.fixed_dictionaries(
+    {
+        "conflict_type": st.sampled_from(["direct-contradiction", "numeric-mismatch"]),
+        "recommended_resolution": st.just("escalate-to-user"),
+        "sources": st.lists(text, max_size=2),
+        "reasoning": text,
+    }
+)
+answers = st.builds(
+    Answer,
+    query=text,
+    mode=st.sampled_from(MODES),
+    results=st.lists(results(), max_size=4).map(tuple),
+    total=st.integers(0, 999),
+    has_more=st.booleans(),
+    index=st.builds(IndexInfo, generation=count, built_at=text, commit=name, branch=name, stale_files=count),
+    plan=st.none() | facts,
+    degraded=st.lists(degradations, max_size=2).map(tuple),
+    conflicts=st.lists(disagreements, max_size=2).map(tuple),
+    trace=st.none() | traces,
+    explain_file=st.none() | fates,
+)
+
+
+def make(**changes: Any) -> Result:
+    base = Result(
+        id="id",
+        file="src/a.py",
+        line=4,
+        end_line=6,
+        symbol="f",
+        qualified_name="a.f",
+        kind="function",
+        language="python",
+        signature="def f()",
+        snippet="def f():\n    return 1\n",
+        mode_source="dense",
+        mode_score=0.87654321,
+    )
+    return replace(base, **changes)
+
+
+def answer(*found: Result, **changes: Any) -> Answer:
+    return replace(Answer("q", "dense", found, len(found), False, INDEX), **changes)
+
+
+def definition(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator({**SCHEMA, "oneOf": [{"$ref": f"#/$defs/{name}"}]})
+
+
+@given(answers, st.booleans())
+def test_every_envelope_is_valid_and_parses(found: Answer, doc: bool) -> None:
+    line = render.dumps(render.envelope(found, doc=doc))
+    definition("searchEnvelope").validate(json.loads(line.encode("utf-8")))
+
+
+@given(answers)
+def test_a_json_line_is_one_line_of_harmless_characters(found: Answer) -> None:
+    lines = list(render.jsonl(found))
+    assert len(lines) == len(found.results) + 1
+    for line in lines:
+        assert line.splitlines() == [line]  # also by U+2028, U+0085 and the like
+        assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", line)
+    for line in lines[:-1]:
+        definition("result").validate(json.loads(line))
+    definition("jsonlSummary").validate(json.loads(lines[-1]))
+
+
+@given(text)
+def test_text_survives(value: str) -> None:
+    again = json.loads(render.dumps({"x": value}))["x"]
+    # Two lone surrogates in a row are one character for JSON; both spell the same UTF-16.
+    assert again.encode("utf-16", "surrogatepass") == value.encode("utf-16", "surrogatepass")
+
+
+def test_keys_stand_in_the_order_of_the_contract() -> None:
+    site = DefinitionSite("a.py", 1, None, None, "variant")
+    full = make(
+        stale=True,
+        also_matched=(("bm25", 1.0),),
+        graph=GraphContext(),
+        via=(("x", "calls"),),
+        conflict=True,
+        definitions=(site, site),
+        explain={},
+    )
+    head = ["id", "file", "line", "end_line", "symbol", "qualified_name", "kind", "language", "signature"]
+    layers = ["stale", "also_matched", "graph", "via", "conflict", "definitions", "explain"]
+    assert list(render.result_object(full)) == [*head, "snippet", "mode_source", "mode_score", *layers]
+    degraded = Degradation("dense", "timeout", "bm25", "high", "")
+    whole = answer(full, plan={}, degraded=(degraded,), conflicts=({},), trace={}, truncated={}, explain_file={})
+    assert list(render.envelope(whole)) == [
+        *["schema_version", "query", "mode", "results", "total", "has_more", "index"],
+        *["plan", "degraded", "conflicts", "trace", "explain_file", "truncated"],
+    ]
+
+
+def test_what_does_not_apply_is_absent() -> None:
+    plain = render.envelope(answer(make()))
+    assert list(plain) == ["schema_version", "query", "mode", "results", "total", "has_more", "index"]
+    assert list(plain["results"][0])[-1] == "mode_score"
+    assert "doc" not in plain["results"][0]
+    assert "doc" in render.envelope(answer(make()), doc=True)["results"][0]
+
+
+def test_a_block_has_null_names() -> None:
+    block = render.result_object(make(symbol=None, qualified_name=None, signature=None, kind=BLOCK_KIND))
+    assert (block["symbol"], block["qualified_name"], block["signature"]) == (None, None, None)
+
+
+def test_floats_have_six_digits() -> None:
+    assert render.result_object(make(mode_score=0.8765432109))["mode_score"] == 0.876543
+    assert render.dumps(render.rounded({"a": [1 / 3, -0.0, float("nan")]})) == '{"a":[0.333333,0.0,null]}'
+
+
+def test_graph_counts_are_never_less_than_what_is_listed() -> None:
+    link = GraphLink("g", None, "a.py", 1)
+    shown = render.result_object(make(graph=GraphContext(callers=(link, link), callees=(link,), counts={"callers": 9})))
+    assert shown["graph"]["counts"] == {"callers": 9, "callees": 1, "imports": 0, "imported_by": 0}
+
+
+def test_errors() -> None:
+    error = render.error_object(UnknownModeError("fuzzy"))
+    assert error["error"]["valid_modes"] == ["dense", "bm25", "symbolic", "multiview"]
+    definition("error").validate(error)
+    definition("error").validate(render.error_object(NoIndexError("/x\udcff")))
+
+
+def test_build_and_dry_run() -> None:
+    built = BuildSummary("/r", 1, True, 2, {"go": 2}, {}, 3, {"calls": 1}, {}, 0.123456789, 1, 2)
+    shown = render.build_object(built)
+    definition("indexSummary").validate(json.loads(render.dumps(shown)))
+    assert shown["seconds"] == 0.123457
+    assert next(iter(shown)) == "schema_version"
+    definition("dryRun").validate(render.dry_run_object([FileEntry("a", 1, 1)], [Skip("b", "binary")]))
+
+
+def test_the_schema_knows_the_vocabulary() -> None:
+    VALIDATOR.check_schema(SCHEMA)
+    assert SCHEMA["$defs"]["kind"]["enum"] == [*KINDS, BLOCK_KIND, FILE_KIND]
+    assert SCHEMA["$defs"]["graphKind"]["enum"] == [*KINDS, BLOCK_KIND, FILE_KIND, LAMBDA_KIND]
+    assert SCHEMA["$defs"]["mode"]["enum"] == list(MODES)
+    assert SCHEMA["$defs"]["view"]["enum"] == list(VIEWS)
+    assert SCHEMA["$defs"]["relation"]["enum"] == list(RELATIONS)
+    assert SCHEMA["$defs"]["explainFile"]["properties"]["status"]["enum"] == list(STATUSES)
+    assert list(SCHEMA["$defs"]["conflictsAnswer"]["properties"]["by_relation"]["properties"]) == list(RELATIONS)
+    assert SCHEMA["$defs"]["disagreement"]["properties"]["conflict_type"]["enum"] == list(CONFLICT_TYPES)
+    assert SCHEMA["$defs"]["disagreement"]["properties"]["recommended_resolution"]["enum"] == list(RESOLUTIONS)
+
+
+@pytest.mark.parametrize("change", [{"extra": 1}, {"mode": "fuzzy"}, {"schema_version": 2}])
+def test_the_schema_refuses(change: dict[str, Any]) -> None:
+    envelope = render.envelope(answer(make()))
+    VALIDATOR.validate(envelope)
+    with pytest.raises(jsonschema.ValidationError):
+        VALIDATOR.validate(envelope | change)
+
+
+def test_the_schema_ties_conflict_to_definitions() -> None:
+    shown = render.result_object(make())
+    with pytest.raises(jsonschema.ValidationError):
+        definition("result").validate(shown | {"conflict": True})
+
+
+BLOCKS = re.findall(r"```json\n(.*?)```", (DOCS / "json-output.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_the_examples_of_the_docs_are_valid(block: str) -> None:
+    VALIDATOR.validate(json.loads(block))
+
+
+def test_the_docs_have_examples() -> None:
+    assert len(BLOCKS) >= 5
+
+
+# --- --max-tokens -----------------------------------------------------------------------------------------------
+
+
+@given(answers, st.integers(1, 1200))
+def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
+    cut = token_budget.cut(found, limit)
+    size = token_budget.tokens(render.dumps(render.envelope(cut)))
+    assert size <= limit or not (cut.results or cut.conflicts)
+    assert [r.id for r in cut.results] == [r.id for r in found.results[: len(cut.results)]]
+    dropped = len(found.results) - len(cut.results)
+    emptied = sum(a.snippet != b.snippet for a, b in zip(found.results, cut.results, strict=False))
+    if cut.truncated is None:
+        assert cut == found
+    else:
+        note = {"results_dropped": dropped, "snippets_dropped": emptied, "max_tokens": limit}
+        shown = list(zip(found.results, cut.results, strict=False))
+        if silenced := sum(a.explain != b.explain for a, b in shown):
+            note["explanations_dropped"] = silenced
+            assert all(not b.snippet for a, b in shown if a.explain != b.explain)
+        if fewer := sum(len(a.definitions) - len(b.definitions) for a, b in shown):
+            note["definitions_dropped"] = fewer
+            assert all(len(b.definitions) >= min(len(a.definitions), token_budget.KEPT_DEFINITIONS) for a, b in shown)
+        if silent := len(found.conflicts) - len(cut.conflicts):
+            note["conflicts_dropped"] = silent
+            assert not cut.results  # what is not said of the results is worse than fewer of them
+        assert cut.truncated == note
+        assert cut.total == found.total
+        definition("searchEnvelope").validate(json.loads(render.dumps(render.envelope(cut))))
+
+
+def test_snippets_go_before_results_and_from_the_tail() -> None:
+    whole = answer(*(make(id=str(i), snippet="x" * 400) for i in range(3)))
+    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    one = token_budget.cut(whole, size - 50)
+    assert [bool(r.snippet) for r in one.results] == [True, True, False]
+    assert not one.has_more
+    two = replace(whole, results=tuple(replace(r, snippet="") for r in whole.results[:2]))
+    bare = token_budget.tokens(render.dumps(render.envelope(two))) + 30  # room for the note
+    less = token_budget.cut(whole, bare)
+    assert [r.snippet for r in less.results] == ["", ""]
+    assert less.has_more
+    assert less.truncated == {"results_dropped": 1, "snippets_dropped": 2, "max_tokens": bare}
+
+
+def test_explanations_go_before_results() -> None:
+    why = {
+        "waterfall": [{"name": "content", "view": "bm25", "value": 1.0, "weight": 1.0, "adds": 1.0}] * 20,
+        "views": {},
+    }
+    whole = answer(*(make(id=str(i), snippet="x" * 40, explain=why) for i in range(3)))
+    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    cut = token_budget.cut(whole, size // 2)
+    assert [result.id for result in cut.results] == ["0", "1", "2"]
+    assert [result.explain is None for result in cut.results] == [False, True, True]
+    assert cut.truncated is not None and cut.truncated["explanations_dropped"] == 2
+    definition("searchEnvelope").validate(render.envelope(cut))
+
+
+def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
+    sites = tuple(DefinitionSite("src/b.py", i, "main", "linux" * 9, "variant", i == 30) for i in range(1, 41))
+    own = DefinitionSite("src/a.py", 4, "main", "windows", "variant")
+    first, last = (make(id=str(i), conflict=True, definitions=(*sites, own), snippet="") for i in range(2))
+    whole = answer(first, last, conflicts=({"reasoning": "x" * 40},))
+    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    cut = token_budget.cut(whole, size - 100)
+    assert cut.results[0].definitions == first.definitions
+    assert cut.results[1].definitions == (sites[0], sites[29], own)
+    assert cut.truncated == {
+        "results_dropped": 0, "snippets_dropped": 0, "max_tokens": size - 100, "definitions_dropped": 38
+    }  # fmt: skip
+    definition("searchEnvelope").validate(render.envelope(replace(cut, conflicts=())))
+    less = token_budget.cut(whole, 120)
+    assert (less.results, len(less.conflicts)) == ((), 1)
+    assert token_budget.cut(whole, 90).truncated["conflicts_dropped"] == 1
+    several = replace(whole, conflicts=({"reasoning": "x" * 40},) * 5)
+    some = token_budget.cut(several, 150)
+    assert some.truncated["conflicts_dropped"] == 5 - len(some.conflicts) and some.conflicts
+
+
+def test_an_answer_that_fits_is_unchanged() -> None:
+    whole = answer(make())
+    assert token_budget.cut(whole, token_budget.tokens(render.dumps(render.envelope(whole))) + 30) is whole

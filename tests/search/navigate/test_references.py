@@ -1,0 +1,158 @@
+"""References by syntax: every identifier of the name, and nothing that only spells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lci_py import app
+from lci_py.search.snapshot import Session
+from lci_py.source.extract.occurrences import finder, occurrences
+from lci_py.types.graph import GraphRequest
+from lci_py.types.search import Filters
+from tests.support.graph_repo import build
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    with app.open_session(str(build(tmp_path_factory.mktemp("refs")))) as opened:
+        yield opened
+
+
+def test_references_with_role_and_what_is_around(session: Session) -> None:
+    answer = session.navigate("refs", GraphRequest("clean"))
+    assert [
+        (f"{r.file}:{r.line}:{r.column}", r.role, r.enclosing.qualified_name if r.enclosing else None)
+        for r in answer.references
+    ] == [
+        ("other/tools.py:1:5", "definition", None),
+        ("other/tools.py:6:12", "call", "use"),
+        ("shop/app.py:1:31", "import", None),
+        ("shop/app.py:6:5", "call", "main"),
+        ("shop/app.py:19:34", "call", "pong"),
+        ("shop/store.py:21:16", "call", "Store.check"),
+        ("shop/store.py:25:16", "call", "Store.size"),
+        ("shop/store.py:29:9", "call", "Store.size"),
+        ("shop/store.py:32:5", "definition", None),
+    ]
+    assert answer.references[1].text == "    return clean('')"
+    assert dict(answer.left_out) == {"unsupported_files": 2}
+    assert answer.total == 9
+
+
+def test_a_qualified_name_leaves_out_what_is_known_to_be_another(session: Session) -> None:
+    answer = session.navigate("refs", GraphRequest("other/tools.py::clean"))
+    assert [f"{r.file}:{r.line}" for r in answer.references] == [
+        "other/tools.py:1",
+        "other/tools.py:6",
+        "shop/app.py:1",
+    ]
+    assert dict(answer.left_out)["elsewhere"] == 6
+
+
+def test_roles_filters_and_limit(session: Session) -> None:
+    def found(**options: object) -> list[str]:
+        answer = session.navigate("refs", GraphRequest("clean", **options))  # type: ignore[arg-type]
+        return [f"{r.file}:{r.line}" for r in answer.references]
+
+    assert found(roles=("import",)) == ["shop/app.py:1"]
+    assert found(filters=Filters(path=("other/",))) == ["other/tools.py:1", "other/tools.py:6"]
+    assert found(filters=Filters(lang=("c",))) == []
+    assert found(limit=2) == ["other/tools.py:1", "other/tools.py:6"]
+    assert session.navigate("refs", GraphRequest("clean", limit=2)).total == 9
+
+
+def test_a_name_that_the_repository_does_not_define_has_references(session: Session) -> None:
+    answer = session.navigate("refs", GraphRequest("dumps"))
+    assert [(r.file, r.line, r.role) for r in answer.references] == [("shop/store.py", 14, "call")]
+    assert not answer.did_you_mean
+    assert session.navigate("refs", GraphRequest("json.dumps")).references == answer.references
+    other = session.navigate("refs", GraphRequest("yaml.dumps"))
+    assert not other.references and dict(other.left_out) == {"elsewhere": 1}
+
+
+def test_the_files_are_read_as_they_are_now(tmp_path: Path) -> None:
+    root = build(tmp_path, {"a.py": "def clean():\n    pass\n", "b.py": "x = 1\n"})
+    (root / "b.py").write_text("\nclean()\n")
+    (root / "c.py").write_text("clean()\n")
+    with app.open_session(str(root), refresh="never") as session:
+        found = session.navigate("refs", GraphRequest("clean")).references
+    assert [(r.file, r.line, r.stale) for r in found] == [("a.py", 1, False), ("b.py", 2, True), ("c.py", 1, True)]
+
+
+def test_a_call_that_may_mean_both_refers_to_both(tmp_path: Path) -> None:
+    source = (
+        "class A:\n    def go(self):\n        return 1\n\n\nclass B:\n    def go(self):\n        return 2\n\n\n"
+        "def run(c):\n    x = A() if c else B()\n    x.go()\n    A().go()\n    B().go()\n"
+    )
+    with app.open_session(str(build(tmp_path, {"m.py": source}))) as session:
+        found = {
+            name: [r.line for r in session.navigate("refs", GraphRequest(f"{name}.go")).references] for name in "AB"
+        }
+    assert found == {"A": [2, 13, 14], "B": [7, 13, 15]}
+
+
+def test_a_file_of_which_the_end_is_not_indexed_is_searched_whole(tmp_path: Path) -> None:
+    (tmp_path / ".lci.toml").write_text("max_file_chunks = 2\n")
+    filler = "".join(f"def filler_{i}():\n    return '{'x' * 900}'\n\n\n" for i in range(12))
+    root = build(tmp_path, {"a.py": filler + "def rare_bird():\n    return 1\n"})
+    with app.open_session(str(root)) as session:
+        (found,) = session.navigate("refs", GraphRequest("rare_bird")).references
+    assert found.line == 49
+
+
+#: Language to a source, in which `run` stands as an identifier on the lines given, and as text on others.
+LANGUAGES = {
+    "python": ("# run\n'run'\nf'run {run}'\nrun = 1\nx.run()\n", [3, 4, 5]),
+    "javascript": ("// run\n'run'\n`run ${run}`\nconst { run } = x\nx.run(/run/)\n", [3, 4, 5]),
+    "typescript": ('// run\n"run"\nfunction run(): void {}\nrun()\n', [3, 4]),
+    "tsx": ("const a = <p>run</p>\nconst b = <run.x>{run}</run.x>\n", [2, 2, 2]),
+    "go": ('package a\n// run\nvar s = "run"\nfunc run() { run() }\n', [4, 4]),
+    "rust": ('// run\nfn run() { println!("run {}", run); }\n', [2, 2]),
+    "java": ('// run\nclass A { String s = "run"; void run() { run(); } }\n', [2, 2]),
+    "c": ('/* run */\nchar *s = "run";\nint run(void) { return run(); }\n', [3, 3]),
+    "cpp": ('// run\nauto s = R"(run)";\nint A::run() { return this->run(); }\n', [3, 3]),
+    "csharp": ('// run\nclass A { string s = "run"; void run() { this.run(); } }\n', [2, 2]),
+    "ruby": ('# run\ns = "run #{run}"\ndef run; end\n', [2, 3]),
+    "php": ("<?php\n// run\n$s = 'run';\nfunction run() { run(); }\n", [4, 4]),
+    "kotlin": ('// run\nval s = "run ${run}"\nfun run() { run() }\n', [2, 3, 3]),
+    "swift": ('// run\nlet s = "run \\(run)"\nfunc run() { run() }\n', [2, 3, 3]),
+    "scala": ('// run\nobject A { val s = "run"; def run() = run() }\n', [2, 2]),
+    "bash": ("# run\necho run 'run'\nrun() { echo; }\nrun\n", [3, 4]),
+    "lua": ("-- run\nlocal s = 'run'\nfunction run() run() end\n", [3, 3]),
+    "haskell": ('-- run\ns = "run"\nrun x = run x\n', [3, 3]),
+    "elixir": ('# run\ndefmodule A do\n  @s "run"\n  def run(x), do: run(x)\nend\n', [4, 4]),
+    "zig": ('// run\nconst s = "run";\nfn run() void { run(); }\n', [3, 3]),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_identifiers_of(language: str) -> None:
+    source, lines = LANGUAGES[language]
+    found = occurrences(source.encode(), language, finder("run"))
+    assert [item.line for item in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "name"),
+    [
+        ("ruby", "class A\n  def owner=(x); end\nend\n", "owner="),
+        ("javascript", "class A {\n  #n = 1\n}\n", "#n"),
+        ("typescript", "namespace a.b {\n}\n", "a.b"),
+    ],
+)
+def test_names_that_are_not_plain(language: str, source: str, name: str) -> None:
+    assert [item.role for item in occurrences(source.encode(), language, finder(name))] == ["definition"]
+
+
+def test_columns_count_characters() -> None:
+    (found,) = occurrences("x = 'ä€𝄞'; run()\n".encode(), "python", finder("run"))
+    assert (found.line, found.column, found.role) == (1, 12, "call")
+
+
+def test_a_name_is_whole(session: Session) -> None:
+    source = b"run; runs; rerun; run_; _run; run1; x.run; \xc3\xa9run\n"
+    found = occurrences(source, "python", finder("run"))
+    assert [item.column for item in found] == [1, 39]

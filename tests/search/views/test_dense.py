@@ -1,0 +1,141 @@
+"""Dense search: the cosine and the second look together, in which order, and with which models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from lci_py import app
+from lci_py.index.shards.dense import DenseIndex
+from lci_py.search.query.text import read_text
+from lci_py.search.snapshot import Session
+from lci_py.search.views.retrievers import DenseRetriever
+from lci_py.types.search import SearchRequest
+from tests.conftest import Ran
+from tests.support import tiny_models as tiny
+
+QUESTIONS = ("where is the stock of a warehouse counted", "Service", "open a file and read its lines", "zygote")
+
+
+def ranked(dense: DenseRetriever, text: str, limit: int, allowed: np.ndarray | None = None) -> list[tuple[int, float]]:
+    hits = dense.search(read_text(text), limit, allowed)
+    assert hits.total == (dense.n_units if allowed is None else allowed.sum())
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+    return [(hit.unit, hit.score) for hit in hits]
+
+
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_the_ranking_does_not_depend_on_the_limit(session: Session, text: str) -> None:
+    dense, n = session.dense, session.n_units
+    everything = ranked(dense, text, 10 * n)
+    units, scores = zip(*everything, strict=True)
+    assert sorted(units) == list(range(n))
+    assert all(0 <= score <= 1 for score in scores)
+    assert list(scores) == sorted(scores, reverse=True)
+    for limit in (0, 1, 3, 10, 25, n - 1, n, n + 1):
+        assert ranked(dense, text, limit) == everything[:limit]
+
+
+@pytest.mark.parametrize("limit", [1, 7, 50, 10_000])
+def test_ties_go_by_path_and_line(session: Session, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Scores of few values: the order among equals is that of the units, also where the limit cuts."""
+    real = DenseIndex.best
+    monkeypatch.setattr(DenseIndex, "best", lambda *args: np.round(real(*args), 1))
+    everything = sorted(ranked(session.dense, QUESTIONS[0], 10_000), key=lambda item: (-item[1], item[0]))
+    assert ranked(session.dense, QUESTIONS[0], limit) == everything[:limit]
+    assert len({score for _, score in everything}) < 12
+
+
+@pytest.mark.parametrize("allowed", [0, 1, 5])
+def test_a_limit_above_what_the_filter_leaves(session: Session, allowed: int) -> None:
+    mask = np.arange(session.n_units) < allowed
+    assert sorted(unit for unit, _ in ranked(session.dense, QUESTIONS[0], 100, mask)) == list(range(allowed))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), share=st.sampled_from([0.02, 0.3, 0.9]))
+def test_a_filter_leaves_the_others_scores_and_order(session: Session, text: str, seed: int, share: float) -> None:
+    allowed = np.random.default_rng(seed).random(session.n_units) < share
+    everything = ranked(session.dense, text, session.n_units)
+    left = [(unit, score) for unit, score in everything if allowed[unit]]
+    assert ranked(session.dense, text, session.n_units, allowed) == left
+
+
+@settings(max_examples=25)
+@given(text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), count=st.integers(1, 60))
+def test_multiview_measures_the_score_that_the_mode_gives(session: Session, text: str, seed: int, count: int) -> None:
+    """To the last bit, whichever other units are measured."""
+    scores = dict(ranked(session.dense, text, session.n_units))
+    units = np.sort(np.random.default_rng(seed).choice(session.n_units, min(count, session.n_units), replace=False))
+    measured = session.dense.scores(read_text(text), units)
+    assert measured.tolist() == [scores[unit] for unit in units.tolist()]
+
+
+def test_a_score_is_the_best_chunks(session: Session) -> None:
+    """(max(cosine, 0) + late * coverage) / (1 + late), with the coverage of tests/index/shards/test_tokens.py."""
+    dense, text = session.dense, QUESTIONS[2]
+    late, asked = dense.encoder.late, dense.encoder.question(text)
+    assert late > 0
+    cosines = dense.index.cosines(asked.vector)
+    covered = dense.bags.coverage(asked.ids, asked.weights)
+    best = dense.index.best((np.maximum(cosines, 0) + late * covered) / (1 + late))
+    scores = dense.scores(read_text(text), np.arange(session.n_units))
+    np.testing.assert_allclose(scores, best, atol=1e-6)
+    assert covered.max() > 0.5 and (cosines < 0).any()
+
+
+TOPIC = (
+    "def resend(request, response):\n"
+    '    """Send the request and read the response of the request."""\n'
+    "    return request.send(response)\n"
+)
+OTHER = ("invoice", "printer", "margin", "colour")
+
+
+def test_a_rare_word_of_the_query_finds_the_chunk_that_has_it(tmp_path: Path, lci: Callable[..., Ran]) -> None:
+    """Among other words, so that its vector is further from the question than another chunk's."""
+    long = "".join(f"    {word}.update(total, {word}_{i})\n" for i, word in enumerate(OTHER))
+    (tmp_path / "about.py").write_text(TOPIC)
+    (tmp_path / "exact.py").write_text(f"def nightly(request):\n{long}    zygote(request)\n")
+    assert lci("index", cwd=tmp_path).code == 0
+    ran = lci("search", "send request zygote", "--mode", "dense", "--json", cwd=tmp_path)
+    assert [result["file"] for result in ran.json()["results"]] == ["exact.py", "about.py"]
+    with app.open_session(str(tmp_path)) as session:  # what the vectors alone say
+        index = session.dense.index
+        cosines = index.best(index.cosines(session.encoder.encode_text("send request zygote")))
+        assert session.unit_table.paths[session.unit_table.file[cosines.argmax()]] == "about.py"
+
+
+@pytest.mark.parametrize("make", [tiny.contextual, tiny.bags])
+def test_a_model_without_a_table_ranks_by_the_cosine(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    root, model = tmp_path / "repo", make(tmp_path / "model")
+    root.mkdir()
+    for i, word in enumerate(tiny.WORDS[4:]):
+        (root / f"{i:02}.py").write_text(f"def {word}():\n    return {tiny.WORDS[-1 - i]}\n")
+    app.build_index(str(root), jobs=1, model=str(model))
+    with app.open_session(str(root), str(model)) as session:
+        dense, text = session.dense, "remove expired session"
+        assert dense.bags is None
+        cosines = dense.index.best(dense.index.cosines(dense.encoder.encode_text(text)))
+        assert cosines.min() < 0
+        units = np.argsort(-np.maximum(cosines, 0), kind="stable")
+        assert [unit for unit, _ in ranked(dense, text, 99)] == units.tolist()
+        np.testing.assert_allclose(
+            [score for _, score in ranked(dense, text, 99)], np.clip(cosines[units], 0, 1), atol=1e-6
+        )
+        merged = session.search(SearchRequest(text, "multiview"))
+        assert merged.results and not merged.degraded
+
+
+@pytest.mark.parametrize("files", [{}, {"a.txt": "%%% !!!\n"}])
+def test_an_index_without_a_token_answers(tmp_path: Path, lci: Callable[..., Ran], files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert lci("index", cwd=tmp_path).code == 0
+    ran = lci("search", "send request zygote", "--json", "--mode", "dense", cwd=tmp_path)
+    assert (ran.code, ran.err) in ((0, ""), (1, "")), ran.out
+    assert "error" not in ran.json()

@@ -1,0 +1,607 @@
+"""Files that change after indexing: an answer never shows a line that is no longer what was indexed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lci_py import app
+from lci_py.errors import IndexWriteError, NoIndexError
+from lci_py.render.json.answer import envelope
+from lci_py.types.search import MODES, Filters, SearchRequest
+from tests.conftest import PROJECT, Ran, copy_corpus
+from tests.support import tiny_models
+
+SOURCE = """\
+def first():
+    return "one"
+
+
+def second():
+    total = 2
+    return total
+
+
+def third():
+    return "three"
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "repo" / "sub").mkdir(parents=True)
+    (tmp_path / "repo" / "a.py").write_text(SOURCE)
+    (tmp_path / "repo" / "sub" / "b.py").write_text("def other():\n    return first()\n")
+    app.build_index(str(tmp_path / "repo"), jobs=1)
+    return tmp_path / "repo"
+
+
+def search(root: Path, query: str, mode: str = "bm25", **more: Any) -> dict[str, Any]:
+    """As if there were no time to refresh the index first."""
+    with app.open_session(str(root), refresh="never") as session:
+        return envelope(session.search(SearchRequest(query, mode, **more)))  # type: ignore[arg-type]
+
+
+def refreshed(root: Path, query: str, mode: str = "bm25", refresh: str | None = None, **more: Any) -> dict[str, Any]:
+    with app.open_session(str(root), refresh=refresh) as session:
+        return envelope(session.search(SearchRequest(query, mode, **more)))  # type: ignore[arg-type]
+
+
+def definition(root: Path, name: str) -> dict[str, Any]:
+    found = search(root, "", filters=Filters(name=(name,)))
+    assert found["total"] == 1
+    return found["results"][0]
+
+
+# --- what a search says -------------------------------------------------------------------------------------------
+
+
+def test_a_fresh_file_is_not_stale(root: Path) -> None:
+    assert "stale" not in definition(root, "second")
+    assert definition(root, "second")["snippet"].startswith("def second():")
+
+
+def test_a_change_elsewhere_in_the_file_keeps_the_snippet(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE.replace('"three"', '"changed"'))
+    second, third = definition(root, "second"), definition(root, "third")
+    assert (second["stale"], second["snippet"]) == (True, "def second():\n    total = 2\n    return total")
+    assert (third["stale"], third["snippet"]) == (True, "")
+    assert search(root, "second")["index"]["stale_files"] == 1
+
+
+def test_a_file_that_changes_between_two_queries(root: Path) -> None:
+    """What the search for conflicts has read is not kept for the next query."""
+    (root / "a.py").write_text(
+        "import os\n\n\n@os.x\ndef twin():\n    return 1\n\n\n@os.x\ndef twin():\n    return 2\n"
+    )
+    app.build_index(str(root), jobs=1)
+    request = SearchRequest("", "symbolic", filters=Filters(name=("twin",)), conflicts=True, snippet=0)
+    with app.open_session(str(root)) as session:
+        session.search(request)
+        (root / "a.py").write_text("# something else\n" * 11)
+        after = session.search(replace(request, snippet=3))
+    assert [(result.stale, result.snippet) for result in after.results] == [(True, ""), (True, "")]
+
+
+def test_a_phrase_of_every_file_keeps_none_of_them(root: Path) -> None:
+    with app.open_session(str(root)) as session:
+        assert session.search(SearchRequest('"return"', "bm25", snippet=0)).total == 4
+        assert not session.reader._files
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+def test_a_folder_that_became_a_loop_of_links(root: Path) -> None:
+    shutil.rmtree(root / "sub")
+    (root / "sub").symlink_to("sub")
+    for mode in MODES:
+        found = search(root, "name:other" if mode == "symbolic" else "other", mode)["results"]
+        assert [(r["stale"], r["snippet"]) for r in found if r["file"] == "sub/b.py"] == [(True, "")]
+
+
+def test_lines_that_moved_are_not_shown(root: Path) -> None:
+    (root / "a.py").write_text("# a new first line\n" + SOURCE)
+    for name in ("first", "second", "third"):
+        assert (definition(root, name)["stale"], definition(root, name)["snippet"]) == (True, "")
+
+
+def test_a_file_cut_short_is_not_shown(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE[:60])
+    assert (definition(root, "third")["stale"], definition(root, "third")["snippet"]) == (True, "")
+    assert definition(root, "first")["snippet"].startswith("def first")
+
+
+def test_the_same_size_and_other_content_is_stale(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE.replace("total", "otter"))
+    assert (definition(root, "second")["stale"], definition(root, "second")["snippet"]) == (True, "")
+
+
+def test_a_file_only_touched_is_not_stale(root: Path) -> None:
+    os.utime(root / "a.py", ns=(1, 1))
+    assert "stale" not in definition(root, "second")
+    assert search(root, "second")["index"]["stale_files"] == 0
+    assert app.status(str(root))["health"] == "ok"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_deleted_file_is_stale_in_every_mode(root: Path, mode: str) -> None:
+    (root / "a.py").unlink()
+    found = search(root, "second", mode)
+    ours = [result for result in found["results"] if result["file"] == "a.py"]
+    assert ours and all(result["stale"] and not result["snippet"] for result in ours)
+    assert found["index"]["stale_files"] == 1
+    assert app.status(str(root))["stale_paths"] == ["a.py"]
+
+
+def test_a_folder_swapped_for_a_link_does_not_lead_out(root: Path, tmp_path: Path) -> None:
+    shutil.rmtree(root / "sub")
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "b.py").write_text("def other():\n    return first()\n")  # not even to the same content
+    (root / "sub").symlink_to(tmp_path / "secret")
+    found = definition(root, "other")
+    assert (found["stale"], found["snippet"]) == (True, "")
+
+
+@pytest.mark.parametrize("swap", ["link", "fifo", "folder", "device"])
+def test_a_file_swapped_for_something_else_is_not_opened(root: Path, swap: str) -> None:
+    path = root / "a.py"
+    path.rename(root / "moved.txt")
+    if swap == "link":
+        path.symlink_to("moved.txt")
+    elif swap == "device":
+        path.symlink_to("/dev/zero")
+    elif swap == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+    for found in (definition(root, "second"), search(root, '"total = 2"')["index"]):
+        assert found.get("stale", found.get("stale_files")) and not found.get("snippet")
+
+
+def test_a_quoted_phrase_is_checked_against_the_file_of_today(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE.replace("total = 2", "sum_ = 2"))
+    assert search(root, '"total = 2"')["results"] == []
+
+
+def test_a_batch_sees_what_changes_between_two_queries(root: Path) -> None:
+    with app.open_session(str(root)) as session:
+        assert not session.search(SearchRequest("second", "bm25")).results[0].stale
+        (root / "a.py").write_text("#\n" + SOURCE)
+        assert session.search(SearchRequest("second", "bm25")).results[0].stale
+
+
+def test_stale_on_the_command_line(root: Path, lci: Callable[..., Ran]) -> None:
+    (root / "a.py").write_text("\n" + SOURCE)
+    ran = lci("search", "second", "--mode", "bm25", "--json", "--refresh", "never", cwd=root)
+    assert (ran.code, ran.json()["results"][0]["stale"], ran.err) == (0, True, "")
+    ran = lci("search", "second", "--mode", "bm25", cwd=root, LCI_REFRESH="never")
+    assert ran.code == 0 and "total = 2" not in ran.out
+
+
+# --- a search that refreshes first ---------------------------------------------------------------------------------
+
+
+def folder_state(root: Path) -> list[tuple[str, int, int]]:
+    paths = sorted((root / ".lci").rglob("*"))
+    return [(str(path), path.stat().st_ino, path.stat().st_mtime_ns) for path in paths]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_few_changes_are_in_the_answer(root: Path, mode: str) -> None:
+    (root / "a.py").write_text(SOURCE.replace("second", "purge") + "\n\ndef late():\n    pass\n")
+    (root / "sub" / "b.py").unlink()
+    (root / "c.py").write_text("def purge():\n    return 3\n")
+    found = refreshed(root, "name:purge" if mode == "symbolic" else "purge", mode)
+    assert found["index"]["generation"] == 2 and found["index"]["stale_files"] == 0
+    files = {result["file"] for result in found["results"] if result["symbol"] == "purge"}
+    assert files == {"a.py", "c.py"} and not any(r.get("stale") for r in found["results"])
+    assert not refreshed(root, "name:other", "symbolic")["results"]
+
+
+@pytest.mark.parametrize("change", ["files", "bytes"])
+def test_many_changes_are_named_and_not_made_up_for(root: Path, change: str) -> None:
+    from lci_py.search.worktree.freshness import QUICK_BYTES, QUICK_FILES
+
+    (root / "a.py").write_text(SOURCE.replace("total", "otter"))
+    if change == "files":
+        for number in range(QUICK_FILES):
+            (root / f"new{number}.py").write_text("def new(): pass\n")
+    else:
+        (root / "b.txt").write_text("a few words\n" * (QUICK_BYTES // 12 + 1))
+    before = folder_state(root)
+    found = refreshed(root, "second")
+    assert found["index"]["generation"] == 1 and folder_state(root) == before
+    assert found["index"]["stale_files"] == (QUICK_FILES + 1 if change == "files" else 2)
+    assert [result["stale"] for result in found["results"] if result["file"] == "a.py"]
+    found = refreshed(root, "otter", refresh="always")
+    assert (found["index"]["generation"], found["index"]["stale_files"]) == (2, 0)
+    assert found["results"][0]["file"] == "a.py"
+
+
+def test_as_many_changes_as_are_few(root: Path) -> None:
+    from lci_py.search.worktree.freshness import QUICK_FILES
+
+    for number in range(QUICK_FILES):
+        (root / f"new{number}.py").write_text("def new(): pass\n")
+    assert refreshed(root, "name:new", "symbolic")["total"] == QUICK_FILES
+
+
+def test_never_touches_nothing(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    before = folder_state(root)
+    found = refreshed(root, "second", refresh="never")
+    assert (found["index"]["generation"], found["index"]["stale_files"]) == (1, 1)
+    assert folder_state(root) == before
+
+
+def test_nothing_changed_nothing_done(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither is the tree listed: the folders' times say that nothing was added."""
+    from lci_py.index.build import run
+
+    time.sleep(0.05)  # the folders were made just before they were listed, and their times not believed
+    (root / "a.py").write_text(SOURCE + "#\n")
+    app.build_index(str(root), jobs=1)
+    before = folder_state(root)
+    monkeypatch.setattr(run, "walk", lambda *_: pytest.fail("the tree was listed"))
+    assert refreshed(root, "second")["index"]["stale_files"] == 0
+    assert folder_state(root) == before
+
+
+@pytest.mark.parametrize("where", [".lci", "idx", "sub/idx", "sub/deep/idx"])
+def test_the_index_folder_is_no_news(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """The first build makes a folder in the root, which changes the root's time, and each build changes the folder's."""
+    from lci_py.index.build import run
+
+    monkeypatch.setenv("LCI_INDEX_DIR", str(tmp_path / where))
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.py").write_text(SOURCE)
+    time.sleep(0.05)
+    for text in ("#\n", "##\n"):
+        (tmp_path / "a.py").write_text(SOURCE + text)
+        app.build_index(str(tmp_path), jobs=1)
+        (tmp_path / "sub" / "new").mkdir()  # a new time, and no new name the next time
+        (tmp_path / "sub" / "new").rmdir()
+        with monkeypatch.context() as patch:
+            patch.setattr(run, "walk", lambda *_: pytest.fail("the tree was listed"))
+            assert refreshed(tmp_path, "second")["index"]["stale_files"] == 0
+
+
+def test_a_file_that_came_and_went_is_noted_by_the_next_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lci_py.index.build import run
+
+    time.sleep(0.05)
+    (root / "sub" / "tmp.o").touch()
+    (root / "sub" / "tmp.o").unlink()
+    time.sleep(0.05)
+    assert refreshed(root, "second")["index"] | {"built_at": ""} == {
+        **search(root, "second")["index"], "built_at": "", "generation": 1, "stale_files": 0
+    }  # fmt: skip
+    app.build_index(str(root), jobs=1)
+    assert not app.build_index(str(root), jobs=1).changed
+    monkeypatch.setattr(run, "walk", lambda *_: pytest.fail("the tree was listed"))
+    assert refreshed(root, "second")["index"]["stale_files"] == 0
+
+
+def test_a_file_that_comes_right_after_the_listing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within the same tick of the clock: the folder's time does not tell."""
+    from lci_py.source.repository import walk as walking
+
+    real = walking._Walker._judge_all
+
+    def late(*args: Any) -> None:
+        real(*args)
+        folder = root / args[2].relative
+        before = folder.stat()
+        (folder / "late.py").write_text("def late(): pass\n")
+        os.utime(folder, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(walking._Walker, "_judge_all", late)
+        os.utime(root)
+        os.utime(root / "sub")
+        app.build_index(str(root), jobs=1, full=True)
+    assert search(root, "x")["index"]["stale_files"] == 2
+    assert refreshed(root, "name:late", "symbolic")["total"] == 2
+
+
+def test_files_that_a_run_did_not_look_at_are_still_news(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    time.sleep(0.05)
+    (root / "sub" / "deep").mkdir()
+    for name in ("c.py", "sub/c.py", "sub/deep/c.py", "sub/deep/d.py"):
+        (root / name).write_text("def c(): pass\n")
+    (root / ".gitignore").write_text("sub/b.py\n")
+    time.sleep(0.05)
+    monkeypatch.chdir(root)
+    app.build_index(None, jobs=1, files=["sub/deep/d.py"])
+    assert app.status(str(root))["stale_paths"] == ["c.py", "sub/b.py", "sub/c.py", "sub/deep/c.py"]
+    assert refreshed(root, "name:c", "symbolic")["total"] == 4
+    assert app.status(str(root))["stale_paths"] == []
+
+
+@pytest.mark.parametrize("name", [".gitignore", "sub/.ignore", ".lci.toml"])
+def test_a_rule_that_comes_changes_and_goes_is_news(root: Path, name: str) -> None:
+    rule = 'exclude = ["b.py"]\n' if name == ".lci.toml" else "b.py\n"
+
+    def news() -> list[str]:
+        time.sleep(0.05)
+        before = app.status(str(root))["stale_paths"]
+        assert refreshed(root, "second")["index"]["stale_files"] == 0
+        assert app.status(str(root))["stale_paths"] == []
+        return before
+
+    (root / name).write_text(rule)
+    assert news() == ["sub/b.py"]
+    (root / name).write_text("# " + rule)
+    assert news() == ["sub/b.py"]
+    (root / name).write_text(rule)
+    assert news() == ["sub/b.py"]
+    (root / name).unlink()
+    assert news() == ["sub/b.py"]
+
+
+def test_a_folder_that_is_gone_is_news(root: Path) -> None:
+    shutil.rmtree(root / "sub")
+    assert app.status(str(root))["stale_paths"] == ["sub/b.py"]
+    assert refreshed(root, "name:other", "symbolic")["total"] == 0
+
+
+# --- and cannot ----------------------------------------------------------------------------------------------------
+
+
+def _lock(root: Path) -> Any:
+    from lci_py.index.store import commit
+
+    return commit.staging(root / ".lci")
+
+
+@contextmanager
+def _no_file_can_be_made(root: Path) -> Iterator[None]:
+    """As on a file system mounted read-only; root, who may run the tests, is stopped by no mode."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lci_py.index.store.lock._try", refuse)
+        yield
+
+
+@contextmanager
+def _another_setting(root: Path) -> Iterator[None]:
+    (root / ".lci.toml").write_text("segment_chunks = 100\n")
+    yield
+
+
+@contextmanager
+def _another_program(root: Path) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lci_py.index.build.run.__version__", "99.0.0")
+        yield
+
+
+@contextmanager
+def _no_model(root: Path) -> Iterator[None]:
+    (root / ".lci.toml").write_text('model = "nowhere"\n')
+    yield
+
+
+@contextmanager
+def _damage(root: Path) -> Iterator[None]:
+    """Of a shard that the answer does not need."""
+    next((root / ".lci").glob("graph-*")).write_bytes(b"x" * 1000)
+    yield
+
+
+@contextmanager
+def _trusted(root: Path) -> Iterator[None]:
+    """For this run only: to write is to make it one's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LCI_TRUST_INDEX", "1")
+        patch.setenv("LCI_CONFIG_DIR", str(root.parent / "another user"))
+        yield
+
+
+@pytest.mark.parametrize(
+    "obstacle",
+    [_lock, _no_file_can_be_made, _another_setting, _another_program, _no_model, _damage, _trusted],
+)
+def test_a_search_that_cannot_refresh_still_answers(root: Path, obstacle: Callable[[Path], Any]) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    shards = sorted(path.name for path in (root / ".lci").glob("*-*"))
+    with obstacle(root):
+        found = refreshed(root, "second")
+    assert found["results"][0]["stale"] and found["index"]["generation"] == 1
+    assert found["index"]["stale_files"] >= 1
+    assert sorted(path.name for path in (root / ".lci").glob("*-*") if path.name[:4] != "tmp-") == shards
+
+
+def test_always_says_why_it_cannot(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    monkeypatch.setattr(app, "_ALWAYS_WAIT", 0.1)
+    with _lock(root), pytest.raises(IndexWriteError, match="another"):
+        refreshed(root, "second", refresh="always")
+    assert refreshed(root, "second", refresh="always")["index"]["generation"] == 2
+
+
+def test_always_waits_for_another_writer(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    lock = _lock(root)
+    lock.__enter__()
+    released = threading.Timer(0.3, lock.__exit__, (None, None, None))
+    released.start()
+    try:
+        assert refreshed(root, "second", refresh="always")["index"]["generation"] == 2
+    finally:
+        released.join()
+
+
+def test_always_makes_an_index_where_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(SOURCE)
+    for refresh in (None, "auto", "never"):
+        with pytest.raises(NoIndexError):
+            refreshed(tmp_path, "second", refresh=refresh)
+    assert refreshed(tmp_path, "second", refresh="always")["index"]["generation"] == 1
+
+
+def test_a_model_that_takes_its_time_is_not_waited_for(root: Path, tmp_path: Path) -> None:
+    model = str(tiny_models.contextual(tmp_path / "model"))
+    app.build_index(str(root), jobs=1, model=model)
+    generation = app.status(str(root))["generation"]
+    (root / "a.py").write_text(SOURCE + "#\n")
+
+    def found(refresh: str | None) -> dict[str, Any]:
+        with app.open_session(str(root), model, refresh=refresh) as session:
+            return envelope(session.search(SearchRequest("second", "bm25")))
+
+    assert found(None)["index"]["generation"] == generation and found(None)["results"][0]["stale"]
+    assert found("always")["index"]["generation"] == generation + 1
+
+
+def test_searches_at_once_refresh_once(root: Path) -> None:
+    (root / "a.py").write_text(SOURCE + "\n\ndef purge(): pass\n")
+    command = [sys.executable, "-m", "lci_py", "search", "purge", "--mode", "bm25", "--json"]
+    env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    many = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, env=env) for _ in range(4)]
+    answers = [(process.communicate(timeout=60)[0], process.returncode) for process in many]
+    assert app.status(str(root))["generation"] == 2
+    for out, code in answers:
+        found = json.loads(out)
+        assert (code, found["index"]["generation"]) in [(0, 2), (1, 1)]
+        assert (found["index"]["generation"] == 2) == (found["index"]["stale_files"] == 0)
+
+
+def test_the_flag_beats_the_environment_beats_the_file(root: Path, lci: Callable[..., Ran]) -> None:
+    (root / "a.py").write_text(SOURCE + "#\n")
+    (root / ".lci.toml").write_text('refresh = "never"\n')
+
+    def generation(*flags: str, **env: str) -> int:
+        return lci("search", "second", "--mode", "bm25", "--json", *flags, cwd=root, **env).json()["index"][
+            "generation"
+        ]
+
+    assert generation() == generation("--refresh", "never", LCI_REFRESH="auto") == 1
+    assert generation(LCI_REFRESH="auto") == 2
+    ran = lci("search", "x", "--refresh", "sometimes", cwd=root)
+    assert ran.code == 2 and "auto, never, always" in ran.err
+
+
+# --- what a refresh makes of it -----------------------------------------------------------------------------------
+
+
+def _edit(root: Path) -> None:
+    path = root / "go" / "store.go"
+    path.write_text(path.read_text() + "\n// Purge removes expired sessions.\nfunc Purge() int { return 1 }\n")
+
+
+def _delete(root: Path) -> None:
+    next(path for path in sorted(root.glob("python/*.py"))).unlink()
+
+
+def _rename(root: Path) -> None:
+    path = sorted(root.glob("javascript/*.js"))[0]
+    path.rename(path.with_name("renamed.js"))
+
+
+def _swap_names(root: Path) -> None:
+    a, b = sorted(root.glob("ruby/*.rb"))[:2]
+    a.rename(root / "t")
+    b.rename(a)
+    (root / "t").rename(b)
+
+
+def _ignore(root: Path) -> None:
+    (root / ".gitignore").write_text("rust/\n")
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "edit": _edit, "delete": _delete, "rename": _rename, "swap": _swap_names, "ignore": _ignore,
+    "delete all": lambda root: [path.unlink() for path in root.rglob("*.*") if ".lci" not in path.parts] and None,
+}  # fmt: skip
+QUERIES = {
+    "dense": ("remove expired sessions", "send a mail"),
+    "bm25": ("store cache", '"return"'),
+    "symbolic": ("kind:function", "kind:class"),
+    "multiview": ("remove expired sessions", "store"),
+}
+
+
+def everything(root: Path) -> list[dict[str, Any]]:
+    """Answers in every mode; generation and time apart, they say all that an index holds."""
+    found = []
+    with app.open_session(str(root)) as session:
+        for mode, queries in QUERIES.items():
+            for query in queries:
+                answer = envelope(session.search(SearchRequest(query, mode, 30)))  # type: ignore[arg-type]
+                del answer["index"]["generation"], answer["index"]["built_at"]
+                found.append(answer)
+        counts = session.manifest.counts
+    return [*found, counts]
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = copy_corpus(tmp_path_factory.mktemp("staleness") / "repo")
+    app.build_index(str(root), jobs=1)
+    return root
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_refresh_equals_a_fresh_build(indexed: Path, tmp_path: Path, change: str) -> None:
+    root = Path(shutil.copytree(indexed, tmp_path / "repo"))
+    CHANGES[change](root)
+    refreshed = app.build_index(str(root), jobs=1)
+    fresh = Path(shutil.copytree(root, tmp_path / "fresh", ignore=shutil.ignore_patterns(".lci")))
+    app.build_index(str(fresh), jobs=1)
+    assert (refreshed.changed, refreshed.generation) == (True, 2)
+    assert everything(root) == everything(fresh)
+    assert not app.build_index(str(root), jobs=1).changed
+
+
+def test_jobs_do_not_change_the_answer(indexed: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(indexed, tmp_path / "repo", ignore=shutil.ignore_patterns(".lci")))
+    app.build_index(str(other), jobs=3)
+    assert everything(other) == everything(indexed)
+
+
+def test_a_second_run_on_the_command_line_writes_nothing(root: Path, lci: Callable[..., Ran]) -> None:
+    def state() -> list[tuple[str, int, int]]:
+        paths = sorted((root / ".lci").rglob("*"))
+        return [(str(path), path.stat().st_ino, path.stat().st_mtime_ns) for path in paths]
+
+    before = state()
+    ran = lci("index", "--json", cwd=root)
+    assert (ran.code, json.loads(ran.out)["changed"], state()) == (0, False, before)
+
+
+def test_a_commit_alone_moves_the_index_to_it(tmp_path: Path) -> None:
+    import subprocess
+
+    def git(*args: str) -> str:
+        done = subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *args],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    (tmp_path / "a.py").write_text("def f(): pass\n")
+    app.build_index(str(tmp_path), jobs=1)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    git("checkout", "-qb", "topic")
+    again = app.build_index(str(tmp_path), jobs=1)
+    assert (again.changed, again.generation) == (False, 1)
+    status = app.status(str(tmp_path))
+    assert (status["commit"], status["branch"], status["health"]) == (git("rev-parse", "HEAD"), "topic", "ok")
