@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,8 @@ from lci_py.errors import (
 if TYPE_CHECKING:
     from lci_py.config import Settings
     from lci_py.index.build.run import BuildOptions
-    from lci_py.search.snapshot import Session as Session
+    from lci_py.search.engine import Engine as Engine
+    from lci_py.search.snapshot import Snapshot
     from lci_py.source.repository.walk import WalkResult
     from lci_py.types.search import BuildSummary
     from lci_py.types.source import FileEntry, Skip
@@ -175,7 +175,7 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
 
 def open_session(
     root: str | None, model: str | None = None, *, refresh: str | None = None, trust: bool | None = None
-) -> Session:
+) -> Engine:
     """Open the index around `root` for searching.
 
     Args:
@@ -189,35 +189,44 @@ def open_session(
     began = time.perf_counter()
     where = find_root(root)
     settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
-    session = _refreshed(where, settings, model)
-    session.opening = (time.perf_counter() - began) * 1e3
-    return session
+    snapshot = _refreshed(where, settings, model)
+    opening = (time.perf_counter() - began) * 1e3
+    if settings.log == "off":
+        from lci_py.search.engine import Engine
+
+        return Engine(snapshot, opening)
+    from lci_py.index.store.search_log import SearchLog
+    from lci_py.search.logged import LoggedEngine
+
+    # A link that nobody named may have come with a clone, and leads anywhere: nothing is written there.
+    folder = snapshot.index_dir.resolve() if settings.index_dir else snapshot.index_dir
+    return LoggedEngine(snapshot, opening, SearchLog(folder, text=settings.log == "queries"))
 
 
-def _refreshed(where: Path, settings: Settings, model: str | None) -> Session:
+def _refreshed(where: Path, settings: Settings, model: str | None) -> Snapshot:
     try:
-        session = _session(where, settings)
+        snapshot = _snapshot(where, settings)
     except (NoIndexError, ShardVersionError) as error:
         if settings.refresh != "always" or (isinstance(error, ShardVersionError) and error.newer):
             raise
         build_index(str(where), model=model)
-        return _session(where, settings)
+        return _snapshot(where, settings)
     if settings.refresh == "never":
-        return session
+        return snapshot
     try:
-        wanted = _wants_refresh(session, settings)
+        wanted = _wants_refresh(snapshot, settings)
     except BaseException:
-        session.__exit__()
+        snapshot.close()
         raise
     if not wanted:
-        return session
-    session.__exit__()  # a writer leaves the shards that somebody holds
+        return snapshot
+    snapshot.close()  # a writer leaves the shards that somebody holds
     _refresh(where, settings)
-    return _session(where, settings)
+    return _snapshot(where, settings)
 
 
-def _session(root: Path, settings: Settings) -> Session:
-    from lci_py.search.snapshot import Session as Session
+def _snapshot(root: Path, settings: Settings) -> Snapshot:
+    from lci_py.search.snapshot import Snapshot
 
     index_dir = _index_dir(root, settings)
 
@@ -226,15 +235,7 @@ def _session(root: Path, settings: Settings) -> Session:
 
         return walk_around(index_dir, root, settings.walk_options())
 
-    make: Callable[..., Session] = Session
-    if settings.log != "off":
-        from lci_py.index.store.search_log import SearchLog
-        from lci_py.search.logged import LoggedSession
-
-        # A link that nobody named may have come with a clone, and leads anywhere: nothing is written there.
-        folder = index_dir.resolve() if settings.index_dir else index_dir
-        make = partial(LoggedSession, log=SearchLog(folder, text=settings.log == "queries"))
-    return make(
+    return Snapshot(
         root,
         index_dir,
         snippet=settings.snippet,
@@ -245,12 +246,12 @@ def _session(root: Path, settings: Settings) -> Session:
     )
 
 
-def _wants_refresh(session: Session, settings: Settings) -> bool:
+def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
     """Whether to bring the index up to date before a search: because that is asked for, or quick."""
     if settings.refresh == "always":
-        return bool(session.freshness.sweep(None).stale)
-    swept = session.freshness.sweep()
-    return bool(swept.stale) and swept.few and not session.manifest.model.get("reads_text") and not settings.trust
+        return bool(snapshot.freshness.sweep(None).stale)
+    swept = snapshot.freshness.sweep()
+    return bool(swept.stale) and swept.few and not snapshot.manifest.model.get("reads_text") and not settings.trust
 
 
 def _refresh(root: Path, settings: Settings) -> None:
@@ -281,13 +282,14 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
     from lci_py.index.store.manifest import BUILT_AT
     from lci_py.index.store.status_report import EXAMPLES, sizes, skipped_paths, total_bytes
 
-    with open_session(root, refresh="never", trust=trust) as session:
-        manifest = session.manifest
-        problems = session.problems(thoroughly=check)
+    with open_session(root, refresh="never", trust=trust) as engine:
+        snapshot = engine.snapshot
+        manifest = snapshot.manifest
+        problems = snapshot.problems(thoroughly=check)
         try:
             stale, skipped = (
-                session.freshness.sweep(None).stale,
-                skipped_paths(session.files, session.manifest.counts["skipped_by_reason"]),
+                snapshot.freshness.sweep(None).stale,
+                skipped_paths(snapshot.files, snapshot.manifest.counts["skipped_by_reason"]),
             )
         except IndexError_:
             if not check:
@@ -295,14 +297,14 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             stale, skipped = (), {}  # what holds them is among the problems
         built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
         counts = manifest.counts
-        tracked, warnings = exposures(session.index_dir)
+        tracked, warnings = exposures(snapshot.index_dir)
         segments: list[dict[str, Any]] = [
             {**segment.counts, "bytes": total_bytes(segment.shards), "shards": sizes(segment.shards)}
             for segment in manifest.segments
         ]
         found = {
-            "root": str(session.root),
-            "index_dir": str(session.index_dir),
+            "root": str(snapshot.root),
+            "index_dir": str(snapshot.index_dir),
             "generation": manifest.generation,
             "built_at": manifest.built_at,
             "age_seconds": max(0, int(time.time() - built.timestamp())),
@@ -320,7 +322,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             "segments": segments,
             "shards": [item for part in segments for item in part["shards"]] + sizes(manifest.shards),
             "bytes_on_disk": sum(shard.bytes for _, shard in manifest.all_shards()),
-            "cache_bytes": size_of(session.index_dir),
+            "cache_bytes": size_of(snapshot.index_dir),
             "stale_files": len(stale),
             "stale_paths": list(stale[:EXAMPLES]),
             "skipped_by_reason": counts["skipped_by_reason"],

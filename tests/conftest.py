@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 from lci_py import app
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 
 # No deadlines: they are timed assertions, and the machines are noisy.
 settings.register_profile("lci", deadline=None)
@@ -77,6 +77,6 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def session(repo: Path) -> Iterator[Session]:
+def session(repo: Path) -> Iterator[Engine]:
     with app.open_session(str(repo)) as opened:
         yield opened

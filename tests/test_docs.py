@@ -35,7 +35,6 @@ from lci_py.search.ranking.graph_lift import SEEDS
 from lci_py.types.search import MODES
 from tests.callgraph.test_fixtures import NONE, PROGRAMS, read_edges
 from tests.conftest import copy_corpus
-from tests.test_layers import ALLOWED
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
@@ -289,14 +288,6 @@ def test_no_document_names_a_module_that_does_not_exist(page: str) -> None:
     known = paths | {path.removeprefix("lci_py/") for path in paths} | {path.rpartition("/")[2] for path in paths}
     for name in re.findall(r"`([\w/]+\*?\.py)`", text(DOCS / page)):
         assert fnmatch.filter(known, name), name
-
-
-def test_the_layers_of_the_architecture_page() -> None:
-    common = {"types", "errors"}
-    table = rows(DOCS / "architecture.md", "## Imports point one way", "## Units")
-    written = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[1])) for row in table}
-    for part, allowed in ALLOWED.items():
-        assert written[part] - common == allowed - common - {part}, part
 
 
 @pytest.mark.parametrize(("role", "schema"), [("symbols", symbols_writer._SCHEMA), ("branches", branches._SCHEMA)])

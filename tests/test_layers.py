@@ -1,70 +1,70 @@
-"""Imports point one way, and a query imports only what its mode needs."""
+"""Imports point one way, in the whole and inside every part, and a query imports only what its mode needs."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parent.parent
+from tests.layers import EVERYWHERE, INSIDE, PAGE, PARTS, PROJECT, drawn, imports, level, part, room
+
 PACKAGE = PROJECT / "lci_py"
-#: Layer -> what it may import. Everything may import `types`, `errors` and the package itself.
-ALLOWED = {
-    "types": set(),
-    "errors": {"types"},
-    "config": {"source", "errors"},
-    "source": {"source"},
-    "embed": {"embed", "source"},
-    "training": {"embed", "index", "source"},  # a tool, which nothing imports
-    "callgraph": {"index", "source"},
-    "index": {"callgraph", "source", "embed"},
-    "search": {"search", "index", "callgraph", "source", "embed"},
-    "render": {"render"},
-    "app": {"config", "search", "index", "source"},
-    "cli": {"cli", "app", "render", "config"},
-}
+IMPORTS = imports(PACKAGE)
+#: Modules of one folder, and lines of one file: more, and nobody finds a room.
+MOST_MODULES, MOST_LINES = 25, 900
 #: What makes the model; its libraries are those of the extra `training`.
-TRAINING = "lci_py.training."
+TRAINING = "lci_py.training"
 TRAINING_ONLY = {"torch", "scipy", "onnx"}
 
 
-def layer(module: str) -> str:
-    if (module + ".").startswith(TRAINING):
-        return "training"
-    name = module.split(".")[1] if "." in module else ""
-    return "cli" if name == "__main__" else name
+def test_no_two_modules_import_each_other() -> None:
+    try:
+        TopologicalSorter(IMPORTS).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
 
 
-def imports(path: Path) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lci_py"):
-            # A module may be what is imported, not only what is imported from.
-            deep = node.module in ("lci_py", "lci_py.embed")
-            names = [f"{node.module}.{alias.name}" for alias in node.names] if deep else [node.module]
-            found |= {layer(name) for name in names}
-        elif isinstance(node, ast.Import):
-            found |= {layer(alias.name) for alias in node.names if alias.name.startswith("lci_py.")}
-    return found - {"", "__version__"}
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_imports_only_what_stands_below_it(name: str) -> None:
+    own = [module for module in IMPORTS if part(module) == name]
+    assert own
+    allowed = {name, *PARTS[name], *(() if name == "types" else ("types",) if name == "errors" else EVERYWHERE), ""}
+    wrong = [f"{module} -> {other}" for module in own for other in IMPORTS[module] if part(other) not in allowed]
+    assert not wrong
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_one_way(path: Path) -> None:
-    relative = path.relative_to(PACKAGE)
-    own = layer(".".join(["lci_py", *relative.with_suffix("").parts]))
-    if not own or own == "__init__":
-        return
-    extra = imports(path) - ALLOWED[own] - {"types", "errors", own}
-    assert not extra, f"{relative} may not import {sorted(extra)}"
+@pytest.mark.parametrize("folder", INSIDE)
+def test_a_room_imports_only_what_stands_below_it(folder: str) -> None:
+    levels = level(folder)
+    own = [module for module in IMPORTS if part(module) == folder and room(module)]
+    assert {room(module) for module in own} == set(levels)
+    wrong = [
+        f"{module} -> {other}"
+        for module in own
+        for other in IMPORTS[module]
+        if part(other) == folder and room(other) and room(other) != room(module)
+        if levels[room(other)] <= levels[room(module)]
+    ]
+    assert not wrong
 
 
-def test_nothing_outside_imports_the_training() -> None:
-    users = [path for path in PACKAGE.rglob("*.py") if "training" in imports(path)]
-    assert users  # itself
-    assert {path.parent for path in users} == {PACKAGE / "training"}
+def test_folders_and_files_stay_small() -> None:
+    paths = list(PACKAGE.rglob("*.py"))
+    folders = Counter(path.parent for path in paths)
+    assert not {folder: number for folder, number in folders.items() if number > MOST_MODULES}
+    lines = {path: path.read_text("utf-8").count("\n") for path in paths}
+    assert not {path: number for path, number in lines.items() if number > MOST_LINES}
+
+
+def test_the_picture_of_the_architecture_page_is_that_of_the_tables() -> None:
+    page = PAGE.read_text("utf-8")
+    assert drawn(page) == page, "run `python -m tests.layers`"
+    assert "```mermaid" in page
 
 
 def test_nothing_outside_the_training_imports_its_libraries() -> None:
@@ -98,7 +98,7 @@ def test_the_program_whole_does_not_load_the_trainings_libraries() -> None:
     ]
     assert "lci_py.cli.main" in modules
     # Of torch only: scipy and onnx are what onnxruntime and others may use themselves.
-    code = f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\nassert 'torch' not in sys.modules\nassert not [m for m in sys.modules if m.startswith('{TRAINING[:-1]}')]"
+    code = f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\nassert 'torch' not in sys.modules\nassert not [m for m in sys.modules if m.startswith('{TRAINING}')]"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

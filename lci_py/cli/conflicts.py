@@ -13,7 +13,7 @@ from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 
 if TYPE_CHECKING:
-    from lci_py.app import Session
+    from lci_py.app import Engine as Session
     from lci_py.cli.fast_parser import Invocation
 
 #: What a failed check exits with; the contract's "no results" shares the number, as in grep and ruff.

@@ -13,7 +13,7 @@ from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, Gr
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
-    from lci_py.app import Session
+    from lci_py.app import Engine as Session
     from lci_py.cli.fast_parser import Invocation
 
 

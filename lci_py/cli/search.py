@@ -27,7 +27,7 @@ from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Answer, Filters, Mode,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lci_py.app import Session
+    from lci_py.app import Engine as Session
     from lci_py.cli.fast_parser import Invocation
 
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")

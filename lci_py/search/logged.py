@@ -1,22 +1,23 @@
-"""A session that logs its searches."""
+"""An engine that logs its searches."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 
 if TYPE_CHECKING:
     from lci_py.index.store.search_log import SearchLog
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, SearchRequest
 
 
-class LoggedSession(Session):
-    """Answers as a `Session` does."""
+class LoggedEngine(Engine):
+    """Answers as an `Engine` does."""
 
-    def __init__(self, *args: Any, log: SearchLog, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, snapshot: Snapshot, opening: float | None, log: SearchLog) -> None:
+        super().__init__(snapshot, opening)
         self._log = log
 
     @property

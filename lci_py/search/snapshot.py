@@ -1,25 +1,23 @@
-"""An open index: loads each shard on first use and keeps it for the next query."""
+"""One generation of an index, opened: each shard is loaded on first use and kept. It answers no questions."""
 
 from __future__ import annotations
 
-import time
 from _thread import allocate_lock
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError, DensePendingError, NoIndexError, UsageError, unknown_value
+from lci_py.errors import DamagedIndexError, DensePendingError, ModelMismatchError, NoIndexError
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.index.store.manifest import Manifest, OpenIndex, check_root
-from lci_py.search.answer import results as present
-from lci_py.search.query.text import read_symbolic
 from lci_py.search.trace import Trace
-from lci_py.types.search import BLOCK_KIND, FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, Answer, Filters, SearchRequest
+from lci_py.search.worktree.reader import SourceReader
+from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
     from _thread import LockType
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -31,19 +29,16 @@ if TYPE_CHECKING:
     from lci_py.index.shards.branches import BranchIndex
     from lci_py.index.shards.files import FileTable
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.symbols import Row
     from lci_py.index.shards.unit_columns import UnitTable
-    from lci_py.search.conflicts.rust_modules import Modules
-    from lci_py.search.modes.multiview import Views
+    from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
+    from lci_py.search.views.views import Views
     from lci_py.search.worktree.freshness import Freshness
     from lci_py.source.repository.walk import WalkResult
-    from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
-    from lci_py.types.graph import GraphAnswer, GraphRequest
-    from lci_py.types.search import View
+    from lci_py.types.search import SearchRequest, View
 
 
-class Session:
-    """Reads one generation of an index, whatever a writer does meanwhile. Use it as a context manager."""
+class Snapshot:
+    """Reads one generation, whatever a writer does meanwhile, until it is closed."""
 
     def __init__(
         self,
@@ -67,19 +62,15 @@ class Session:
         self.snippet = snippet
         self.limit = limit
         self.model = model
-        self.reader = present.SourceReader(root)
-        #: Held by whoever uses a view's shard: a view that misses its time budget goes on in its thread.
-        self.turns: dict[View, LockType] = {view: allocate_lock() for view in VIEWS}
+        self.reader = SourceReader(root)
+        #: Each is held by whoever uses that view's shard: a view that misses its time budget goes on in its thread.
+        self.view_locks: dict[View, LockType] = {view: allocate_lock() for view in VIEWS}
         self._walk = walk  # what an index run would list
-        #: Of the search at hand.
+        #: Stages of the search at hand.
         self.trace = Trace()
-        #: Milliseconds that the next search is to report for the opening, None if an earlier one has.
-        self.opening: float | None = None
 
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
+    def close(self) -> None:
+        """Let go of the generation, so that a writer may remove it."""
         if "symbols" in self.__dict__:
             self.symbols.close()
         if (branches := self.__dict__.get("branches")) is not None:
@@ -126,12 +117,6 @@ class Session:
         return SymbolicIndex(self.shards("symbols"), self.numbering)
 
     @cached_property
-    def modules(self) -> Modules:
-        from lci_py.search.conflicts.rust_modules import Modules
-
-        return Modules(self.symbols)
-
-    @cached_property
     def branches(self) -> BranchIndex | None:
         """What other branches have otherwise; None if none is indexed."""
         if "branches" not in self.manifest.shards:
@@ -147,7 +132,7 @@ class Session:
         return LexicalIndex(self.shards("bm25"), self.numbering)
 
     @cached_property
-    def related(self) -> RelatedTerms | None:
+    def abbreviations(self) -> RelatedTerms | None:
         """Which words the repository shortens; None if the index does not say."""
         if any("related" not in segment.shards for segment in self.manifest.segments):
             return None
@@ -182,18 +167,16 @@ class Session:
             if encoder.dimension == built.get("dimension"):
                 return encoder
             dimension = encoder.dimension
-        from lci_py.search.model_mismatch import mismatch
-
-        raise mismatch(folder, built, dimension)
+        raise _mismatch(folder, built, dimension)
 
     @cached_property
     def views(self) -> Views:
-        from lci_py.search.modes.multiview import Views
+        from lci_py.search.views.views import Views
 
-        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, lambda: self.graph, self.turns)
+        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, lambda: self.graph, self.view_locks)
 
     @cached_property
-    def dense(self) -> Any:
+    def dense(self) -> DenseRetriever:
         from lci_py.embed.encoder import Encoder
         from lci_py.index.shards.dense import DenseIndex
         from lci_py.index.shards.tokens import TokenBags, TokenTable
@@ -211,13 +194,13 @@ class Session:
         return DenseRetriever(index, encoder, TokenTable(tokens), bags, self.n_units)
 
     @cached_property
-    def bm25(self) -> Any:
+    def bm25(self) -> LexicalRetriever:
         from lci_py.search.views.retrievers import LexicalRetriever
 
         return LexicalRetriever(self.lexical)
 
     @cached_property
-    def symbolic(self) -> Any:
+    def symbolic(self) -> SymbolicRetriever:
         from lci_py.search.views.retrievers import SymbolicRetriever
 
         return SymbolicRetriever(self.symbols)
@@ -236,164 +219,39 @@ class Session:
 
         return UnitTable(self.shards("facts"), self.numbering, self.files.living_paths)
 
-    def check(self, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
-        """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".
-
-        Raises:
-            UsageError: With the nearest name there is.
-        """
-        for kind in filters.kind:
-            if kind.lower() not in kinds:
-                raise unknown_value("kind", kind, kinds)
-        if filters.lang:
-            from lci_py.source.syntax.languages import language_names
-
-            known = {*language_names(), *self.manifest.counts["files_by_language"]}
-            for language in filters.lang:
-                if language.lower() not in known:
-                    raise unknown_value("language", language, sorted(known))
-
     def shown(self, request: SearchRequest) -> int:
         """How many results a request asks for."""
         return self.limit if request.limit is None else request.limit
 
-    # --- search -------------------------------------------------------------------------------------------------
-
-    def search(self, request: SearchRequest) -> Answer:
-        """Answer one query in the mode it names."""
-        started = time.perf_counter()
+    def forget(self) -> None:
+        """Start a new query: a file may change between two queries of a batch."""
         self.trace = Trace()
         self.reader.forget()
         self.freshness.forget()
-        self.check(request.filters)
-        if not request.query.strip() and not request.filters:
-            raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
-        if request.mode == "symbolic" or not request.query.strip():
-            answer = self.structural(request)
-        elif request.mode == "multiview":
-            with self.trace.stage("load"):
-                from lci_py.search.modes.multiview import answer as multiview
-
-            answer = multiview(self, request)
-        else:
-            with self.trace.stage("load"):
-                from lci_py.search.modes.single import search
-
-            answer = search(self, request)
-        return present.finish(self, answer, request, started)
-
-    def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
-        """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
-        from dataclasses import replace
-
-        self.reader.forget()
-        self.freshness.forget()
-        self.check(filters)
-        rows = self.symbols.definitions(name, filters)
-        request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
-        results = [
-            replace(present.result(self, row, request, "symbolic", 1.0), doc=_first_sentence(row["doc"]))
-            for row in rows[:limit]
-        ]
-        answer = present.answer(self, request, results, len(rows))
-        if rows or filters:
-            return answer
-        from lci_py.search.navigate.names import near_misses
-
-        return replace(answer, did_you_mean=near_misses(self.symbols, name))
-
-    def navigate(self, command: str, request: GraphRequest) -> GraphAnswer:
-        """Answer one of callers, callees, tree and refs.
-
-        Raises:
-            AmbiguousNameError: The name means several definitions, and not every one is asked for (not for refs).
-            UsageError: A filter, or the depth, cannot be used.
-        """
-        self.reader.forget()
-        self.freshness.forget()
-        self.check(request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
-        if command == "refs":
-            from lci_py.search.navigate.references import references
-
-            return references(self, request)
-        if command == "tree":
-            from lci_py.search.navigate.tree import tree
-
-            return tree(self, request)
-        from lci_py.search.navigate.calls import neighbours
-
-        return neighbours(self, request, "callers" if command == "callers" else "callees")
-
-    def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
-        """All conflicts of the repository that pass the filters."""
-        from lci_py.search.conflicts.repository import conflicts
-
-        self.reader.forget()
-        self.freshness.forget()
-        self.check(request.filters)
-        return conflicts(self, request)
-
-    def structural(self, request: SearchRequest) -> Answer:
-        """The symbols that pass the filters and the query's terms.
-
-        Raises:
-            UsageError: A term cannot be used.
-            BudgetExceededError: There was no time to find them.
-        """
-        with self.trace.stage("plan"):
-            filters = read_symbolic(request.query, request.filters)
-            self.check(filters)
-
-        def select() -> tuple[list[Row], int]:
-            return self.symbols.select(filters, self.shown(request))
-
-        with self.trace.stage("filter", self.numbering.total("symbols")) as stage:
-            if request.budget_ms is None:
-                with self.turns["symbolic"]:
-                    rows, stage.left = select()
-            else:
-                from lci_py.search.views.time_budget import within
-
-                turn, began = self.turns["symbolic"], time.perf_counter()
-                rows, stage.left = within(select, "symbolic", turn, request.budget_ms, began)
-        made = present.symbolic_answer(self, request, rows, stage.left)
-        if request.explain_file is None:
-            return made
-        from lci_py.search.explain.explainable import Structure
-        from lci_py.search.explain.file import explained
-
-        return explained(self, request, made, lambda: Structure(self, filters))
-
-    def allowed(self, filters: Filters) -> NDArray[np.bool_] | None:
-        """[units] mask of what passes the filters, None if there are none."""
-        if not filters:
-            return None
-        import numpy as np
-
-        with self.trace.stage("filter", self.n_units) as stage:
-            units = self.symbols.allowed_units(filters)
-            mask = np.zeros(self.n_units, np.bool_)
-            mask[units] = True
-            stage.left = len(units)
-        return mask
-
-    def with_phrases(
-        self, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
-    ) -> tuple[NDArray[np.bool_] | None, dict[int, int]]:
-        """What holds every phrase, letter for letter: a mask of units, and the first line of a match in each."""
-        if not phrases:
-            return allowed, {}
-        from lci_py.search.modes.phrases import units_with
-
-        with self.trace.stage("phrases", self.n_units if allowed is None else int(allowed.sum())) as stage:
-            with self.turns["bm25"]:  # its postings say in which files to look
-                mask, lines = units_with(self, phrases, allowed)
-            stage.left = int(mask.sum())
-        return mask, lines
 
 
-def _first_sentence(doc: str | None) -> str:
-    """The first line of a doc comment, or its first paragraph as one line if that is a broken sentence."""
-    paragraph = (doc or "").split("\n\n", 1)[0].strip()
-    first, _, rest = paragraph.partition("\n")
-    return first if not rest or first.endswith((".", ":", "!", "?")) else " ".join(paragraph.split())
+def _mismatch(folder: ModelFolder, built: Mapping[str, Any], dimension: int | None = None) -> ModelMismatchError:
+    """The error of a search whose model did not make the index: which one did, and what to run.
+
+    Args:
+        folder: The model that was asked for.
+        built: What the manifest says of the index's model.
+        dimension: Of the model that was asked for, if that is what differs.
+    """
+    import shlex
+
+    found = folder.sha256[:12] if dimension is None else f"{dimension} dimensions"
+    asked = "" if folder.builtin else f" --model {shlex.quote(str(folder.path))}"
+    message = (
+        f"the index was built with model {built.get('name')} ({str(built.get('sha256'))[:12]}, "
+        f"{built.get('dimension')} dimensions), this search asks for {folder.name} ({found})"
+    )
+    place = built.get("folder")
+    anew = f"run `lci index{asked}` to index anew"
+    if isinstance(place, str) and place and place != str(folder.path):
+        hint = f"run `lci search --model {shlex.quote(place)}` to search with the index's model, or {anew}"
+    elif place or folder.builtin:
+        hint = anew  # the same folder or program, with other content
+    else:
+        hint = f"{anew}, or search without --model, LCI_MODEL and `model` in .lci.toml"
+    return ModelMismatchError(message, hint=hint)

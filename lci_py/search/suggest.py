@@ -1,16 +1,23 @@
-"""Paths like one that nobody knows."""
+"""What to suggest where nothing has a name or a path: the ones most like it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lci_py.index.shards.symbols import dotted
+from lci_py.types.search import Filters
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from lci_py.index.shards.symbols import SymbolicIndex
 
 #: Paths that are named.
 MOST = 3
-#: How much of two file names must agree, in the measure of `difflib`: missing.py is not nearly session.py.
+#: How much of two file names must agree, in the measure of `difflib`: missing.py is not nearly snapshot.py.
 _NEAR = 0.75
+#: Names that are compared with one that nothing has.
+_MOST_ALIKE = 1_000
 
 
 def similar_paths(name: str, known: Sequence[str]) -> list[str]:
@@ -34,3 +41,30 @@ def similar_paths(name: str, known: Sequence[str]) -> list[str]:
         matcher.set_seq1(path)
         scored.append((-matcher.ratio(), path))
     return [path for _, path in sorted(scored)[:MOST]]
+
+
+def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
+    """Names that may be meant where nothing has this one."""
+    rest = name.rpartition("::")[2] if "::" in name else name
+    last = dotted(rest).rpartition(".")[2]
+    if last != name:
+        rows = symbols.definitions(last, Filters()) if last else []
+        if rows:
+            from difflib import SequenceMatcher
+
+            # Another scope was meant: the likest one first.
+            matcher = SequenceMatcher(None, "", dotted(rest), autojunk=False)
+            scored: dict[str, float] = {}
+            for row in rows[:_MOST_ALIKE]:
+                matcher.set_seq1(row["qualified_name"])
+                scored[row["qualified_name"]] = matcher.ratio()
+            return tuple(sorted(scored, key=lambda found: (-scored[found], found)))[:3]
+    from lci_py.index.shards.symbol_queries import alike
+
+    return tuple(alike(symbols, last))
+
+
+def listed(words: Iterable[str], last: str = "and") -> str:
+    """`a, b and c`."""
+    some: Sequence[str] = list(words)
+    return f" {last} ".join([*([", ".join(some[:-1])] if len(some) > 1 else []), *some[-1:]])

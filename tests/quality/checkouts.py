@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lci_py import app
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 
 #: Where the indexes lie, in the folder a measurement is started from: `make clean` removes it.
 KEPT = Path("build", "quality")
 
 
 @contextmanager
-def opened(root: Path, kept: Path) -> Iterator[Session]:
+def opened(root: Path, kept: Path) -> Iterator[Engine]:
     """The index of a folder, up to date, with the settings of nobody's user.
 
     Args:

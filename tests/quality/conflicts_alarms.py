@@ -34,7 +34,7 @@ def main() -> None:
         app.build_index(root)
         with app.open_session(root) as session:
             symbols: Counter[str] = Counter()
-            for language, count in session.symbols.per_file(
+            for language, count in session.snapshot.symbols.per_file(
                 "language, (SELECT count(*) FROM symbols s WHERE s.file = files.id)"
             ):
                 symbols[language] += count

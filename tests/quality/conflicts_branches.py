@@ -67,20 +67,22 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=20)
     options = parser.parse_args()
     with app.open_session(str(options.repository), refresh="never") as session:
-        index = session.branches
+        index = session.snapshot.branches
         assert index is not None
         (tip,) = [tip for tip in index.tips if tip.name == options.branch]
-        paths = {path for path, language in session.symbols.per_file("path, language") if language in LANGUAGES}
+        paths = {
+            path for path, language in session.snapshot.symbols.per_file("path, language") if language in LANGUAGES
+        }
         paths |= {row["file"] for row in index.rows(tip.name) if row["language"] in LANGUAGES}
         found: set[Key] = set()
         moved: set[Key] = set()  # to another path, with another text: ctags has both ends
-        for item in differing(index, session.symbols):
+        for item in differing(index, session.snapshot.symbols):
             rows = [row for row in (item.here, item.there) if row is not None]
             if item.branch == tip.name and rows[0]["language"] in LANGUAGES and any(r["kind"] in KINDS for r in rows):
                 keys = {(row["file"], row["symbol"]) for row in rows if "declaration" not in row["traits"].split()}
                 found |= keys
                 moved |= keys if len(keys) > 1 else set()
-        head = session.manifest.commit
+        head = session.snapshot.manifest.commit
         assert head is not None
     here, there = (functions(options.repository, commit, paths) for commit in (head, tip.commit))
     wanted = truth(here, there)

@@ -31,7 +31,7 @@ from io import BytesIO
 from pathlib import Path
 
 from lci_py import app
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, Mode, SearchRequest
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -60,10 +60,10 @@ def main() -> int:
 # --- queries ------------------------------------------------------------------------------------------------------
 
 
-def queries(session: Session, count: int) -> list[str]:
+def queries(session: Engine, count: int) -> list[str]:
     """Names of definitions, names in words, and words of two names: the same ones for the same tree."""
     names = sorted(
-        {row[0] for segment in session.symbols.segments for row in segment.execute("SELECT name FROM symbols")}
+        {row[0] for segment in session.snapshot.symbols.segments for row in segment.execute("SELECT name FROM symbols")}
     )
     chosen = random.Random(1).sample(names, min(len(names), 2 * count))
     made = []
@@ -73,15 +73,15 @@ def queries(session: Session, count: int) -> list[str]:
     return made
 
 
-def ambiguous(session: Session, count: int) -> list[str]:
+def ambiguous(session: Engine, count: int) -> list[str]:
     """Names with several definitions: those for which there is something to do."""
     sql = "SELECT name FROM symbols WHERE build_tag IS NOT NULL GROUP BY name HAVING count(*) BETWEEN 2 AND 50"
-    names = sorted({row[0] for segment in session.symbols.segments for row in segment.execute(sql)})
+    names = sorted({row[0] for segment in session.snapshot.symbols.segments for row in segment.execute(sql)})
     return random.Random(2).sample(names, min(len(names), count))
 
 
 @contextmanager
-def opened(folder: Path, index: Path) -> Iterator[Session]:
+def opened(folder: Path, index: Path) -> Iterator[Engine]:
     os.environ["LCI_INDEX_DIR"] = str(index)
     with app.open_session(str(folder), refresh="never") as session:
         yield session
@@ -162,7 +162,7 @@ def cost(folder: Path, count: int, index: Path) -> int:
     return 1 if worst > BAR else 0
 
 
-def measure(session: Session, what: str, mode: Mode, texts: list[str]) -> float:
+def measure(session: Engine, what: str, mode: Mode, texts: list[str]) -> float:
     """Print what the flag adds to the searches for these texts, and return the most of the CPU time."""
     added: dict[str, list[float]] = {"cpu": [], "clock": []}
     conflicts = shown = 0

@@ -31,8 +31,8 @@ def read_conflicts(root: Path) -> tuple[list[Definition], tuple[Conflict, ...]]:
         lci_py.errors.LciError: It cannot be indexed.
     """
     with indexed(root) as session:
-        paths = session.symbols.paths()
+        paths = session.snapshot.symbols.paths()
         # A new index has one segment, so the numbers of files are those of the paths.
-        rows = session.symbols.segments[0].execute(_SQL)
+        rows = session.snapshot.symbols.segments[0].execute(_SQL)
         definitions = [Definition(paths[file], *rest) for file, *rest in rows]
-        return definitions, conflicts(session, ConflictsRequest()).results
+        return definitions, conflicts(session.snapshot, ConflictsRequest()).results

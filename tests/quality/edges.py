@@ -22,7 +22,7 @@ from lci_py import app
 from lci_py.callgraph import edges as links
 from lci_py.callgraph.edges import CALLS, INHERITS
 from lci_py.index.shards.callgraph_tables import SqlTables
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 #: Kinds of nodes that are no symbols.
@@ -153,7 +153,7 @@ def read_graph(root: Path) -> Graph:
     """
     with indexed(root) as session:
         functions = {function.node: function for function in _functions(session)}
-        graph = session.graph
+        graph = session.snapshot.graph
         steps = getattr(graph, "step", None)
         bases: dict[int, list[int]] = defaultdict(list)
         for i in (graph.kind == INHERITS).nonzero()[0].tolist():
@@ -168,7 +168,7 @@ def read_graph(root: Path) -> Graph:
 
 
 @contextmanager
-def indexed(root: Path) -> Iterator[Session]:
+def indexed(root: Path) -> Iterator[Engine]:
     """An index of a folder that is gone afterwards, and touches no other."""
     before = {name: os.environ.get(name) for name in ("LCI_INDEX_DIR", "LCI_CONFIG_DIR")}
     with tempfile.TemporaryDirectory(prefix="lci-quality-") as scratch:
@@ -182,18 +182,18 @@ def indexed(root: Path) -> Iterator[Session]:
                 os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
-def _functions(session: Session) -> Iterator[Function]:
-    n_symbols, n_files = session.graph.n_symbols, session.graph.n_files
-    paths = session.symbols.paths()
+def _functions(session: Engine) -> Iterator[Function]:
+    n_symbols, n_files = session.snapshot.graph.n_symbols, session.snapshot.graph.n_files
+    paths = session.snapshot.symbols.paths()
     # A new index has one segment, whose numbers are the graph's.
     sql = "SELECT id, file, qualified_name, kind, line, end_line, coalesce(parent, -1) FROM symbols ORDER BY id"
     names = []
-    for number, file, name, kind, line, end_line, parent in session.symbols.segments[0].execute(sql):
+    for number, file, name, kind, line, end_line, parent in session.snapshot.symbols.segments[0].execute(sql):
         names.append(name)
         yield Function(number, paths[file], name, kind, line, end_line, parent)
     for file, path in enumerate(paths):
         yield Function(n_symbols + file, path, "", FILE, 0, 0, -1)
-    for k, (file, line, end_line, around) in enumerate(_anonymous(session.graph)):
+    for k, (file, line, end_line, around) in enumerate(_anonymous(session.snapshot.graph)):
         name = names[around] if 0 <= around < n_symbols else ""
         yield Function(n_symbols + n_files + k, paths[file], name, ANONYMOUS, line, end_line, around)
 
@@ -208,15 +208,15 @@ def _anonymous(graph: Any) -> Iterator[tuple[int, int, int, int]]:
 # --- what is called outside the repository ----------------------------------------------------------------------------
 
 
-def _externals(session: Session, functions: dict[int, Function], edges: list[CallEdge]) -> Iterator[External]:
+def _externals(session: Engine, functions: dict[int, Function], edges: list[CallEdge]) -> Iterator[External]:
     """Calls whose name an import from outside binds, or that is a builtin, and to which no edge goes.
 
     Until the index names external callees itself, from the calls and the imports of each file.
     """
-    numbering = session.numbering
-    connections = [segment.db for segment in session.symbols.segments]
+    numbering = session.snapshot.numbering
+    connections = [segment.db for segment in session.snapshot.symbols.segments]
     tables = SqlTables(connections, numbering)
-    inside = _modules(session.symbols.paths())
+    inside = _modules(session.snapshot.symbols.paths())
     reached = {(edge.caller.node, edge.line, _last(edge.callee)) for edge in edges}
     for file, head in enumerate(tables.files.heads):
         facts = tables.facts(file)
@@ -228,7 +228,7 @@ def _externals(session: Session, functions: dict[int, Function], edges: list[Cal
             bound[item.alias or item.name or item.module.split(".")[0]] = target
         own = {name for name in facts.names if name}
         for call in tables.calls(file):
-            node = facts.first + call.caller if call.caller >= 0 else session.graph.n_symbols + file
+            node = facts.first + call.caller if call.caller >= 0 else session.snapshot.graph.n_symbols + file
             if (node, call.line, call.name) in reached:
                 continue
             first, _, rest = (f"{call.receiver}.{call.name}" if call.receiver else call.name).partition(".")

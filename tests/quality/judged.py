@@ -29,16 +29,15 @@ from unittest import mock
 
 import numpy as np
 
-from lci_py.search.answer import results as present
+from lci_py.search.engine import Engine
 from lci_py.search.explain.shadow import under
 from lci_py.search.modes import multiview
-from lci_py.search.modes.multiview import Outcome
 from lci_py.search.query.plan import Plan, plan as make_plan
-from lci_py.search.query.weights import LIVE, RANKINGS, Ranking
+from lci_py.search.query.weights import LIVE, Ranking
 from lci_py.search.ranking.fusion import Candidates, Ranked
-from lci_py.search.snapshot import Session
 from lci_py.types.search import SearchRequest
 from tests.quality.checkouts import KEPT, opened
+from tests.quality.rankings import RANKINGS
 
 SINGLE = ("dense", "bm25")
 #: How far down the rank of a target is told.
@@ -125,7 +124,7 @@ class Benchmark:
         items = json.loads((self._bench / "annotations" / f"{name}.json").read_text())
         return [Task(name, item["category"], item["query"], tuple(_targets(item))) for item in items]
 
-    def sessions(self, only: str | None = None) -> Iterator[tuple[str, Session]]:
+    def sessions(self, only: str | None = None) -> Iterator[tuple[str, Engine]]:
         """Each repository's index, or that of one, up to date."""
         for name, root in self.roots.items():
             if only not in (None, name):
@@ -161,22 +160,15 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
-def case(session: Session, task: Task, ranking: Ranking = LIVE) -> Case:
+def case(session: Engine, task: Task, ranking: Ranking = LIVE) -> Case:
     """Ask a query in multiview, and keep what its ranking is made from."""
-    # The search itself makes the candidates, whatever steps lead to them: what it presents is what it ranked.
-    with (
-        mock.patch.object(multiview, "make_plan", partial(make_plan, ranking=ranking)),
-        mock.patch.object(present, "multiview_answer", wraps=present.multiview_answer) as presented,
-    ):
-        session.search(SearchRequest(task.query, "multiview", 1, snippet=0))
-    given = presented.call_args.args if presented.call_args else ()
-    plan = next((value for value in given if isinstance(value, Plan)), None)
-    outcome = next((value for value in given if isinstance(value, Outcome)), None)
-    if plan is None or outcome is None or outcome.candidates is None:
+    with mock.patch.object(multiview, "make_plan", partial(make_plan, ranking=ranking)):
+        merged = multiview.multiview(session.snapshot, SearchRequest(task.query, "multiview", 1, snippet=0)).merged
+    if merged is None or merged.outcome.candidates is None:
         return Case(task, None, None, ())
-    candidates = outcome.candidates
+    plan, candidates = merged.plan, merged.outcome.candidates
     units = candidates.units.tolist()
-    rows = session.symbols.result_rows(units)
+    rows = session.snapshot.symbols.result_rows(units)
     places = tuple(Place(row["file"], row["line"], row["end_line"]) for row in (rows[unit] for unit in units))
     return Case(task, plan, candidates, places)
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.types.search import Mode, Result, SearchRequest
 from tests.quality.checkouts import KEPT, opened
 
@@ -68,7 +68,7 @@ class Question(NamedTuple):
 
 
 def measured(
-    spec: Mapping[str, Any], session: Session, modes: Sequence[Mode], problems: list[str]
+    spec: Mapping[str, Any], session: Engine, modes: Sequence[Mode], problems: list[str]
 ) -> Iterator[Question]:
     """All questions of a repository, with their ranks; what the data names and the index lacks goes to `problems`."""
     for item in spec["questions"]:
@@ -84,11 +84,11 @@ def measured(
         yield Question(spec["name"], spec["split"], item["question"], item["hops"], ranks)
 
 
-def _place(session: Session, named: Mapping[str, str]) -> Place:
+def _place(session: Engine, named: Mapping[str, str]) -> Place:
     symbol = named["symbol"]
     spans = [
         (row["line"], row["end_line"])
-        for row in session.symbols.in_files([named["file"]])
+        for row in session.snapshot.symbols.in_files([named["file"]])
         if row["qualified_name"] == symbol or row["qualified_name"].endswith("." + symbol)
     ]
     return Place(named["file"], symbol, tuple(spans))

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+from lci_py.search.engine import Engine
 from lci_py.search.modes import multiview
 from lci_py.search.query.rewrites import NO_WORDING
-from lci_py.search.snapshot import Session
 from lci_py.types.search import SearchRequest
 from tests.quality.checkouts import KEPT, opened
 
@@ -44,7 +44,7 @@ def ndcg(found: Sequence[str], wanted: Sequence[str]) -> float:
     return sum(1 / math.log2(rank + 2) for rank in ranks) / ideal
 
 
-def asked(session: Session, repository: str, query: Mapping[str, Any]) -> Asked:
+def asked(session: Engine, repository: str, query: Mapping[str, Any]) -> Asked:
     """Ask one question twice."""
     request = SearchRequest(query["query"], "multiview", TOP, snippet=0)
     with mock.patch.object(multiview, "look_up", lambda *_, **__: NO_WORDING):
@@ -81,7 +81,7 @@ def main() -> int:
             continue
         with opened(root, KEPT / "rewrites" / name) as session:
             queries = [query for query in data["queries"] if query["repository"] == name]
-            missing = {file for query in queries for file in query["files"]} - set(session.unit_table.paths)
+            missing = {file for query in queries for file in query["files"]} - set(session.snapshot.unit_table.paths)
             for file in sorted(missing):
                 print(f"cannot be found: {name}: {file}", file=sys.stderr)
             questions += [asked(session, name, query) for query in queries]

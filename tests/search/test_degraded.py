@@ -15,7 +15,7 @@ from lci_py import app
 from lci_py.cli.main import main
 from lci_py.errors import DamagedIndexError, UsageError
 from lci_py.index.shards.graph import GraphIndex
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.types.search import Answer, SearchRequest
 from tests.cli.fake import VALIDATOR
 
@@ -51,7 +51,7 @@ def root(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def fresh(repo: Path) -> Iterator[Session]:
+def fresh(repo: Path) -> Iterator[Engine]:
     with app.open_session(str(repo)) as opened:
         yield opened
 
@@ -124,18 +124,18 @@ def test_the_command_says_it_and_exits_4_if_strict(root: Path, capsys: pytest.Ca
     assert main(("callers", "Warehouse")) == 3
 
 
-def test_a_graph_whose_numbers_lie_is_damage(fresh: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_whose_numbers_lie_is_damage(fresh: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of an index with --trust-index: the checksums fit, the content does not."""
     whole = fresh.search(SearchRequest(QUESTION, "multiview", 20))
-    pointers = fresh.graph.in_ptr.copy()
+    pointers = fresh.snapshot.graph.in_ptr.copy()
     pointers[:] = np.arange(len(pointers))[::-1]
-    monkeypatch.setattr(fresh.graph, "in_ptr", pointers)
-    fresh.graph.__dict__.pop("importers")
+    monkeypatch.setattr(fresh.snapshot.graph, "in_ptr", pointers)
+    fresh.snapshot.graph.__dict__.pop("importers")
     answer = fresh.search(SearchRequest(QUESTION, "multiview", 20))
     assert [item.view for item in answer.degraded] == ["graph"] and len(answer.results) == len(whole.results)
 
 
-def test_a_graph_of_other_files_is_damage(fresh: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_of_other_files_is_damage(fresh: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     read = GraphIndex.__init__
 
     def one_less(graph: GraphIndex, path: Path) -> None:
@@ -144,5 +144,5 @@ def test_a_graph_of_other_files_is_damage(fresh: Session, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(GraphIndex, "__init__", one_less)
     with pytest.raises(DamagedIndexError, match="other files"):
-        _ = fresh.graph
+        _ = fresh.snapshot.graph
     assert [item.view for item in fresh.search(SearchRequest(QUESTION, "multiview")).degraded] == ["graph"]

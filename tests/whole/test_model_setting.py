@@ -91,14 +91,14 @@ def test_index_and_search_with_another_model(
 def test_the_vectors_are_the_models(root: Path, model: Path) -> None:
     app.build_index(str(root), jobs=1, model=str(model))
     with app.open_session(str(root), str(model)) as session:
-        vector = session.encoder.encode_text("x notes txt open a file")
-        cosines = session.dense.index.best(session.dense.index.cosines(vector))
+        vector = session.snapshot.encoder.encode_text("x notes txt open a file")
+        cosines = session.snapshot.dense.index.best(session.snapshot.dense.index.cosines(vector))
         assert len(cosines) == int(manifest(root)["counts"]["units"])
         text = "x/notes.txt\nopen a file"
-        query = session.encoder.encode_text(text)
-        cosines = session.dense.index.best(session.dense.index.cosines(query))
+        query = session.snapshot.encoder.encode_text(text)
+        cosines = session.snapshot.dense.index.best(session.snapshot.dense.index.cosines(query))
         np.testing.assert_allclose(cosines.max(), 1, atol=1e-5)
-        assert session.unit_table.paths[session.unit_table.file[cosines.argmax()]] == "x/notes.txt"
+        assert session.snapshot.unit_table.paths[session.snapshot.unit_table.file[cosines.argmax()]] == "x/notes.txt"
 
 
 def test_the_number_of_jobs_does_not_change_the_index(root: Path, model: Path, lci: Callable[..., Ran]) -> None:

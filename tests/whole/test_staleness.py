@@ -99,7 +99,7 @@ def test_a_file_that_changes_between_two_queries(root: Path) -> None:
 def test_a_phrase_of_every_file_keeps_none_of_them(root: Path) -> None:
     with app.open_session(str(root)) as session:
         assert session.search(SearchRequest('"return"', "bm25", snippet=0)).total == 4
-        assert not session.reader._files
+        assert not session.snapshot.reader._files
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
@@ -546,7 +546,7 @@ def everything(root: Path) -> list[dict[str, Any]]:
                 answer = envelope(session.search(SearchRequest(query, mode, 30)))  # type: ignore[arg-type]
                 del answer["index"]["generation"], answer["index"]["built_at"]
                 found.append(answer)
-        counts = session.manifest.counts
+        counts = session.snapshot.manifest.counts
     return [*found, counts]
 
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
 
 #: Neighbours listed per relation: a utility with 500 callers must not flood the answer.
 SHOWN = 5
 
 
-def contexts(session: Session, rows: Sequence[Row]) -> list[GraphContext]:
+def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
     """The graph context of each result. Who makes objects of a type calls its constructor, and counts
     among the type's callers.
 
@@ -29,7 +29,7 @@ def contexts(session: Session, rows: Sequence[Row]) -> list[GraphContext]:
     """
     if not rows:
         return []
-    graph = session.graph
+    graph = snapshot.graph
     files = [graph.n_symbols + int(row["file_number"]) for row in rows]
     # A block's calls are its file's: the graph has no finer node for code outside definitions.
     own = [
@@ -38,12 +38,12 @@ def contexts(session: Session, rows: Sequence[Row]) -> list[GraphContext]:
     ]
     types = [node for node, row in zip(own, rows, strict=True) if row["kind"] in TYPE_KINDS]
     made_by: dict[int, list[int]] = {}
-    for constructor, around in constructors(session.symbols, types).items() if types else ():
+    for constructor, around in constructors(snapshot.symbols, types).items() if types else ():
         made_by.setdefault(around, []).append(constructor)
     asked = [[node, *made_by.get(node, ())] for node in own]
     within = [[*group, *(inner for node in group for inner in graph.lambdas_of(node))] for group in asked]
     into, out = _around(graph, asked, files, incoming=True), _around(graph, within, files, incoming=False)
-    links = _links(session, graph, {node for found in (into, out) for some, _ in found for node in some})
+    links = _links(snapshot, graph, {node for found in (into, out) for some, _ in found for node in some})
     n = len(rows)
     made = []
     for i in range(n):
@@ -77,14 +77,14 @@ def _around(
     ]
 
 
-def _links(session: Session, graph: GraphIndex, wanted: Iterable[int]) -> dict[int, GraphLink]:
+def _links(snapshot: Snapshot, graph: GraphIndex, wanted: Iterable[int]) -> dict[int, GraphLink]:
     """How a context lists each node."""
-    paths = session.unit_table.paths
+    paths = snapshot.unit_table.paths
     if graph.n_files != len(paths):
         raise DamagedIndexError("the graph is of other files than the rest")
     lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}
     symbols = {node for node in wanted if node < graph.n_symbols}
-    named = names(session.symbols, sorted(symbols | {around for _, _, around in lambdas.values() if around >= 0}))
+    named = names(snapshot.symbols, sorted(symbols | {around for _, _, around in lambdas.values() if around >= 0}))
     found = {}
     for node in wanted:
         if node in lambdas:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.modes.multiview import Outcome
-    from lci_py.search.snapshot import Session
+    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters, View
 
 _NAME = lazily(r"[\w$]+(?:(?:\.|::|#)[\w$]+)*(?:\(\))?$")
@@ -29,23 +29,25 @@ _HEAD = 10
 _MARGIN, _SHARE = 0.08, 0.8
 
 
-def view_disagreements(session: Session, query: str, filters: Filters, outcome: Outcome) -> tuple[dict[str, Any], ...]:
+def view_disagreements(
+    snapshot: Snapshot, query: str, filters: Filters, outcome: Outcome
+) -> tuple[dict[str, Any], ...]:
     """At most one entry of the envelope's `conflicts`: where the dense view's best definition contradicts the name."""
     name = query.strip()
     if not _NAME.match(name) or "__" in name or not len(outcome.hits["dense"]):
         return ()
     name = dotted(name.removesuffix("()"))
-    rows = session.symbols.called(name, filters)
+    rows = snapshot.symbols.called(name, filters)
     named = [row for row in rows if not row["test"] and row["unit"] is not None and row["kind"] != "section"]
     exact = _by_place([row for row in named if name in (row["symbol"], row["qualified_name"]) or "." in name])
     if not 1 <= len(exact) <= _MAX_NAMED:
         return ()
-    best = _best(session, outcome, "dense")
+    best = _best(snapshot, outcome, "dense")
     if best is None:
         return ()
     units = {row["unit"] for row in exact}
     if best["unit"] in units:
-        words = _best(session, outcome, "bm25")
+        words = _best(snapshot, outcome, "bm25")
         entry = _scopes(name, exact, best, words, outcome) if words is not None and words["unit"] in units else None
     else:
         entry = _contradiction(name, exact, best, outcome)
@@ -60,10 +62,10 @@ def _by_place(rows: Sequence[Row]) -> list[Row]:
     return list(kept.values())
 
 
-def _best(session: Session, outcome: Outcome, view: View) -> Row | None:
+def _best(snapshot: Snapshot, outcome: Outcome, view: View) -> Row | None:
     """The first definition among a view's best hits; tests and documents are none."""
     units = outcome.hits[view].units[:_HEAD].tolist()
-    rows = session.symbols.result_rows(units) if units else {}
+    rows = snapshot.symbols.result_rows(units) if units else {}
     for unit in units:
         row = rows[unit]
         if row["symbol"] and not row["test"] and row["kind"] != "section":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.conflicts.branch_diff import BranchDifference
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.conflicts import ConflictsRequest
     from lci_py.types.search import Filters
 
@@ -29,44 +29,44 @@ DETACHED = "HEAD"
 
 
 def with_branches(
-    session: Session, asked: Row, rows: Sequence[Row], found: tuple[DefinitionSite, ...]
+    snapshot: Snapshot, asked: Row, rows: Sequence[Row], found: tuple[DefinitionSite, ...]
 ) -> tuple[DefinitionSite, ...]:
     """The definitions of one symbol with those of other branches that differ from them; () if there is only one.
 
     Args:
-        session: The index, which may have no other branches.
+        snapshot: The index, which may have no other branches.
         asked: The symbol's row.
         rows: All of its qualified name and language in this tree.
         found: What contradicts it in this tree.
     """
-    if session.branches is None:
+    if snapshot.branches is None:
         return found
     places = {(site.file, site.line) for site in found} or {(asked["file"], asked["line"])}
     group = GROUPS.get(asked["kind"])
     there: list[DefinitionSite] = []
-    for one in differing_name(session.branches, asked["qualified_name"], asked["language"], rows):
+    for one in differing_name(snapshot.branches, asked["qualified_name"], asked["language"], rows):
         other = one.there
         mine = one.here is None or (one.here["file"], one.here["line"]) in places
         if other is not None and mine and group is not None and GROUPS.get(other["kind"]) == group:
             there.append(_site(other, one.branch))
     if not there:
         return found
-    here = found or (_own(asked, session.manifest.branch),)
+    here = found or (_own(asked, snapshot.manifest.branch),)
     return (*here, *sorted(set(there), key=lambda site: (site.branch or "", site.file, site.line)))
 
 
 def of_branches(
-    session: Session, request: ConflictsRequest, chosen: Collection[str] | None, found: Sequence[Conflict]
+    snapshot: Snapshot, request: ConflictsRequest, chosen: Collection[str] | None, found: Sequence[Conflict]
 ) -> list[Conflict]:
     """All conflicts: those of this tree with what other branches have, and those that only branches make.
 
     Args:
-        session: The index.
+        snapshot: The index.
         request: Its filters and its name decide about definitions that only other branches have.
         chosen: Ids of the definitions in this tree that pass them; None if all do.
         found: The conflicts in this tree.
     """
-    if session.branches is None:
+    if snapshot.branches is None:
         return list(found)
     places = {
         (site.file, site.line, one.qualified_name): number
@@ -76,7 +76,7 @@ def of_branches(
     more: dict[int, list[DefinitionSite]] = defaultdict(list)
     alone: dict[tuple[str, int, str, str], list[BranchDifference]] = defaultdict(list)
     passes = _test(request.filters, request.name)
-    for one in differing(session.branches, session.symbols):
+    for one in differing(snapshot.branches, snapshot.symbols):
         row = one.here if one.here is not None else one.there
         assert row is not None
         if one.here is None:
@@ -92,15 +92,15 @@ def of_branches(
         replace(one, definitions=(*one.definitions, *more[number])) if more.get(number) else one
         for number, one in enumerate(found)
     ]
-    return [*joined, *(_conflict(session, group) for group in alone.values())]
+    return [*joined, *(_conflict(snapshot, group) for group in alone.values())]
 
 
-def _conflict(session: Session, group: list[BranchDifference]) -> Conflict:
+def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
     """What branches have of one definition of this tree, or of a name that this tree does not have."""
     here = group[0].here
     row = here if here is not None else group[0].there
     assert row is not None
-    own = session.manifest.branch
+    own = snapshot.manifest.branch
     sites = [_own(here, own)] if here is not None else []
     sites += [_site(one.there, one.branch) for one in group if one.there is not None]
     missing = [one.branch for one in group if one.there is None] if here is not None else [own or DETACHED]

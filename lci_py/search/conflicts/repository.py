@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from lci_py.search.conflicts.definitions import Site
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import DefinitionSite
 
 
-def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
+def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     """Every symbol with several definitions of which one passes the filters, gravest first, then by file and line.
 
     Raises:
@@ -29,10 +29,10 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
     """
     chosen: Collection[str] | None = None
     if request.name:
-        chosen = {row["id"] for row in session.symbols.definitions(request.name, request.filters)}
+        chosen = {row["id"] for row in snapshot.symbols.definitions(request.name, request.filters)}
     elif request.filters:
-        chosen = session.symbols.select_ids(request.filters)
-    found = of_branches(session, request, chosen, list(_of_tree(session, chosen)))
+        chosen = snapshot.symbols.select_ids(request.filters)
+    found = of_branches(snapshot, request, chosen, list(_of_tree(snapshot, chosen)))
     if request.relations:
         found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
     found.sort(key=_order)
@@ -40,10 +40,10 @@ def conflicts(session: Session, request: ConflictsRequest) -> ConflictsAnswer:
     return ConflictsAnswer(
         results=tuple(found if request.limit is None else found[: request.limit]),
         # Who asks for a relation of definitions asks for nothing else.
-        conflicts=() if request.relations else all_of(session, request.filters, request.name),
+        conflicts=() if request.relations else all_of(snapshot, request.filters, request.name),
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
-        index=index_info(session),
+        index=index_info(snapshot),
     )
 
 
@@ -52,15 +52,15 @@ def _order(one: Conflict) -> tuple[int, str, int, str]:
     return RELATIONS.index(one.relation), first.file, first.line, one.qualified_name
 
 
-def _of_tree(session: Session, chosen: Collection[str] | None) -> Iterator[Conflict]:
+def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Conflict]:
     """The conflicts of this tree in which one of the `chosen` definitions is."""
-    branch, machine = session.manifest.branch, this_machine
-    for rows in session.symbols.repeated(MAX_SITES):
+    branch, machine = snapshot.manifest.branch, this_machine
+    for rows in snapshot.symbols.repeated(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
             continue
         groups: dict[tuple[str, ...], list[Site]] = defaultdict(list)
         for row in rows:
-            site = site_of(session, row)
+            site = site_of(snapshot, row)
             if not passed_over(site):
                 groups[group_key(site)].append(site)
         for sites in groups.values():

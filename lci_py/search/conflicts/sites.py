@@ -11,9 +11,10 @@ from lci_py.source.conditions.paths import path_condition
 from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
-    from lci_py.index.shards.symbols import Row
+    from lci_py.index.shards.symbols import Row, SymbolicIndex
     from lci_py.search.conflicts.logic import Machine
-    from lci_py.search.snapshot import Session
+    from lci_py.search.conflicts.rust_modules import Modules
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, DefinitionSite, Result
 
 #: More definitions of one name than this are not variants of one symbol; `main` in a folder of scripts is.
@@ -22,27 +23,27 @@ MAX_SITES = 400
 _MAX_NAMED = 3
 
 
-def with_conflicts(session: Session, answer: Answer) -> Answer:
+def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
     """The answer with `conflict` and `definitions` on every result that has several defining sites, and with the
     disagreements between sources on what it is about."""
     return replace(
         answer,
-        results=tuple(_marked(session, result) for result in answer.results),
-        conflicts=(*answer.conflicts, *_disagreements(session, answer)),
+        results=tuple(_marked(snapshot, result) for result in answer.results),
+        conflicts=(*answer.conflicts, *_disagreements(snapshot, answer)),
     )
 
 
-def _disagreements(session: Session, answer: Answer) -> tuple[dict[str, Any], ...]:
+def _disagreements(snapshot: Snapshot, answer: Answer) -> tuple[dict[str, Any], ...]:
     """Where sources disagree on a value that the answer is about. Most answers are about none, and to find that out
     must not cost an import."""
     words = [word for word in answer.query.split() if ":" not in word]
     named = len(words) <= _MAX_NAMED and any(_is_specific(word) for word in words)
-    stated = session.symbols.files_with_claims()
+    stated = snapshot.symbols.files_with_claims()
     if not named and not any(result.kind in VALUED_KINDS or result.file in stated for result in answer.results):
         return ()
     from lci_py.search.conflicts.values import for_results
 
-    return for_results(session, answer.query, answer.results)
+    return for_results(snapshot, answer.query, answer.results)
 
 
 def _is_specific(word: str) -> bool:
@@ -50,30 +51,30 @@ def _is_specific(word: str) -> bool:
     return not word.isalpha() or word.isupper() or not (word[1:].islower() or word[1:] == "")
 
 
-def _marked(session: Session, result: Result) -> Result:
-    sites = definition_sites(session, result.id, result.language, result.qualified_name)
+def _marked(snapshot: Snapshot, result: Result) -> Result:
+    sites = definition_sites(snapshot, result.id, result.language, result.qualified_name)
     return replace(result, conflict=True, definitions=sites) if len(sites) > 1 else result
 
 
 def definition_sites(
-    session: Session, symbol_id: str, language: str, qualified_name: str | None
+    snapshot: Snapshot, symbol_id: str, language: str, qualified_name: str | None
 ) -> tuple[DefinitionSite, ...]:
     """The contradicting definitions of one symbol, () if there are none."""
     if not qualified_name:
         return ()
-    rows = session.symbols.same_name(qualified_name, language, MAX_SITES)
+    rows = snapshot.symbols.same_name(qualified_name, language, MAX_SITES)
     asked = next((row for row in rows if row["id"] == symbol_id), None)
     if asked is None:
         return ()
     found: tuple[DefinitionSite, ...] = ()
     if len(rows) > 1:
-        others = [site_of(session, row) for row in rows if row is not asked]
-        found = definitions([site_of(session, asked), *others], session.manifest.branch, this_machine)
-    if session.branches is None:
+        others = [site_of(snapshot, row) for row in rows if row is not asked]
+        found = definitions([site_of(snapshot, asked), *others], snapshot.manifest.branch, this_machine)
+    if snapshot.branches is None:
         return found
     from lci_py.search.conflicts.branches import with_branches
 
-    return with_branches(session, asked, rows, found)
+    return with_branches(snapshot, asked, rows, found)
 
 
 @lru_cache(maxsize=1)
@@ -84,10 +85,10 @@ def this_machine() -> Machine:
     return Machine.here()
 
 
-def site_of(session: Session, row: Row) -> Site:
+def site_of(snapshot: Snapshot, row: Row) -> Site:
     """A definition, from its row and from what other files say about its own."""
     language, file = row["language"], row["file"]
-    rust = session.modules if language == "rust" else None
+    rust = _rust_modules(snapshot.symbols) if language == "rust" else None
     return Site(
         symbol_id=row["id"],
         file=file,
@@ -107,3 +108,11 @@ def site_of(session: Session, row: Row) -> Site:
         path_tag=path_condition(language, file),
         scope=rust.scope(language, file, row["qualified_name"]) if rust is not None else "",
     )
+
+
+@lru_cache(maxsize=1)
+def _rust_modules(symbols: SymbolicIndex) -> Modules:
+    """What the modules around a Rust definition say of it, read once per index."""
+    from lci_py.search.conflicts.rust_modules import Modules
+
+    return Modules(symbols)

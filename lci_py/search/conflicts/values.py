@@ -24,7 +24,7 @@ from lci_py.source.stated_values.values import agree, read
 from lci_py.source.text.words import joined, parts
 
 if TYPE_CHECKING:
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters, Result
 
 #: Places that one entry names at most, of each value.
@@ -321,29 +321,29 @@ def _cited(row: ClaimRow) -> str:
 # --- of an index --------------------------------------------------------------------------------------------------
 
 
-def for_results(session: Session, query: str, results: Sequence[Result]) -> tuple[dict[str, Any], ...]:
+def for_results(snapshot: Snapshot, query: str, results: Sequence[Result]) -> tuple[dict[str, Any], ...]:
     """The disagreements that concern a search: on constants and settings among its results, in their lines, and on the
     name that the query is."""
     keys = {claimed(result.symbol) for result in results if result.symbol and result.kind in _NAMED_KINDS}
     words = query.split()
     if len(words) <= 3:
         keys |= {claimed(word.strip("\"'`")) for word in words if is_specific(word.strip("\"'`"))}
-    keys |= keys_in(session.symbols, ((result.file, result.line, result.end_line) for result in results))
+    keys |= keys_in(snapshot.symbols, ((result.file, result.line, result.end_line) for result in results))
     keys.discard("")
-    return tuple(entry for rows in claims_of(session.symbols, keys).values() for entry in disagreements(rows))
+    return tuple(entry for rows in claims_of(snapshot.symbols, keys).values() for entry in disagreements(rows))
 
 
-def all_of(session: Session, filters: Filters, name: str = "") -> tuple[dict[str, Any], ...]:
+def all_of(snapshot: Snapshot, filters: Filters, name: str = "") -> tuple[dict[str, Any], ...]:
     """All disagreements of a repository of which one place passes the filters, by the name they are about.
 
     Args:
-        session: The open index.
+        snapshot: The open index.
         filters: What one of the places has to be.
         name: A name, qualified name or glob, `FILE::` before it; "" for any.
     """
     passes, named = _test(filters), _named(name)
     found = []
-    for rows in claims_of(session.symbols, disputable_keys(session.symbols)).values():
+    for rows in claims_of(snapshot.symbols, disputable_keys(snapshot.symbols)).values():
         cited = {_cited(row): row for row in rows}
         for entry in disagreements(rows):
             if any(passes(cited[source]) and named(cited[source]) for source in entry["sources"]):

@@ -1,25 +1,21 @@
-"""How each mode came to its ranking, for `--explain-file`: what could be a result, what passed, what was found."""
+"""What `--explain-file` asks of a mode: what could be a result, what passed, what was found, and how it ranked."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lci_py.errors import IndexError_
 from lci_py.search.explain.steps import MATCH, single_steps
-from lci_py.types.search import VIEWS, Filters, Step
+from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
 
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.modes.fallback import Attempt
-    from lci_py.search.modes.multiview import Outcome
     from lci_py.search.query.text import TextQuery
-    from lci_py.search.snapshot import Session
-    from lci_py.types.search import SearchRequest, View
+    from lci_py.search.ranking.outcome import Found, Outcome
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Filters, Step, View
 
 #: Rank (from 1) and score of a view that has a place; `beyond` if it is no candidate for being too far down.
 Standing = dict[str, Any]
@@ -35,7 +31,7 @@ class Placed(NamedTuple):
     views: dict[View, Standing | None]
 
 
-class Way(Protocol):
+class Explainable(Protocol):
     """What `explain_file` asks of a mode. A key is what can be a result: a unit, or the id of a symbol."""
 
     filters: Filters  # those of the query included
@@ -65,22 +61,22 @@ class Way(Protocol):
 class Structure:
     """The mode symbolic: every symbol that passes the filters, by path and line."""
 
-    def __init__(self, session: Session, filters: Filters) -> None:
-        self._session, self.filters = session, filters
+    def __init__(self, snapshot: Snapshot, filters: Filters) -> None:
+        self._snapshot, self.filters = snapshot, filters
         self._rows: dict[str, Row] = {}
 
     def keys(self, path: str) -> set[Any]:
-        self._rows = {row["id"]: row for row in self._session.symbols.in_files([path])}
+        self._rows = {row["id"]: row for row in self._snapshot.symbols.in_files([path])}
         return set(self._rows)
 
     def passing(self, filters: Filters) -> set[Any]:
-        return self._session.symbols.select_ids(filters)
+        return self._snapshot.symbols.select_ids(filters)
 
     def holding(self, keys: set[Any]) -> set[Any]:
         return keys
 
     def best(self, keys: set[Any]) -> Placed:
-        rows, _ = self._session.symbols.select(self.filters, 1 << 62)
+        rows, _ = self._snapshot.symbols.select(self.filters, 1 << 62)
         rank = next(place for place, row in enumerate(rows, 1) if row["id"] in keys)
         return Placed(rows[rank - 1]["id"], rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
 
@@ -95,35 +91,39 @@ class Structure:
 
 
 class _Units:
-    """What the modes that rank units share."""
+    """What the modes that rank units share: dense, bm25 and multiview."""
 
-    def __init__(self, session: Session, filters: Filters) -> None:
-        self._session, self.filters = session, filters
+    def __init__(self, snapshot: Snapshot, filters: Filters) -> None:
+        self._snapshot, self.filters = snapshot, filters
         self.allowed: NDArray[Any] | None = None
 
     def keys(self, path: str) -> set[Any]:
-        symbols = self._session.symbols
+        symbols = self._snapshot.symbols
         return {unit for unit, _, _ in symbols.chunks_of_file(symbols.paths().index(path))}
 
     def passing(self, filters: Filters) -> set[Any]:
-        return set(self._session.symbols.allowed_units(filters))
+        return set(self._snapshot.symbols.allowed_units(filters))
 
     def holding(self, keys: set[Any]) -> set[Any]:
         return keys if self.allowed is None else {key for key in keys if self.allowed[key]}
 
     def row(self, key: Any) -> Row:
-        return self._session.symbols.result_rows([key])[key]
+        return self._snapshot.symbols.result_rows([key])[key]
 
 
 class Single(_Units):
     """The modes dense and bm25: ranked again, to the last unit."""
 
-    def __init__(self, session: Session, request: SearchRequest) -> None:
-        from lci_py.search.modes.single import find
-
-        super().__init__(session, request.filters)
-        self._found = find(session, replace(request, explain_file=None, budget_ms=None), session.n_units)
-        self.allowed = self._found.allowed
+    def __init__(self, snapshot: Snapshot, filters: Filters, found: Found) -> None:
+        """
+        Args:
+            snapshot: That was searched.
+            filters: Those of the query included.
+            found: All that the mode finds, to the last unit.
+        """
+        super().__init__(snapshot, filters)
+        self._found = found
+        self.allowed = found.allowed
 
     def best(self, keys: set[Any]) -> Placed:
         ranked, raw = self._found.ranked, self._found.raw
@@ -133,11 +133,11 @@ class Single(_Units):
         best = min(hits, key=lambda hit: hit.rank)
         before = raw.get(best.unit)
         own = None if before is None else {"rank": before.rank, "score": before.score}
-        steps = single_steps(self._session, self._found, [best.unit])[0]
+        steps = single_steps(self._snapshot, self._found, [best.unit])[0]
         return Placed(best.unit, best.rank, best.score, steps, {ranked.view: own})
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
-        return single_steps(self._session, self._found, [int(self._found.ranked.units[rank - 1])])[0]
+        return single_steps(self._snapshot, self._found, [int(self._found.ranked.units[rank - 1])])[0]
 
     def reasons(self, placed: Placed) -> list[str]:
         if self._found.ranked.view == "dense":
@@ -150,14 +150,23 @@ class Fusion(_Units):
 
     def __init__(
         self,
-        session: Session,
-        attempt: Attempt,
+        snapshot: Snapshot,
         filters: Filters,
+        query: TextQuery,
+        allowed: NDArray[Any] | None,
         outcome: Outcome,
     ) -> None:
-        super().__init__(session, filters)
-        self._query, self._outcome = attempt.query, outcome
-        self.allowed = attempt.allowed
+        """
+        Args:
+            snapshot: That was searched.
+            filters: Those of the query included.
+            query: As the views were asked.
+            allowed: [units] mask of what could be a result, None for all.
+            outcome: What the views and the ranking made of it.
+        """
+        super().__init__(snapshot, filters)
+        self._query, self._outcome = query, outcome
+        self.allowed = allowed
         self._whole: dict[View, Any] = {}
 
     def best(self, keys: set[Any]) -> Placed:
@@ -176,7 +185,7 @@ class Fusion(_Units):
     def _nearest(self, unit: int) -> int:
         """The best rank that a view gives a unit."""
         ranks = [hit.rank for view in VIEWS if (hit := self._all(view).get(unit)) is not None]
-        return min(ranks, default=self._session.n_units + 1)
+        return min(ranks, default=self._snapshot.n_units + 1)
 
     def _standings(self, unit: int) -> dict[View, Standing | None]:
         return {view: self._standing(view, unit) for view in VIEWS}
@@ -194,9 +203,9 @@ class Fusion(_Units):
             self._whole[view] = self._outcome.hits[view]
             if view not in self._failed():
                 try:
-                    with self._session.turns[view]:
-                        retriever = getattr(self._session.views, view)()
-                        self._whole[view] = retriever.search(self._query, self._session.n_units, self.allowed)
+                    with self._snapshot.view_locks[view]:
+                        retriever = getattr(self._snapshot.views, view)()
+                        self._whole[view] = retriever.search(self._query, self._snapshot.n_units, self.allowed)
                 except IndexError_:
                     pass  # the answer says so already
         return self._whole[view]
@@ -234,9 +243,3 @@ def no_word(query: TextQuery) -> str:
     terms = [term for term, _ in query.terms]
     more = ", …" if len(terms) > _NAMED else ""
     return f"none of the words occur in it ({', '.join(terms[:_NAMED])}{more})"
-
-
-def listed(words: Iterable[str], last: str = "and") -> str:
-    """`a, b and c`."""
-    some: Sequence[str] = list(words)
-    return f" {last} ".join([*([", ".join(some[:-1])] if len(some) > 1 else []), *some[-1:]])

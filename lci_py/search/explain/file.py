@@ -7,9 +7,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import BadPathError, DamagedIndexError
-from lci_py.search.explain.explainable import listed
 from lci_py.search.explain.steps import explanation
-from lci_py.search.suggest import similar_paths
+from lci_py.search.suggest import listed, similar_paths
 from lci_py.search.trace import Trace
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.types.search import Filters
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lci_py.index.shards.files import FileTable
-    from lci_py.search.explain.explainable import Placed, Way
-    from lci_py.search.snapshot import Session
+    from lci_py.search.explain.explainable import Explainable, Placed
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, SearchRequest, Step
 
 #: What can have become of a file.
@@ -46,48 +45,48 @@ _IS = {
 }
 
 
-def explained(session: Session, request: SearchRequest, answer: Answer, way: Callable[[], Way]) -> Answer:
+def explained(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Callable[[], Explainable]) -> Answer:
     """The answer with `explain_file`.
 
     Args:
-        session: That has answered.
+        snapshot: That has answered.
         request: What was asked.
         answer: To it.
-        way: Makes what knows how the answer came about.
+        mode: Makes what knows how the mode came to the answer.
     Raises:
         BadPathError: There is no such file, or it is not below the root.
     """
-    kept, session.trace = session.trace, Trace()  # what is looked up from here on is no part of the search
+    kept, snapshot.trace = snapshot.trace, Trace()  # what is looked up from here on is no part of the search
     try:
         with kept.stage("explain_file"):
-            found = _fate(session, request, answer, way())
+            found = _fate(snapshot, request, answer, mode())
     finally:
-        session.trace = kept
+        snapshot.trace = kept
     return replace(answer, explain_file=found)
 
 
-def _fate(session: Session, request: SearchRequest, answer: Answer, way: Way) -> dict[str, Any]:
-    path = find_file(session.root, session.files, request.explain_file or "")
-    if (missing := not_indexed(session, path)) is not None:
+def _fate(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Explainable) -> dict[str, Any]:
+    path = find_file(snapshot.root, snapshot.files, request.explain_file or "")
+    if (missing := not_indexed(snapshot, path)) is not None:
         reason, sentence = missing
         return {"file": path, "status": "not_indexed", "verdict": sentence, "reason": reason}
     found: dict[str, Any] = {"file": path}
-    if session.freshness.changed(path):
+    if snapshot.freshness.changed(path):
         found["stale"] = True
     try:
-        keys = way.keys(path)
+        keys = mode.keys(path)
     except ValueError as error:
         raise DamagedIndexError(f"the symbolic shard lacks {path}") from error
     if not keys:
         what = "no symbol is defined in it" if answer.mode == "symbolic" else "it holds nothing to rank"
         return {**found, "status": "empty", "verdict": what}
-    if stopped := stopping(way, request, keys):
+    if stopped := stopping(mode, request, keys):
         return {**found, "status": "filtered", "verdict": f"filtered out by {listed(stopped)}", "filters": stopped}
-    passing = keys & way.passing(way.filters) if way.filters else keys
-    holding = way.holding(passing)
+    passing = keys & mode.passing(mode.filters) if mode.filters else keys
+    holding = mode.holding(passing)
     if not holding:
         return {**found, "status": "not_found", "verdict": "no line of it holds the quoted words letter for letter"}
-    return {**found, **_place(answer, way, way.best(holding), path)}
+    return {**found, **_place(answer, mode, mode.best(holding), path)}
 
 
 # --- the file itself ----------------------------------------------------------------------------------------------
@@ -131,15 +130,15 @@ def _spellings(root: Path, name: str) -> list[str]:
     return list(dict.fromkeys(os.path.relpath(path, root).replace(os.sep, "/") for path in full))
 
 
-def not_indexed(session: Session, path: str) -> tuple[str, str] | None:
+def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
     """Why a file is not indexed, as a word and as a sentence; None if it is."""
-    known = next((item for item in session.files.known() if item.path == path), None)
+    known = next((item for item in snapshot.files.known() if item.path == path), None)
     if known is not None:
         return None if known.slot >= 0 else (known.reason, f"not indexed: {_IS.get(known.reason, known.reason)}")
     own = [name for name in path.split("/") if name in ALWAYS_SKIPPED]
     if own:
         return "own", f"not indexed: nothing in {own[0]} is"
-    for skip in session.files.skipped():
+    for skip in snapshot.files.skipped():
         bare = skip.path.rstrip("/")
         if path != bare and not path.startswith(bare + "/"):
             continue
@@ -147,7 +146,7 @@ def not_indexed(session: Session, path: str) -> tuple[str, str] | None:
         if skip.reason == "ignored":
             from lci_py.source.repository.ignore_layers import ignored_by
 
-            source = ignored_by(session.root, skip.path)
+            source = ignored_by(snapshot.root, skip.path)
             what = f"ignored by {source}" if source else "ignored, when the tree was last listed"
         whose = "" if path == bare else f"its folder {bare} is "
         return skip.reason, f"not indexed: {whose}{what}"
@@ -157,12 +156,12 @@ def not_indexed(session: Session, path: str) -> tuple[str, str] | None:
 # --- the filters --------------------------------------------------------------------------------------------------
 
 
-def stopping(way: Way, request: SearchRequest, keys: set[Any]) -> list[str]:
+def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[str]:
     """The filters that keep a file's places out, as they were written; [] if one passes all of them."""
-    if not way.filters or keys & way.passing(way.filters):
+    if not mode.filters or keys & mode.passing(mode.filters):
         return []
-    given = {field.name: getattr(way.filters, field.name) for field in fields(Filters)}
-    alone = [name for name, values in given.items() if values and not keys & way.passing(Filters(**{name: values}))]
+    given = {field.name: getattr(mode.filters, field.name) for field in fields(Filters)}
+    alone = [name for name, values in given.items() if values and not keys & mode.passing(Filters(**{name: values}))]
     # None need exclude all by itself: a class may have the kind, and another one the name.
     names = alone or [name for name, values in given.items() if values]
     return [written for name in names for written in _written(name, given[name], request)]
@@ -176,9 +175,9 @@ def _written(name: str, values: Sequence[str], request: SearchRequest) -> list[s
 # --- the ranking --------------------------------------------------------------------------------------------------
 
 
-def _place(answer: Answer, way: Way, placed: Placed, path: str) -> dict[str, Any]:
+def _place(answer: Answer, mode: Explainable, placed: Placed, path: str) -> dict[str, Any]:
     """Where the file's best place stands, and why not higher."""
-    row = way.row(placed.key)
+    row = mode.row(placed.key)
     best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}
     known = placed.rank is not None or any(placed.views.values())
     found: dict[str, Any] = {"status": "", "verdict": "", **({"best": best} if known else {})}
@@ -193,22 +192,22 @@ def _place(answer: Answer, way: Way, placed: Placed, path: str) -> dict[str, Any
     elif any(result.file == path for result in answer.results):
         status, verdict = "shown", "shown for what it has to do with a result (--expand)"
     elif placed.rank is None:
-        status, verdict = "not_found", _unfound(way, placed)
+        status, verdict = "not_found", _unfound(mode, placed)
     else:
-        reasons = _reasons(way, placed, len(ranked), ranked[-1].mode_score if ranked else 0.0)
+        reasons = _reasons(mode, placed, len(ranked), ranked[-1].mode_score if ranked else 0.0)
         status = "ranked"
         verdict = f"rank {placed.rank:,} of {answer.total:,}: {reasons}; `-n {placed.rank}` shows it"
     return {**found, "status": status, "verdict": verdict}
 
 
-def _unfound(way: Way, placed: Placed) -> str:
-    reasons = way.reasons(placed)
+def _unfound(mode: Explainable, placed: Placed) -> str:
+    reasons = mode.reasons(placed)
     return f"not found: {'; '.join(reasons)}" if reasons else "its score is 0"
 
 
-def _reasons(way: Way, placed: Placed, shown: int, last: float) -> str:
+def _reasons(mode: Explainable, placed: Placed, shown: int, last: float) -> str:
     """`nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`."""
-    against = way.steps_at(shown) if shown else ()
+    against = mode.steps_at(shown) if shown else ()
     if not against or placed.score == last:
         return f"no better than the {_ordinal(shown)}, and results that are as good come by path and line"
     own, theirs = _signals(placed.steps), _signals(against)

@@ -9,10 +9,10 @@ from lci_py.search.query import weights
 from lci_py.search.ranking.fusion import Ranked
 
 if TYPE_CHECKING:
-    from lci_py.search.modes.multiview import Outcome
     from lci_py.search.query.plan import Plan
     from lci_py.search.query.weights import Ranking
-    from lci_py.search.snapshot import Session
+    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import SearchRequest
 
 
@@ -27,11 +27,11 @@ def under(plan: Plan, ranking: Ranking) -> Plan:
     )
 
 
-def shadow(session: Session, request: SearchRequest, plan: Plan, outcome: Outcome) -> dict[str, Any]:
+def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outcome) -> dict[str, Any]:
     """The envelope's `shadow`: the results of either head that have another rank in the other one.
 
     Args:
-        session: Where the candidates are.
+        snapshot: Where the candidates are.
         request: It names the ranking, and how many results are shown.
         plan: Of the live ranking.
         outcome: What the live ranking is made from; nothing in it is changed.
@@ -39,14 +39,14 @@ def shadow(session: Session, request: SearchRequest, plan: Plan, outcome: Outcom
         UsageError: There is no such ranking.
     """
     ranking = weights.ranking(request.shadow or "")
-    limit = session.shown(request)
+    limit = snapshot.shown(request)
     live: dict[int, int] = {}
     other: dict[int, int] = {}
     if outcome.ranked is not None and outcome.candidates is not None:
         live = _ranks(outcome.ranked, limit)
         other = _ranks(Ranked(outcome.candidates, under(plan, ranking)), limit)
     moved = [unit for unit in {**live, **other} if live.get(unit) != other.get(unit)]
-    rows = session.symbols.result_rows(moved) if moved else {}
+    rows = snapshot.symbols.result_rows(moved) if moved else {}
     moves = [
         {
             "id": row["id"],

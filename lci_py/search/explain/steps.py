@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.search.modes.multiview import Outcome
-    from lci_py.search.modes.single import Found
     from lci_py.search.ranking.bm25_evidence import Evidence
     from lci_py.search.ranking.fusion import Fused
-    from lci_py.search.snapshot import Session
+    from lci_py.search.ranking.outcome import Found, Outcome
+    from lci_py.search.snapshot import Snapshot
     from lci_py.search.views.hits import HitList
     from lci_py.types.search import Filters, SearchRequest, View
 
@@ -53,23 +52,23 @@ def of_match(rank: int) -> dict[str, Any]:
 MATCH = (Step("match", "symbolic", 1.0, 1.0, 1.0),)
 
 
-def of_single(session: Session, found: Found, units: Sequence[int]) -> list[dict[str, Any]]:
+def of_single(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[dict[str, Any]]:
     """Of results of the modes dense and bm25."""
     view = found.ranked.view
     shown = []
-    for unit, steps in zip(units, single_steps(session, found, units), strict=True):
+    for unit, steps in zip(units, single_steps(snapshot, found, units), strict=True):
         hit = found.raw.get(unit)
         shown.append(explanation(steps, {} if hit is None else {view: {"rank": hit.rank, "score": hit.score}}))
     return shown
 
 
-def single_steps(session: Session, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
+def single_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
     """The waterfall of each of some units of `found.ranked`."""
     from lci_py.search.ranking.same_file import POOL, depths
 
     view = found.ranked.view
-    with session.turns[view]:
-        made = (_dense_steps if view == "dense" else _bm25_steps)(session, found, units)
+    with snapshot.view_locks[view]:
+        made = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, found, units)
     depth = dict(zip(made.head.units[:POOL].tolist(), depths(made.files).tolist(), strict=True))
     waterfalls = []
     for unit, steps in zip(units, made.waterfalls, strict=True):
@@ -93,13 +92,12 @@ class _Made(NamedTuple):
     waterfalls: list[tuple[Step, ...]]
 
 
-def _dense_steps(session: Session, found: Found, units: Sequence[int]) -> _Made:
+def _dense_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> _Made:
     """The cosine of the best chunk, what its tokens add, and what the file's results do."""
-    from lci_py.search.ranking.same_file import POOL, SAME_FILE
-    from lci_py.search.ranking.support import FILE, supported
+    from lci_py.search.ranking.same_file import FILE, POOL, SAME_FILE, supported
 
-    retriever, file_weight = session.dense, FILE / (1 + FILE)
-    head, files = supported(found.raw, session.files_of(found.raw.units[:POOL]))
+    retriever, file_weight = snapshot.dense, FILE / (1 + FILE)
+    head, files = supported(found.raw, snapshot.files_of(found.raw.units[:POOL]))
     placed = set(head.units[:POOL].tolist())
     waterfalls = []
     for unit in units:
@@ -115,13 +113,13 @@ def _dense_steps(session: Session, found: Found, units: Sequence[int]) -> _Made:
     return _Made(head, files, SAME_FILE, waterfalls)
 
 
-def _bm25_steps(session: Session, found: Found, units: Sequence[int]) -> _Made:
+def _bm25_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> _Made:
     """The fields that hold a term, and what each term is worth there; what the file adds, and the factors."""
     from lci_py.search.ranking import bm25_evidence
     from lci_py.search.views.retrievers import BM25_FIELDS
 
-    retriever = session.bm25
-    known = bm25_evidence.evidence(retriever, session.unit_table, found.query, found.raw, session.views.pieces)
+    retriever = snapshot.bm25
+    known = bm25_evidence.evidence(retriever, snapshot.unit_table, found.query, found.raw, snapshot.views.pieces)
     place = {unit: i for i, unit in enumerate(found.raw.units[: len(known.files)].tolist())}
     fields = retriever.parts(found.query, units)
     waterfalls = []
@@ -156,16 +154,15 @@ def _of_evidence(known: Evidence, place: int, total: float) -> list[Step]:
 # --- plans of the single modes, which plan nothing ----------------------------------------------------------------
 
 
-def single_plan(session: Session, found: Found, request: SearchRequest) -> dict[str, Any]:
+def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dict[str, Any]:
     """What the modes dense and bm25 rank by: weights, the query's terms, the filters."""
     from lci_py.search.ranking import bm25_evidence
-    from lci_py.search.ranking.same_file import SAME_FILE
-    from lci_py.search.ranking.support import FILE
+    from lci_py.search.ranking.same_file import FILE, SAME_FILE
     from lci_py.search.views.retrievers import BM25_FIELDS
 
     plan: dict[str, Any] = {"mode": request.mode, "views": [request.mode]}
     if request.mode == "dense":
-        late = session.dense.late
+        late = snapshot.dense.late
         own = 1 / (1 + FILE)
         plan["weights"] = {"cosine": own / (1 + late), **({"coverage": own * late / (1 + late)} if late else {})}
         plan["weights"]["file"] = FILE * own

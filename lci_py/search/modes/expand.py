@@ -1,7 +1,7 @@
 """`--expand N`: what is within N calls or imports of the best results, as further results, and what was left out.
 
 Bounded, so that a utility with 500 callers cannot flood the answer: each place gives so many neighbours per relation,
-each hop so many results, and the answer so many in all. The places of a hop take turns, the best first.
+each hop so many results, and the answer so many in all. The places of a hop take view_locks, the best first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from lci_py.callgraph.edges import confidence
 from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import passing
-from lci_py.search.answer import graph_context, results as present
+from lci_py.search.answer.graph_context import contexts
+from lci_py.search.answer.results import result as make_result
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.types.search import FILE_KIND, VIEWS
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.modes.multiview import Outcome
-    from lci_py.search.snapshot import Session
+    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
 
 #: Results, the best, whose neighbours are added.
@@ -40,17 +41,17 @@ _RELATIONS: dict[str, tuple[int, bool, int]] = {
 }
 
 
-def expanded(session: Session, request: SearchRequest, filters: Filters, answer: Answer, outcome: Outcome) -> Answer:
+def expanded(snapshot: Snapshot, request: SearchRequest, filters: Filters, answer: Answer, outcome: Outcome) -> Answer:
     """The answer with the neighbours of its best results after those, and `expansion`, which counts them.
 
     Args:
-        session: Whose graph is walked.
+        snapshot: Whose graph is walked.
         request: Says how many hops.
         filters: What every result passes; those of the query included.
         answer: The ranked results.
         outcome: What the views found, for the scores of neighbours that are candidates themselves.
     """
-    walk = _Walk(session, filters, answer, outcome)
+    walk = _Walk(snapshot, filters, answer, outcome)
     hops = []
     for hop in range(1, request.expand + 1):
         counts = walk.step()
@@ -69,16 +70,16 @@ def expanded(session: Session, request: SearchRequest, filters: Filters, answer:
 class _Walk:
     """The places that were reached, hop by hop."""
 
-    def __init__(self, session: Session, filters: Filters, answer: Answer, outcome: Outcome) -> None:
-        self._session = session
+    def __init__(self, snapshot: Snapshot, filters: Filters, answer: Answer, outcome: Outcome) -> None:
+        self._snapshot = snapshot
         self._filters = filters
-        self._nodes = Nodes(session)
+        self._nodes = Nodes(snapshot)
         self._shown = {result.id for result in answer.results}
         #: Node to where it came from: (id, relation), in the order of the answer.
         self.reached: dict[int, list[tuple[str, str]]] = {}
         self._view: dict[int, View] = {}
         units = [item.unit for item in outcome.head(min(SEEDS, len(answer.results)))]
-        rows = session.symbols.result_rows(units) if units else {}
+        rows = snapshot.symbols.result_rows(units) if units else {}
         #: The places whose neighbours come next: node, its file's node, id.
         self._frontier: list[tuple[int, int, str]] = []
         for result, unit in zip(answer.results, units, strict=False):
@@ -140,14 +141,14 @@ class _Walk:
         # Neither a file nor an anonymous function has a name that a filter on names could let pass.
         named = bool(self._filters.name or self._filters.parent)
         rest = {node for node in fresh if node >= self._nodes.first_file and not named and passes(places[node])}
-        return passing(self._session.symbols, symbols, self._filters) | rest
+        return passing(self._snapshot.symbols, symbols, self._filters) | rest
 
     def results(self, request: SearchRequest, outcome: Outcome) -> list[Result]:
         """What was reached, as results."""
         rows = self._rows()
-        contexts = graph_context.contexts(self._session, list(rows.values()))
+        around = contexts(self._snapshot, list(rows.values()))
         made = []
-        for (node, row), context in zip(rows.items(), contexts, strict=True):
+        for (node, row), context in zip(rows.items(), around, strict=True):
             item = outcome.find(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None
             view, score = (item.source, item.score) if item else (self._view[node], 0.0)
             also = tuple(
@@ -155,7 +156,7 @@ class _Walk:
                 for other in VIEWS
                 if item and other != view and item.unit in outcome.hits[other]
             )
-            result = present.result(self._session, row, request, view, score)
+            result = make_result(self._snapshot, row, request, view, score)
             explain = None
             if request.explain:
                 from lci_py.search.explain.steps import of_fused
@@ -167,7 +168,7 @@ class _Walk:
         return made
 
     def _rows(self) -> Mapping[int, Row]:
-        symbols = self._session.symbols.symbol_rows([node for node in self.reached if node < self._nodes.first_file])
+        symbols = self._snapshot.symbols.symbol_rows([node for node in self.reached if node < self._nodes.first_file])
         places = self._nodes.places(self.reached)
         return {
             node: symbols.get(node) or self._row(node, places[node]._asdict())
@@ -178,6 +179,6 @@ class _Walk:
     def _row(self, node: int, place: Mapping[str, Any]) -> Row:
         """The row of what is no definition: a file, an anonymous function."""
         file = self._nodes.file_of(node)
-        lines = self._session.symbols.per_file("lines")[file][0] if place["kind"] == FILE_KIND else place["line"]
+        lines = self._snapshot.symbols.per_file("lines")[file][0] if place["kind"] == FILE_KIND else place["line"]
         rest = dict.fromkeys(("signature", "unit", "symbol_number"))
         return {**place, **rest, "end_line": max(lines, place["line"]), "file_number": file}

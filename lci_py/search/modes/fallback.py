@@ -9,15 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.search.modes import candidates
 from lci_py.search.query.text import TextQuery, read_text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lci_py.search.modes.multiview import Outcome
     from lci_py.search.query.plan import Plan
-    from lci_py.search.snapshot import Session
+    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters
 
 #: How much of a word and a name must agree for the name to be searched for instead, in the measure of `difflib`.
@@ -47,31 +48,33 @@ class Attempt(NamedTuple):
         return self.allowed is not None and not self.allowed.any()
 
 
-def first(session: Session, query: TextQuery, filters: Filters) -> Attempt:
+def first(snapshot: Snapshot, query: TextQuery, filters: Filters) -> Attempt:
     """The query as it is: what passes the filters, in SQL, and holds all the phrases, letter for letter."""
-    allowed = session.allowed(filters)
-    return _with_phrases(session, query, query.phrases, allowed)
+    allowed = candidates.allowed(snapshot, filters)
+    return _with_phrases(snapshot, query, query.phrases, allowed)
 
 
-def relaxed(session: Session, query: TextQuery, filters: Filters, attempt: Attempt, outcome: Outcome) -> Attempt | None:
+def relaxed(
+    snapshot: Snapshot, query: TextQuery, filters: Filters, attempt: Attempt, outcome: Outcome
+) -> Attempt | None:
     """The one retry of a query that found nothing, None if there is none to try.
 
     Args:
-        session: Whose index.
+        snapshot: Whose index.
         query: As it was asked.
         filters: Hold in the retry as well.
         attempt: What found nothing.
         outcome: What the views said.
     """
     if attempt.hopeless:
-        allowed = session.allowed(filters)
+        allowed = candidates.allowed(snapshot, filters)
         if not query.phrases or (allowed is not None and not allowed.any()):
             return None
-        return _without_phrases(session, query, allowed, filtered=bool(filters))
+        return _without_phrases(snapshot, query, allowed, filtered=bool(filters))
     failed = {item.view for item in outcome.degraded}
     if failed & {"bm25", "symbolic"} or by_words(outcome):
         return None
-    return _near_names(session, attempt)
+    return _near_names(snapshot, attempt)
 
 
 def settled(plan: Plan, attempt: Attempt, outcome: Outcome, *, filtered: bool) -> Plan:
@@ -95,17 +98,17 @@ def by_words(outcome: Outcome) -> bool:
 
 
 def _with_phrases(
-    session: Session, query: TextQuery, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
+    snapshot: Snapshot, query: TextQuery, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
 ) -> Attempt:
-    return Attempt(query, *session.with_phrases(phrases, allowed))
+    return Attempt(query, *candidates.with_phrases(snapshot, phrases, allowed))
 
 
 def _without_phrases(
-    session: Session, query: TextQuery, allowed: NDArray[np.bool_] | None, *, filtered: bool
+    snapshot: Snapshot, query: TextQuery, allowed: NDArray[np.bool_] | None, *, filtered: bool
 ) -> Attempt | None:
     """Fewer phrases: those that stand nowhere are words again; those that only stand apart are required one by one."""
     phrases = tuple(dict.fromkeys(query.phrases))
-    alone = [_with_phrases(session, query, (phrase,), allowed) for phrase in phrases]
+    alone = [_with_phrases(snapshot, query, (phrase,), allowed) for phrase in phrases]
     there = [(phrase, found) for phrase, found in zip(phrases, alone, strict=True) if not found.hopeless]
     kept = tuple(phrase for phrase, _ in there)
     where = "what passes the filters" if filtered else "the repository"
@@ -116,7 +119,7 @@ def _without_phrases(
     )
     if not kept:
         return Attempt(replace(query, phrases=()), allowed, {}, said)
-    together = there[0][1] if len(kept) == 1 else _with_phrases(session, query, kept, allowed)
+    together = there[0][1] if len(kept) == 1 else _with_phrases(snapshot, query, kept, allowed)
     if not together.hopeless:
         return together._replace(query=replace(query, phrases=kept), relaxed=said)
     masks = [found.allowed for _, found in there if found.allowed is not None]
@@ -131,24 +134,24 @@ def _without_phrases(
     return Attempt(replace(query, phrases=kept), either, places, said)
 
 
-def _near_names(session: Session, attempt: Attempt) -> Attempt | None:
+def _near_names(snapshot: Snapshot, attempt: Attempt) -> Attempt | None:
     """The words, which the index lacks, as the names that they nearly are."""
     from difflib import SequenceMatcher
 
-    from lci_py.search.navigate.names import near_misses
+    from lci_py.search.suggest import near_misses
     from lci_py.source.text.words import STOPWORDS, joined, parts, stem
 
-    with session.turns["bm25"]:
+    with snapshot.view_locks["bm25"]:
         unknown = [
             word
             for word in dict.fromkeys(attempt.query.words)
             if len(word) >= _SHORTEST
             and word.lower() not in STOPWORDS
-            and not any(session.lexical.term(stem(part)) for part in parts(word))  # a filter may keep it out
+            and not any(snapshot.lexical.term(stem(part)) for part in parts(word))  # a filter may keep it out
         ]
     instead: dict[str, str] = {}
     for word in unknown[:_MOST_WORDS]:
-        for name in near_misses(session.symbols, word)[:1]:
+        for name in near_misses(snapshot.symbols, word)[:1]:
             if SequenceMatcher(None, joined(name), joined(word), autojunk=False).ratio() >= _NEAR:
                 instead[word] = name
     if not instead:

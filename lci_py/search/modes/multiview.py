@@ -1,89 +1,57 @@
-"""The multiview search: run the views in parallel, collect their candidates, measure every signal, fuse."""
+"""The multiview mode: ask the three views, collect their candidates, measure every signal, fuse."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from lci_py.errors import IndexError_, near_needs_words
-from lci_py.search.answer import results
+from lci_py.search.answer.graph_context import contexts
+from lci_py.search.answer.results import answer, result
 from lci_py.search.degraded import Extras, detail, failure
 from lci_py.search.modes import fallback
+from lci_py.search.modes.answered import Answered, Merged
+from lci_py.search.modes.candidates import check
+from lci_py.search.modes.structural import structural
 from lci_py.search.query.plan import MINOR, parts, plan as make_plan
-from lci_py.search.query.rewrites import look_up, rewritten
+from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
-from lci_py.search.ranking.fusion import GRAPH, Candidates, Ranked, joined
+from lci_py.search.query.weights import GRAPH
+from lci_py.search.ranking.fusion import Candidates, Ranked, joined
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
+from lci_py.search.ranking.outcome import POOL, Outcome
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.views.hits import HitList
 from lci_py.search.views.time_budget import side_by_side
 from lci_py.types.search import VIEWS, Degradation
 
 if TYPE_CHECKING:
-    from _thread import LockType
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.search.explain.explainable import Explainable
     from lci_py.search.modes.fallback import Attempt
     from lci_py.search.query.plan import Plan
+    from lci_py.search.query.rewrites import Wording
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.fusion import Fused
     from lci_py.search.ranking.near import Near
-    from lci_py.search.ranking.signals import Pieces
-    from lci_py.search.snapshot import Session
-    from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, Retriever, SymbolicRetriever
-    from lci_py.types.search import Answer, Filters, SearchRequest, View
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.search.views.retrievers import Retriever
+    from lci_py.search.views.views import Views
+    from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
 
-#: Candidates of each view. The ranking never depends on how many results are shown, so this is a constant.
-POOL = 400
 #: Units from which on each view has a thread: below, a view takes about 1 ms, and threads cost more than they save.
 LARGE = 20_000
 
 
-@dataclass(slots=True)
-class Views:
-    """Loaders of the three views, each of which may raise an `IndexError_`, and the locks that are held for theirs."""
-
-    dense: Callable[[], DenseRetriever]
-    bm25: Callable[[], LexicalRetriever]
-    symbolic: Callable[[], SymbolicRetriever]
-    graph: Callable[[], GraphIndex]
-    turns: Mapping[View, LockType]
-    #: The stems in the names of the files that queries have met.
-    pieces: dict[int, Pieces] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a multiview search found."""
-
-    hits: dict[View, HitList]
-    ranked: Ranked | None = None  # None if there are no candidates
-    candidates: Candidates | None = None
-    degraded: list[Degradation] = field(default_factory=list)
-    trace: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def total(self) -> int:
-        return 0 if self.ranked is None else len(self.ranked)
-
-    def head(self, limit: int) -> list[Fused]:
-        """The first results."""
-        return [] if self.ranked is None else self.ranked.head(limit)
-
-    def find(self, unit: int) -> Fused | None:
-        """The result of a unit, None if it is not among them."""
-        found = None if self.ranked is None else self.ranked.find(unit)
-        return None if found is None else found[1]
-
-
-def answer(session: Session, request: SearchRequest) -> Answer:
+def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
     """Answer a query in the mode multiview. A budget counts from here on.
 
     Raises:
@@ -92,100 +60,108 @@ def answer(session: Session, request: SearchRequest) -> Answer:
     """
     began = time.perf_counter()
     text, filters = read_fields(request.query, request.filters)
-    session.check(filters)
+    check(snapshot, filters)
     if not text:
         if request.near is not None:
             raise near_needs_words()
-        return session.structural(request)
-    extras, near = Extras(), None
-    if request.near is not None:
-        from lci_py.search.ranking.near import Near, place_of
-
-        place = place_of(session, request.near)
-        near = extras.ask("graph", lambda: Near(session, place))
-    with session.trace.stage("plan"):
+        return structural(snapshot, request)
+    run = _Run(snapshot, request, filters, began)
+    with snapshot.trace.stage("plan"):
         query = read_text(text)
-    attempt = fallback.first(session, query, filters)
-    attempt, chosen, outcome = _attempted(session, request, filters, attempt, began, near, extras)
-    again = None if request.strict else fallback.relaxed(session, query, filters, attempt, outcome)
+    attempt, plan, outcome = run.attempt(fallback.first(snapshot, query, filters))
+    again = None if request.strict else fallback.relaxed(snapshot, query, filters, attempt, outcome)
     if again is not None:
-        other = _attempted(session, request, filters, again, began, near, extras)
+        other = run.attempt(again)
         if not outcome.total or fallback.by_words(other[2]):
-            attempt, chosen, outcome = other
-    chosen = fallback.settled(chosen, attempt, outcome, filtered=bool(filters))
+            attempt, plan, outcome = other
+    plan = fallback.settled(plan, attempt, outcome, filtered=bool(filters))
     for name, stage in outcome.trace.items():
-        session.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
-    made = results.multiview_answer(session, request, chosen, outcome, attempt.places, extras)
-    if request.shadow is not None:
-        from lci_py.search.explain.shadow import shadow
+        snapshot.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
+    made = _answer(snapshot, request, outcome, attempt.places, run.extras)
 
-        made = replace(made, shadow=shadow(session, request, chosen, outcome))
-    if request.expand:
-        from lci_py.search.modes.expand import NOTHING_AROUND, expanded
+    def explainable() -> Explainable:
+        from lci_py.search.explain.explainable import Fusion
 
-        with session.trace.stage("expand", len(made.results)) as stage:
-            whole = extras.ask("graph", lambda: expanded(session, request, filters, made, outcome))
-            made = replace(made, expansion=NOTHING_AROUND) if whole is None else whole
-            stage.left = len(made.results)
-    failed = {item.view for item in outcome.degraded}
-    answering = [view for view in VIEWS if view not in failed]
-    wanted = request.near is not None or bool(request.expand)
-    made = replace(made, degraded=(*made.degraded, *extras.degraded(answering, wanted=wanted)))
-    if request.explain_file is None:
-        return made
-    from lci_py.search.explain.explainable import Fusion
-    from lci_py.search.explain.file import explained
+        return Fusion(snapshot, filters, attempt.query, attempt.allowed, outcome)
 
-    return explained(session, request, made, lambda: Fusion(session, attempt, filters, outcome))
+    made = replace(made, plan=plan.as_json(), degraded=tuple(outcome.degraded))
+    return Answered(made, filters, explainable, Merged(plan, outcome, run.extras))
 
 
-def _attempted(
-    session: Session, request: SearchRequest, filters: Filters, attempt: Attempt, began: float, near: Near | None,
-    extras: Extras,
-) -> tuple[Attempt, Plan, Outcome]:  # fmt: skip
-    """The attempt with what its query became, how it was planned, and what it found."""
-    with session.trace.stage("plan"):
-        wording = look_up(session, attempt.query, extras, wait=request.budget_ms is None)
-        chosen = make_plan(
-            attempt.query,
-            filters,
-            wording=wording,
-            expand=request.expand,
-            near=None if near is None else str(near.place),
-            budget_ms=request.budget_ms,
-            strict=request.strict,
-        )
-    if attempt.hopeless:
-        return attempt, chosen, Outcome({view: HitList.empty(view) for view in VIEWS})
-    query = rewritten(attempt.query, wording.rewrites)
-    found = search(query, chosen, session.views, session.unit_table, attempt.allowed, began, near, extras)
-    return attempt._replace(query=query), chosen, found
+class _Run:
+    """One request, of which the text is tried as it is, and perhaps once more with less required of it."""
+
+    def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
+        self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
+        self.extras = Extras()
+        self._near: Near | None = None
+        if request.near is not None:
+            from lci_py.search.ranking.near import Near, place_of
+
+            place = place_of(snapshot, request.near)
+            self._near = self.extras.ask("graph", lambda: Near(snapshot, place))
+
+    def attempt(self, attempt: Attempt) -> tuple[Attempt, Plan, Outcome]:
+        """The attempt with what its query became, how it was planned, and what it found."""
+        snapshot, request = self._snapshot, self._request
+        with snapshot.trace.stage("plan"):
+            wording = self._wording(attempt.query)
+            plan = make_plan(
+                attempt.query,
+                self._filters,
+                wording=wording,
+                expand=request.expand,
+                near=None if self._near is None else str(self._near.place),
+                budget_ms=request.budget_ms,
+                strict=request.strict,
+            )
+        if attempt.hopeless:
+            return attempt, plan, Outcome({view: HitList.empty(view) for view in VIEWS})
+        query = rewritten(attempt.query, wording.rewrites)
+        question = Question(query, plan, attempt.allowed, self._near)
+        found = search(question, snapshot.views, snapshot.unit_table, self.extras, self._began)
+        return attempt._replace(query=query), plan, found
+
+    def _wording(self, query: TextQuery) -> Wording:
+        """What the vocabulary says of the query; nothing while a late view has the lexical shard and time is short."""
+        snapshot, lock = self._snapshot, self._snapshot.view_locks["bm25"]
+        if not lock.acquire(blocking=self._request.budget_ms is None):
+            return NO_WORDING  # the view says that it is late
+        try:
+            return look_up(query, lambda: snapshot.lexical, lambda: snapshot.abbreviations, self.extras)
+        finally:
+            lock.release()
 
 
-def search(
-    query: TextQuery,
-    plan: Plan,
-    views: Views,
-    table: UnitTable,
-    allowed: NDArray[np.bool_] | None,
-    began: float,
-    near: Near | None,
-    extras: Extras,
-) -> Outcome:
-    """Answer a multiview query.
+class Question(NamedTuple):
+    """What the views are asked, and what their candidates are ranked by.
 
-    Args:
+    Attributes:
         query: The text to rank by.
         plan: Weights, factors and budgets.
+        allowed: [units] mask of what can be a result; None for all.
+        near: A place that candidates are measured by as well.
+    """
+
+    query: TextQuery
+    plan: Plan
+    allowed: NDArray[np.bool_] | None = None
+    near: Near | None = None
+
+
+def search(question: Question, views: Views, table: UnitTable, extras: Extras, began: float) -> Outcome:
+    """Ask the views, and rank what they find.
+
+    Args:
+        question: What is asked.
         views: The loaders; a view that fails or is late is reported in `degraded` and the others answer.
         table: Facts about the units.
-        allowed: [units] mask of the filters.
-        began: The moment of `time.perf_counter` from which the budgets count.
-        near: A place that candidates are measured by as well.
         extras: Notes what fails of the graph, which is then no part of the ranking.
+        began: The moment of `time.perf_counter` from which the budgets count.
     Raises:
         IndexError_: Every view failed; the first one's error.
     """
+    plan, allowed = question.plan, question.allowed
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS})
     came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
@@ -193,12 +169,12 @@ def search(
     def run(view: View) -> HitList:
         started = time.perf_counter()
         retriever: Retriever = getattr(views, view)()
-        hits = retriever.search(query, POOL, allowed)
+        hits = retriever.search(question.query, POOL, allowed)
         spent[view] = (time.perf_counter() - started) * 1e3
         return hits
 
     until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
-    found = side_by_side(run, VIEWS, views.turns, until, threads=len(table) >= LARGE)
+    found = side_by_side(run, VIEWS, views.locks, until, threads=len(table) >= LARGE)
     waited = (time.perf_counter() - began) * 1e3
     answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
     for view in VIEWS:
@@ -219,7 +195,8 @@ def search(
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
         graph = extras.ask("graph", lambda: _checked(views.graph()))
-        _rank(outcome, Measure(query, views, table, answered, graph), query, plan, table, allowed, near, graph, extras)
+        measure = Measure(question.query, views, table, answered, graph)
+        _rank(outcome, question, measure, table, graph, extras)
         ms = (time.perf_counter() - started) * 1e3
         came = 0 if outcome.candidates is None else len(outcome.candidates.units)
         outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
@@ -233,10 +210,10 @@ def _checked(graph: GraphIndex) -> GraphIndex:
 
 
 def _rank(
-    outcome: Outcome, measure: Measure, query: TextQuery, plan: Plan, table: UnitTable,
-    allowed: NDArray[np.bool_] | None, near: Near | None, graph: GraphIndex | None, extras: Extras,
-) -> None:  # fmt: skip
+    outcome: Outcome, question: Question, measure: Measure, table: UnitTable, graph: GraphIndex | None, extras: Extras
+) -> None:
     """Rank what the views found, then again with what is around the best of it in the graph."""
+    query, plan, allowed, near = question
 
     def candidates(units: NDArray[np.int64]) -> Candidates:
         files = table.file[units]
@@ -266,6 +243,47 @@ def _rank(
     whole.signals[GRAPH] = lifts
     outcome.candidates = whole
     outcome.ranked = Ranked(whole, plan)
+
+
+def _answer(
+    snapshot: Snapshot, request: SearchRequest, outcome: Outcome, places: dict[int, int], extras: Extras
+) -> Answer:
+    """The results in their envelope, with what each view said and the graph around each result."""
+    head = outcome.head(snapshot.shown(request))
+    with snapshot.trace.stage("graph", len(head)):
+        rows = snapshot.symbols.result_rows([item.unit for item in head]) if head else {}
+        found = extras.ask("graph", lambda: contexts(snapshot, list(rows.values())))
+        around = dict(zip(rows, found or (), strict=found is not None))
+    with snapshot.trace.stage("present", outcome.total) as stage:
+        scored = _own_scores(outcome, head)
+
+        def shown(item: Fused) -> Result:
+            others = tuple(
+                (view, scores[item.unit])
+                for view, scores in scored.items()
+                if view != item.source and item.unit in scores
+            )
+            explain = None
+            if request.explain:
+                from lci_py.search.explain.steps import of_fused
+
+                explain = of_fused(outcome, item.unit, item)
+            more = {"also_matched": others, "graph": around.get(item.unit), "explain": explain}
+            return result(snapshot, rows[item.unit], request, item.source, item.score, places.get(item.unit), **more)
+
+        results = [shown(item) for item in head]
+        stage.left = len(results)
+        return answer(snapshot, request, results, outcome.total)
+
+
+def _own_scores(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, float]]:
+    """Each view's own scores of those of some results that it found."""
+    shown = {item.unit for item in head}
+    found = {}
+    for view in VIEWS:
+        both = zip(outcome.hits[view].units.tolist(), outcome.hits[view].scores.tolist(), strict=True)
+        found[view] = {unit: score for unit, score in both if unit in shown}
+    return found
 
 
 def _failed(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:

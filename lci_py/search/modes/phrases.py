@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
 
 
 def units_with(
-    session: Session, phrases: Sequence[str], allowed: NDArray[np.bool_] | None
+    snapshot: Snapshot, phrases: Sequence[str], allowed: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.bool_], dict[int, int]]:
     """The units whose own lines hold every phrase, letter for letter.
 
@@ -25,11 +25,11 @@ def units_with(
         A mask [units], and the first line of a match in each unit.
     """
     lines: dict[int, int] = {}
-    mask = np.ones(session.n_units, np.bool_) if allowed is None else allowed.copy()
+    mask = np.ones(snapshot.n_units, np.bool_) if allowed is None else allowed.copy()
     for phrase in phrases:
-        files = _files_with_words(session, phrase)
-        found = _units_with_phrase(session, phrase, files)
-        here = np.zeros(session.n_units, np.bool_)
+        files = _files_with_words(snapshot, phrase)
+        found = _units_with_phrase(snapshot, phrase, files)
+        here = np.zeros(snapshot.n_units, np.bool_)
         here[list(found)] = True
         mask &= here
         for unit, line in found.items():
@@ -37,9 +37,9 @@ def units_with(
     return mask, lines
 
 
-def _files_with_words(session: Session, phrase: str) -> list[int]:
+def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
     """Files that have all whole words inside the phrase. Its first and last word may be cut from longer ones."""
-    lexical = session.lexical
+    lexical = snapshot.lexical
     have = np.ones(lexical.n_files, np.bool_)
     matches = list(WORD.finditer(phrase))
     for match in matches:
@@ -54,19 +54,19 @@ def _files_with_words(session: Session, phrase: str) -> list[int]:
     return [int(file) for file in np.flatnonzero(have)]
 
 
-def _units_with_phrase(session: Session, phrase: str, files: list[int]) -> dict[int, int]:
+def _units_with_phrase(snapshot: Snapshot, phrase: str, files: list[int]) -> dict[int, int]:
     """Unit to the first line of it that holds the phrase."""
     found: dict[int, int] = {}
     needle = phrase.encode("utf-8", "surrogatepass")
-    paths = session.symbols.paths()
+    paths = snapshot.symbols.paths()
     for file in files:
         # Not by way of `lines`, which keeps what it reads: a phrase of common words is looked up in every file.
-        data = session.reader.read(paths[file])
+        data = snapshot.reader.read(paths[file])
         if data is None or needle not in data:
             continue
         hits = [number for number, line in enumerate(data.split(b"\n"), 1) if needle in line]
         if hits:
-            chunks = session.symbols.chunks_of_file(file)
+            chunks = snapshot.symbols.chunks_of_file(file)
             for number in hits:
                 # A type's chunk spans its methods: the line belongs to the narrowest chunk around it.
                 around = [(last - first, unit) for unit, first, last in chunks if first <= number <= last]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from lci_py.search.answer import results
 from lci_py.search.navigate.external import externals
-from lci_py.search.navigate.names import meanings, near_misses, one_meaning
+from lci_py.search.navigate.names import meanings, one_meaning
 from lci_py.search.navigate.nodes import Nodes, place_of
+from lci_py.search.suggest import near_misses
 from lci_py.types.graph import Direction, GraphAnswer, GraphRequest, Neighbour, Place
 
 if TYPE_CHECKING:
@@ -15,20 +16,20 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.navigate.nodes import Call
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters
 
 
-def neighbours(session: Session, request: GraphRequest, direction: Direction) -> GraphAnswer:
+def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) -> GraphAnswer:
     """The callers or the callees of a name.
 
     Raises:
         AmbiguousNameError: It means several definitions, and not every one is asked for.
     """
-    rows = definitions(session, request)
+    rows = definitions(snapshot, request)
     if not rows:
-        return nothing(session, direction, request)
-    nodes = Nodes(session)
+        return nothing(snapshot, direction, request)
+    nodes = Nodes(snapshot)
     found: list[Neighbour] = []
     # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
     for group in [rows] if direction == "callers" else _by_file(rows):
@@ -40,26 +41,26 @@ def neighbours(session: Session, request: GraphRequest, direction: Direction) ->
         direction,
         request.name,
         tuple(map(place_of, rows)),
-        results.index_info(session),
+        results.index_info(snapshot),
         len(kept),
         neighbours=tuple(kept[: request.limit]),
         external=outside,
     )
 
 
-def definitions(session: Session, request: GraphRequest) -> list[Row]:
+def definitions(snapshot: Snapshot, request: GraphRequest) -> list[Row]:
     """The definitions that the name of a request means.
 
     Raises:
         AmbiguousNameError: They are of several things, and not every one is asked for.
     """
-    return one_meaning(meanings(session.symbols, request.name), request.name, every=request.every)
+    return one_meaning(meanings(snapshot.symbols, request.name), request.name, every=request.every)
 
 
-def nothing(session: Session, command: str, request: GraphRequest) -> GraphAnswer:
+def nothing(snapshot: Snapshot, command: str, request: GraphRequest) -> GraphAnswer:
     """The answer about a name that nothing has."""
-    near = near_misses(session.symbols, request.name)
-    return GraphAnswer(command, request.name, (), results.index_info(session), 0, did_you_mean=near)
+    near = near_misses(snapshot.symbols, request.name)
+    return GraphAnswer(command, request.name, (), results.index_info(snapshot), 0, did_you_mean=near)
 
 
 def place_filter(filters: Filters) -> Callable[[Place], bool]:

@@ -31,8 +31,8 @@ def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
     found: dict[tuple[str, str], tuple[list[int], bool]] = {}
     for file, places in sorted(_places(nodes, asked).items()):
         path = nodes.path(file)
-        bound = {bound_name(item): item for item in reversed(imports_in(nodes.session.symbols, file))}
-        calls = [call for call in calls_in(nodes.session.symbols, file) if call.caller in places]
+        bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
+        calls = [call for call in calls_in(nodes.snapshot.symbols, file) if call.caller in places]
         for call in _unexplained(calls, explained.get(file, {}), bound):
             name, imported = _dotted(call, bound)
             found.setdefault((path, name), ([], imported))[0].append(call.line)

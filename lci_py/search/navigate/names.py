@@ -6,7 +6,6 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import AmbiguousNameError
-from lci_py.index.shards.symbol_queries import alike
 from lci_py.index.shards.symbols import dotted
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 #: What declares the types of another file, and that file.
 _STUBS = {".pyi": ".py", ".d.ts": ".ts"}
-#: Names that are compared with one that nothing has.
-_MOST_ALIKE = 1_000
 #: A type may be opened again in another file, and is still one.
 _REOPENED = frozenset({"csharp", "ruby", "objc"})
 
@@ -66,25 +63,6 @@ def one_meaning(found: Sequence[Meant], name: str, *, every: bool) -> list[Row]:
     if len(found) > 1 and not every:
         raise AmbiguousNameError(name, [meant.as_json() for meant in found])
     return [row for meant in found for row in meant.rows]
-
-
-def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
-    """Names that may be meant where nothing has this one."""
-    rest = name.rpartition("::")[2] if "::" in name else name
-    last = dotted(rest).rpartition(".")[2]
-    if last != name:
-        rows = symbols.definitions(last, Filters()) if last else []
-        if rows:
-            from difflib import SequenceMatcher
-
-            # Another scope was meant: the likest one first.
-            matcher = SequenceMatcher(None, "", dotted(rest), autojunk=False)
-            scored: dict[str, float] = {}
-            for row in rows[:_MOST_ALIKE]:
-                matcher.set_seq1(row["qualified_name"])
-                scored[row["qualified_name"]] = matcher.ratio()
-            return tuple(sorted(scored, key=lambda found: (-scored[found], found)))[:3]
-    return tuple(alike(symbols, last))
 
 
 def _is_in(row: Row, file: str) -> bool:

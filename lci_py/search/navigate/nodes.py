@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.graph import Edges
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
 
 #: Place of the node asked about, node at the other end, line, step.
 Edge = tuple[int, int, int, int]
@@ -50,17 +50,17 @@ def step_name(step: int) -> str:
 
 
 class Nodes:
-    """The graph's nodes of one session."""
+    """The graph's nodes of one snapshot."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.graph = session.graph
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.graph = snapshot.graph
         self.first_file = self.graph.n_symbols
         self.first_lambda = self.first_file + self.graph.n_files
 
     @cached_property
     def _files(self) -> list[tuple[str, str]]:
-        return [(path, language) for path, language in self.session.symbols.per_file("path, language")]
+        return [(path, language) for path, language in self.snapshot.symbols.per_file("path, language")]
 
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
         """The place of each node."""
@@ -71,7 +71,7 @@ class Nodes:
         found: dict[int, Place] = {}
         numbers = sorted(symbols)
         for start in range(0, len(numbers), _AT_ONCE):
-            rows = self.session.symbols.symbol_rows(numbers[start : start + _AT_ONCE])
+            rows = self.snapshot.symbols.symbol_rows(numbers[start : start + _AT_ONCE])
             found |= {number: place_of(row) for number, row in rows.items()}
         for node in wanted:
             if self.first_file <= node < self.first_lambda:
@@ -92,7 +92,7 @@ class Nodes:
 
     def constructors(self, types: Sequence[int]) -> dict[int, int]:
         """The constructors of some types, each with its type."""
-        return constructors(self.session.symbols, types)
+        return constructors(self.snapshot.symbols, types)
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
         """What calls some nodes, or what they call, by node: each other end once. What an anonymous function calls is
@@ -153,7 +153,7 @@ class Nodes:
         """Whether a call of this name stands on a line of the node's file."""
         file = self.file_of(node)
         if file not in self._called:
-            self._called[file] = {(call.line, call.name) for call in calls_in(self.session.symbols, file)}
+            self._called[file] = {(call.line, call.name) for call in calls_in(self.snapshot.symbols, file)}
         return (line, name) in self._called[file]
 
     @cached_property

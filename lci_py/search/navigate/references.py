@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbol_queries import Span
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
     from lci_py.source.extract.occurrences import Occurrence
 
 #: What has a grammar, but no identifiers.
@@ -39,20 +39,20 @@ class _File(NamedTuple):
     limited: str
 
 
-def references(session: Session, request: GraphRequest) -> GraphAnswer:
+def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     """The places that refer to a name. A qualified one leaves out the definitions of other things with that name, and
     the calls that are known to mean those; if nothing here has it, whatever is written in another way."""
-    rows = meanings(session.symbols, request.name, callable_only=False)
+    rows = meanings(snapshot.symbols, request.name, callable_only=False)
     own = [row for meant in rows for row in meant.rows]
     name = own[0]["symbol"] if own else _LAST.split(request.name)[-1]
-    others = _Others(session, own, name) if own and _LAST.search(request.name) and name != request.name else None
-    search = _Search(session, name, others, None if own else _qualifier(request.name))
+    others = _Others(snapshot, own, name) if own and _LAST.search(request.name) and name != request.name else None
+    search = _Search(snapshot, name, others, None if own else _qualifier(request.name))
     found = [item for item in search.run(request.filters) if not request.roles or item.role in request.roles]
     if not found and not own:
-        answer = nothing(session, "refs", request)
+        answer = nothing(snapshot, "refs", request)
     else:
         targets = tuple(map(place_of, own))
-        answer = GraphAnswer("refs", request.name, targets, results.index_info(session), len(found))
+        answer = GraphAnswer("refs", request.name, targets, results.index_info(snapshot), len(found))
     from dataclasses import replace
 
     left = [("unsupported_files", search.unsupported), ("elsewhere", search.elsewhere)]
@@ -67,12 +67,12 @@ def references(session: Session, request: GraphRequest) -> GraphAnswer:
 class _Others:
     """Lines of definitions and calls that are known to be of something else with the same name."""
 
-    def __init__(self, session: Session, own: Sequence[Row], name: str) -> None:
+    def __init__(self, snapshot: Snapshot, own: Sequence[Row], name: str) -> None:
         from lci_py.search.navigate.nodes import Nodes
 
-        nodes = Nodes(session)
+        nodes = Nodes(snapshot)
         asked = set(nodes.asked(own))
-        same = [row for row in session.symbols.definitions(name, Filters()) if row["symbol_number"] not in asked]
+        same = [row for row in snapshot.symbols.definitions(name, Filters()) if row["symbol_number"] not in asked]
         self.definitions = {(row["file"], row["line"]) for row in same} - {(row["file"], row["line"]) for row in own}
         here = self._sites(nodes, sorted(asked))
         self.calls = self._sites(nodes, nodes.asked(same)) - here
@@ -89,15 +89,15 @@ class _Others:
 class _Search:
     """One search for a name; it counts what it leaves out."""
 
-    def __init__(self, session: Session, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
+    def __init__(self, snapshot: Snapshot, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
         """
         Args:
-            session: Where to search.
+            snapshot: Where to search.
             name: What the identifiers are.
             others: What is known to be something else.
             before: What must stand before them on their lines.
         """
-        self._session = session
+        self._snapshot = snapshot
         self._name = name
         self._pattern = finder(name)
         self._others = others
@@ -115,7 +115,7 @@ class _Search:
         for file in self._candidates():
             if (languages and file.language not in languages) or (passes is not None and not passes(file.path)):
                 continue
-            data = self._session.reader.read(file.path)
+            data = self._snapshot.reader.read(file.path)
             if data is None or not self._pattern.search(data):
                 continue
             if file.language in _PROSE:
@@ -127,13 +127,13 @@ class _Search:
 
     def _candidates(self) -> list[_File]:
         """Files that may hold the name: those with its words, and those of which the index does not know all words."""
-        session = self._session
-        states = file_state(session.symbols)
-        numbers = set(_files_with_words(session, self._name, len(states)))
+        snapshot = self._snapshot
+        states = file_state(snapshot.symbols)
+        numbers = set(_files_with_words(snapshot, self._name, len(states)))
         numbers |= {number for number, (_, _, limited) in enumerate(states) if limited}
         known = {path: number for number, (path, _, _) in enumerate(states)}
         fresh = []
-        for path in session.freshness.sweep().stale:
+        for path in snapshot.freshness.sweep().stale:
             if path in known:
                 numbers.add(known[path])
             else:
@@ -145,7 +145,7 @@ class _Search:
         from lci_py.source.syntax.languages import HEAD_BYTES, detect
 
         for path in paths:
-            data = self._session.reader.read(path)
+            data = self._snapshot.reader.read(path)
             if data is not None:
                 yield _File(-1, path, detect(path, data[:HEAD_BYTES]), "")
 
@@ -157,9 +157,9 @@ class _Search:
             return
         if not found:
             return
-        stale = self._session.freshness.changed(file.path)
+        stale = self._snapshot.freshness.changed(file.path)
         # The lines of a changed file are not those of the index.
-        spans = definitions_in(self._session.symbols, file.number) if not stale and file.number >= 0 else []
+        spans = definitions_in(self._snapshot.symbols, file.number) if not stale and file.number >= 0 else []
         lines = data.split(b"\n")
         for item in found:
             text = lines[item.line - 1].decode("utf-8", "replace").removesuffix("\r")
@@ -204,11 +204,11 @@ def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | Non
     return None
 
 
-def _files_with_words(session: Session, name: str, n_files: int) -> list[int]:
+def _files_with_words(snapshot: Snapshot, name: str, n_files: int) -> list[int]:
     """Files that hold all words of a name."""
     import numpy as np
 
-    lexical = session.lexical
+    lexical = snapshot.lexical
     have = np.ones(n_files, np.bool_)
     for word in WORD.findall(name):
         pieces = parts(word)

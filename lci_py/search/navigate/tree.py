@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from lci_py.search.navigate.nodes import Call
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
     from lci_py.types.graph import Direction, Place
     from lci_py.types.search import Filters
 
@@ -35,7 +35,7 @@ class _Branch:
     cycle: bool = False
 
 
-def tree(session: Session, request: GraphRequest) -> GraphAnswer:
+def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     """The call tree of a name, `request.depth` levels deep. What is below a place is shown once, where it comes first
     (level by level); elsewhere the place is marked.
 
@@ -45,10 +45,10 @@ def tree(session: Session, request: GraphRequest) -> GraphAnswer:
     """
     if not 1 <= request.depth <= MAX_DEPTH:
         raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
-    rows = definitions(session, request)
+    rows = definitions(snapshot, request)
     if not rows:
-        return replace(nothing(session, "tree", request), direction=request.direction, depth=request.depth)
-    nodes = Nodes(session)
+        return replace(nothing(snapshot, "tree", request), direction=request.direction, depth=request.depth)
+    nodes = Nodes(snapshot)
     grower = _Grower(nodes, request.direction, request.filters)
     # Overloads and declarations of one thing are one root, as are a type and its constructors.
     things = [meant.rows for meant in groups(rows)]
@@ -61,7 +61,7 @@ def tree(session: Session, request: GraphRequest) -> GraphAnswer:
         "tree",
         request.name,
         tuple(map(place_of, rows)),
-        results.index_info(session),
+        results.index_info(snapshot),
         len(grown) - len(roots),
         branches=branches,
         direction=request.direction,

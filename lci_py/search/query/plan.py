@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.query.rewrites import NO_WORDING
-from lci_py.search.query.weights import LIVE
-from lci_py.search.ranking.fusion import SIGNAL_VIEW
+from lci_py.search.query.weights import LIVE, SIGNAL_VIEW
 from lci_py.source.text.words import STOPWORDS
 from lci_py.types.search import VIEWS
 

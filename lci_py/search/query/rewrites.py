@@ -15,13 +15,12 @@ from lci_py.source.text.morphology import forms
 from lci_py.source.text.words import STOPWORDS, WORD, joined, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lci_py.index.shards.abbreviations import Related, RelatedTerms
     from lci_py.index.shards.bm25 import LexicalIndex
     from lci_py.search.degraded import Extras
     from lci_py.search.query.text import TextQuery
-    from lci_py.search.snapshot import Session
 
 #: Rewrites of a query, and words that each adds.
 MOST, MOST_FORMS = 3, 2
@@ -79,27 +78,27 @@ class Wording:
 NO_WORDING = Wording()
 
 
-def look_up(session: Session, query: TextQuery, extras: Extras, *, wait: bool = True) -> Wording:
+def look_up(
+    query: TextQuery,
+    lexical: Callable[[], LexicalIndex],
+    abbreviations: Callable[[], RelatedTerms | None],
+    extras: Extras,
+) -> Wording:
     """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it.
 
     Args:
-        session: Whose index.
         query: The query.
-        extras: Notes if the repository's abbreviations cannot be read.
-        wait: For the shard's turn, which a view that is late still has; False where time is short.
+        lexical: Opens the vocabulary.
+        abbreviations: Opens what the repository shortens.
+        extras: Notes if the abbreviations cannot be read.
     """
-    turn = session.turns["bm25"]
-    if not turn.acquire(blocking=wait):
-        return NO_WORDING  # the view says that it is late
     try:
-        index = session.lexical
-        found = extras.ask("related", lambda: wording(query, index, session.related))
+        index = lexical()
+        found = extras.ask("related", lambda: wording(query, index, abbreviations()))
         return wording(query, index, None) if found is None else found
     except IndexError_:
         extras.errors.pop("related", None)  # it was the lexical shard, and its view says so
         return NO_WORDING
-    finally:
-        turn.release()
 
 
 def wording(query: TextQuery, index: LexicalIndex, related: RelatedTerms | None) -> Wording:

@@ -6,8 +6,20 @@ A ranking is a value: `live` answers, the others can run beside it (`--shadow NA
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lci_py.errors import unknown_value
+
+if TYPE_CHECKING:
+    from lci_py.types.search import View
+
+#: Which sub-index a signal comes from, for `mode_source`; None is for what belongs to no view.
+SIGNAL_VIEW: dict[str, View | None] = {
+    "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
+    "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "hub": None, "near": None, "graph": None,
+}  # fmt: skip
+#: The signal that lifts (`neighbours`), unlike the others, which add up.
+GRAPH = "graph"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +59,8 @@ LIVE = Ranking(
     {"test": 0.6, "block": 0.95, "text": 0.7, "generated": 0.7, "reexport": 0.8},
     0.5,
 )
-#: What answered before issue 7, for comparison.
-_V1_BALANCED = {
-    "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
-    "dense_file": 0.5, "near": 0.25,
-}  # fmt: skip
-_V1_EXACT = {
-    "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
-    "dense_file": 0.1, "near": 0.25,
-}  # fmt: skip
-V1 = Ranking(
-    "v1",
-    {intent: _V1_EXACT if intent == "fast_exact" else _V1_BALANCED for intent in LIVE.weights},
-    {"test": 0.6, "block": 0.95, "text": 0.7},
-    0.5,
-)
-
-RANKINGS = {ranking.name: ranking for ranking in (LIVE, V1)}
+#: What `--shadow` can name. A candidate for the next live ranking stands here beside it.
+RANKINGS = {LIVE.name: LIVE}
 
 
 def ranking(name: str) -> Ranking:

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lci_py.search.ranking.same_file import POOL, reordered
+from lci_py.search.ranking.same_file import POOL, reordered, whole
 from lci_py.search.ranking.signals import factors, stem_match
-from lci_py.search.ranking.support import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.unit_columns import UnitTable
     from lci_py.search.query.text import TextQuery
-    from lci_py.search.ranking.signals import Pieces
     from lci_py.search.views.hits import HitList
     from lci_py.search.views.retrievers import LexicalRetriever
+    from lci_py.search.views.views import Pieces
 
 #: Points, in those of BM25, for a file whose whole name the query spells.
 STEM = 3.0
@@ -41,7 +40,7 @@ class Evidence(NamedTuple):
         files: The file of each.
         bm25: Its score so far.
         stem: How much of the file's name the query spells, in [0, 1].
-        file: The mean of the file's results (`support.whole`), with what `stem` adds.
+        file: The mean of the file's results (`same_file.whole`), with what `stem` adds.
         factors: What the sum of the above is multiplied by, by name; 1 where that does not apply.
     """
 

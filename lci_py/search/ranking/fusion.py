@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lci_py.search.query.weights import GRAPH, SIGNAL_VIEW
 from lci_py.search.ranking.same_file import depths
 from lci_py.types.search import VIEWS, Step
 
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from lci_py.search.query.plan import Plan
     from lci_py.types.search import View
 
-#: Which sub-index a signal comes from, for `mode_source`; None is for what belongs to no view.
-SIGNAL_VIEW: dict[str, View | None] = {
-    "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
-    "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "hub": None, "near": None, "graph": None,
-}  # fmt: skip
-#: The signal that lifts (`neighbours`), unlike the others, which add up.
-GRAPH = "graph"
 #: What is lifted stays below the best result without a lift, by this factor.
 BELOW = 0.999
 

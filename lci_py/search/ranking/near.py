@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.search.snapshot import Session
+    from lci_py.search.snapshot import Snapshot
 
 #: Hops that are walked.
 HOPS = 3
@@ -56,18 +56,18 @@ class Place(NamedTuple):
 class Near:
     """What is close to a place."""
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, snapshot: Snapshot, place: Place) -> None:
         """
         Args:
-            session: Whose graph is walked.
+            snapshot: Whose graph is walked.
             place: From `place_of`.
         Raises:
             IndexError_: The graph cannot be used.
         """
         self.place = place
-        graph = session.graph
-        self._paths = session.symbols.paths()
-        calls = distances(graph, _start(session, self.place), (CALLS, INHERITS))
+        graph = snapshot.graph
+        self._paths = snapshot.symbols.paths()
+        calls = distances(graph, _start(snapshot, self.place), (CALLS, INHERITS))
         file_node = graph.n_symbols + self.place.file
         imports = distances(graph, np.array([file_node]), (IMPORTS,))
         by_file = np.maximum(
@@ -76,9 +76,9 @@ class Near:
         )
         by_file[self.place.file] = max(by_file[self.place.file], BESIDE)
         self._by_file = by_file.astype(np.float32)
-        self._by_unit = np.zeros(session.n_units, np.float32)
+        self._by_unit = np.zeros(snapshot.n_units, np.float32)
         reached = np.flatnonzero(calls[: graph.n_symbols] <= HOPS).tolist()
-        for symbol, unit in units_of(session.symbols, reached).items():
+        for symbol, unit in units_of(snapshot.symbols, reached).items():
             self._by_unit[unit] = max(self._by_unit[unit], BY_HOP[calls[symbol]])
 
     def closeness(self, units: NDArray[np.int64], files: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -103,25 +103,25 @@ class Near:
         return found
 
 
-def place_of(session: Session, text: str) -> Place:
+def place_of(snapshot: Snapshot, text: str) -> Place:
     """The place that a text names.
 
     Args:
-        session: Whose files are meant.
+        snapshot: Whose files are meant.
         text: FILE or FILE:LINE; FILE is absolute, or relative to the root.
     Raises:
         BadPathError: The index has no such file.
         UsageError: The file has no such line.
     """
-    paths = session.symbols.paths()
-    path, line = _from_root(session.root, text), None
+    paths = snapshot.symbols.paths()
+    path, line = _from_root(snapshot.root, text), None
     if path not in paths and (found := _LINE.fullmatch(text)):
-        path, line = _from_root(session.root, found[1]), int(found[2])
+        path, line = _from_root(snapshot.root, found[1]), int(found[2])
     if path not in paths:
         raise BadPathError(f"--near: {path} is not in the index", hint=_hint(paths, path))
     file = paths.index(path)
     if line is not None:
-        lines = max(1, line_count(session.symbols, file))
+        lines = max(1, line_count(snapshot.symbols, file))
         if not 1 <= line <= lines:
             raise UsageError(
                 f"--near: {path} has {lines:,} line{'s' * (lines != 1)}, and no line {line:,}",
@@ -141,8 +141,7 @@ def _from_root(root: Path, path: str) -> str:
 
 
 def _hint(paths: Sequence[str], path: str) -> str:
-    from lci_py.search.explain.explainable import listed
-    from lci_py.search.suggest import similar_paths
+    from lci_py.search.suggest import listed, similar_paths
 
     if path == "." or any(known.startswith(path.rstrip("/") + "/") for known in paths):
         return "it is a folder: name a file in it"
@@ -163,16 +162,16 @@ def tree_closeness(here: str, there: str) -> float:
 # --- the graph --------------------------------------------------------------------------------------------------
 
 
-def _start(session: Session, place: Place) -> NDArray[np.int64]:
+def _start(snapshot: Snapshot, place: Place) -> NDArray[np.int64]:
     """The nodes that are at the place: of a file all of it, of a line the innermost definition and what is in it, or,
     outside of definitions, what the file runs there."""
-    graph = session.graph
+    graph = snapshot.graph
     file_node = graph.n_symbols + place.file
     if place.line is None:
         first, stop = (int(number) for number in graph.first_symbol[place.file : place.file + 2])
         symbols = np.arange(first, stop)
     else:
-        symbols = np.array(definitions_at(session.symbols, place.file, place.line), np.int64)
+        symbols = np.array(definitions_at(snapshot.symbols, place.file, place.line), np.int64)
     if place.line is None or not len(symbols):
         symbols = np.append(symbols, file_node)
     if len(symbols) and not 0 <= symbols.min() <= symbols.max() < graph.n_symbols + graph.n_files:

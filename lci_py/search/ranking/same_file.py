@@ -1,4 +1,8 @@
-"""Show several files at the head of a list: a file's further results count for less (docs/adr/0008-same-file.md)."""
+"""What the results of one file do for and to each other (docs/adr/0008-same-file.md).
+
+A file that answers in several places answers better: its results support each other. So that a list shows several
+files at its head, a file's further results count for less.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ if TYPE_CHECKING:
 
 #: A file's k-th result (from 0) in the dense mode counts this to the power k; bm25 has its own.
 SAME_FILE = 0.8
+#: How much the file counts beside the hit itself in the dense mode; bm25 has its own.
+FILE = 0.5
 _BELOW = 1 - 1e-6
 #: Hits that are ranked so; the ones behind them keep their order.
 POOL = 400
@@ -59,3 +65,28 @@ def spread(hits: HitList, files: NDArray[Any], same_file: float | None = None) -
     """
     factor = SAME_FILE if same_file is None else same_file
     return reordered(hits, hits.scores[:POOL] * np.power(factor, depths(files)))[0]
+
+
+def whole(own: NDArray[np.float64], files: NDArray[Any]) -> NDArray[np.float64]:
+    """The score of each hit's file: the mean of those of its hits, of which the k-th (from 0) weighs `SAME_FILE` to the
+    power k; what a file has fewer of counts 0. [n]
+
+    Args:
+        own: [n] scores of the hits, best first.
+        files: [n] the file of each.
+    """
+    places = files + 1  # -1 is a unit whose file nobody knows
+    found: NDArray[np.float64] = np.bincount(places, own * np.power(SAME_FILE, depths(files)))[places] * (1 - SAME_FILE)
+    return found
+
+
+def supported(hits: HitList, files: NDArray[Any]) -> tuple[HitList, NDArray[Any]]:
+    """The hits in their new order, with their new scores (best first, ties by unit), and the files in that order.
+
+    Args:
+        hits: A longer list only adds hits behind the first `POOL`, which alone support each other.
+        files: File of each of the first `POOL` hits' units.
+    """
+    own = hits.scores[:POOL]
+    changed, order = reordered(hits, (own + FILE * whole(own, files)) / (1 + FILE))
+    return changed, files[order]

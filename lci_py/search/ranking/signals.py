@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitTable
-    from lci_py.search.modes.multiview import Views
     from lci_py.search.query.text import TextQuery
     from lci_py.search.views.hits import HitList
+    from lci_py.search.views.views import Pieces, Views
     from lci_py.types.search import View
 
 
@@ -32,8 +32,6 @@ ASKED_BY = {
 
 #: Letters at the beginning of two words that make one spell the other.
 _BEGINNING = 5
-#: The stems in a file's name, each with its beginning if it is long enough to have one.
-Pieces = tuple[tuple[str, str | None], ...]
 
 
 class Measure:
@@ -112,7 +110,7 @@ def stem_match(
         query: The text.
         paths: Of every file.
         files: [candidates] the file of each.
-        known: What earlier queries of the session have split; what this one splits is added.
+        known: What earlier queries have split; what this one splits is added.
     """
     words = {stem(part) for word in query.words if word.lower() not in STOPWORDS for part in parts(word)}
     beginnings = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}

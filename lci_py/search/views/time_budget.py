@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 def side_by_side(
     run: Callable[[View], _T],
     views: Sequence[View],
-    turns: Mapping[View, LockType],
+    view_locks: Mapping[View, LockType],
     until: Mapping[View, float],
     *,
     threads: bool = True,
@@ -36,7 +36,7 @@ def side_by_side(
     Args:
         run: Called with each view, in a thread of its own; without a budget the first one's is the caller's.
         views: Which; at least one.
-        turns: The lock of each view, held while it runs.
+        view_locks: The lock of each view, held while it runs.
         until: The moment of `time.perf_counter` up to which each is waited for; empty: as long as it takes.
         threads: False if all of them are to run in the caller's, one after the other; only without a budget.
     Returns:
@@ -47,7 +47,7 @@ def side_by_side(
     given_up: list[bool] = []
 
     def work(view: View) -> None:
-        with turns[view]:
+        with view_locks[view]:
             if given_up:
                 return  # its turn came when nobody waited any longer
             try:

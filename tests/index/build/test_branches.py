@@ -64,14 +64,14 @@ def index(root: Path, *branches: str, **how: Any) -> BuildSummary:
 def found(root: Path, name: str = "other") -> list[str]:
     """What differs, as `NAME here FILE:LINE there FILE:LINE`."""
     with app.open_session(str(root), refresh="never") as session:
-        if session.branches is None:
+        if session.snapshot.branches is None:
             return []
         return [
             " ".join(
                 [str((item.here or item.there or {})["qualified_name"])]
                 + [f"{row['file']}:{row['line']}" if row is not None else "-" for row in (item.here, item.there)]
             )
-            for item in differing(session.branches, session.symbols)
+            for item in differing(session.snapshot.branches, session.snapshot.symbols)
             if item.branch == name
         ]
 
@@ -79,11 +79,11 @@ def found(root: Path, name: str = "other") -> list[str]:
 def content(root: Path) -> Any:
     """All that the shard says, whatever its history."""
     with app.open_session(str(root), refresh="never") as session:
-        if session.branches is None:
+        if session.snapshot.branches is None:
             return None
-        names = session.branches.names
-        rows = [[tuple(row) for row in session.branches.rows(name)] for name in names]
-        return session.branches.tips, session.branches.differing(), rows
+        names = session.snapshot.branches.names
+        rows = [[tuple(row) for row in session.snapshot.branches.rows(name)] for name in names]
+        return session.snapshot.branches.tips, session.snapshot.branches.differing(), rows
 
 
 def as_if_anew(root: Path, tmp_path: Path) -> bool:
@@ -117,14 +117,14 @@ def test_what_differs(root: Path) -> None:
         "six - d.py:1",
     ]
     with app.open_session(str(root)) as session:
-        assert session.branches is not None and session.branches.names == ["other"]
+        assert session.snapshot.branches is not None and session.snapshot.branches.names == ["other"]
         paths = ("a.py", "b.py", "d.py", "same.py", "nothing.py")
-        status = [session.branches.status_of("other", path) for path in paths]
+        status = [session.snapshot.branches.status_of("other", path) for path in paths]
         assert status == ["differs", "only_here", "only_there", None, None]
-        assert session.branches.status_of("else", "a.py") is None
+        assert session.snapshot.branches.status_of("else", "a.py") is None
         for name, expected in (("one", 1), ("two", 0), ("three", 0), ("new", 1), ("five", 0), ("nothing", 0)):
-            rows = session.symbols.same_name(name, "python", 400)
-            assert len(differing_name(session.branches, name, "python", rows)) == expected, name
+            rows = session.snapshot.symbols.same_name(name, "python", 400)
+            assert len(differing_name(session.snapshot.branches, name, "python", rows)) == expected, name
 
 
 def test_only_what_differs_is_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +266,7 @@ def test_without_git(tmp_path: Path) -> None:
     assert built.warnings == ("branch 'main' is not indexed: not in a git work tree",)
     assert not index(tmp_path).changed
     with app.open_session(str(tmp_path)) as session:
-        assert session.branches is None
+        assert session.snapshot.branches is None
 
 
 def test_a_clone_that_lacks_the_branchs_files(root: Path, tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_a_branch_that_moves(root: Path, tmp_path: Path) -> None:
     settle(root)
     generation = manifest(root).generation
     with app.open_session(str(root)) as session:  # not by a search
-        assert session.manifest.generation == generation
+        assert session.snapshot.manifest.generation == generation
     assert index(root).branches == {"other": 4}
     assert "five same.py:1 same.py:1" in found(root) and "three b.py:1 -" in found(root)
     assert as_if_anew(root, tmp_path)
@@ -322,7 +322,7 @@ def test_a_search_takes_changes_here_into_account(root: Path) -> None:
     index(root, "other")
     (root / "a.py").write_text(str(CHANGED["a.py"]))
     with app.open_session(str(root)) as session:
-        assert session.branches is not None and session.branches.status_of("other", "a.py") is None
+        assert session.snapshot.branches is not None and session.snapshot.branches.status_of("other", "a.py") is None
     assert not [line for line in found(root) if "a.py" in line]
 
 
@@ -396,7 +396,7 @@ def test_a_shard_that_is_not_what_was_written(root: Path) -> None:
     good = shard(root).read_bytes()
     shard(root).write_bytes(good[:-1] + b"x")
     with app.open_session(str(root), refresh="never") as session, pytest.raises(DamagedIndexError):
-        session.branches  # noqa: B018  # reading it is what fails
+        session.snapshot.branches  # noqa: B018  # reading it is what fails
     found = app.status(str(root), check=True)
     assert found["health"] == "damaged" and "branches-" in found["problems"][0]
     built = index(root)

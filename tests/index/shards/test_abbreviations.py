@@ -14,7 +14,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.abbreviations import MOST_PAIRS, RelatedTerms, evidence, shortens, write_related
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.source.file_record import FileRecord, process_data
 from lci_py.source.syntax.languages import detect
 from lci_py.types.source import FileEntry
@@ -98,10 +98,10 @@ def write(root: Path, files: dict[str, str]) -> None:
         (root / path).write_text(text)
 
 
-def known(session: Session) -> dict[str, list[tuple[Any, ...]]]:
-    assert session.related is not None
+def known(session: Engine) -> dict[str, list[tuple[Any, ...]]]:
+    assert session.snapshot.abbreviations is not None
     words = ("cfg", "config", "ctx", "context", "req", "conn", "mw", "middlewar", "configuration", "gone")
-    return {word: [tuple(pair) for pair in session.related.of(word)] for word in words}
+    return {word: [tuple(pair) for pair in session.snapshot.abbreviations.of(word)] for word in words}
 
 
 def test_evidence_adds_up_whatever_the_segments(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_evidence_adds_up_whatever_the_segments(tmp_path: Path) -> None:
     write(whole, {".lci.toml": "", **FILES})
     app.build_index(str(whole), jobs=1)
     with app.open_session(str(grown)) as one, app.open_session(str(whole)) as other:
-        assert len(one.manifest.segments) > 1 == len(other.manifest.segments)
+        assert len(one.snapshot.manifest.segments) > 1 == len(other.snapshot.manifest.segments)
         assert known(one) == known(other)
         found = known(other)
     assert found["cfg"] == [("cfg", "config", 2, 2, 0)]
@@ -129,9 +129,9 @@ def test_an_index_that_does_not_say_is_no_damage(tmp_path: Path, monkeypatch: py
     write(tmp_path, FILES)
     app.build_index(str(tmp_path), jobs=1)
     with app.open_session(str(tmp_path)) as session:
-        for segment in session.manifest.segments:
+        for segment in session.snapshot.manifest.segments:
             monkeypatch.delitem(segment.shards, "related")
-        assert session.related is None
+        assert session.snapshot.abbreviations is None
 
 
 ARRAYS = {"short": "i4", "long": "i4", "starts": "i4", "files": "i4", "declared": "u1", "told": "u1"}

@@ -103,9 +103,9 @@ def edges(root: Path) -> set[str]:
     """`caller calls callee`, by name and by qualified name."""
     found = set()
     with app.open_session(str(root)) as session:
-        graph = session.graph
-        rows = session.symbols.symbol_rows(range(graph.n_symbols))
-        files = [path.rsplit("/", 1)[-1] for path in session.symbols.paths()]
+        graph = session.snapshot.graph
+        rows = session.snapshot.symbols.symbol_rows(range(graph.n_symbols))
+        files = [path.rsplit("/", 1)[-1] for path in session.snapshot.symbols.paths()]
         symbols = [rows[number] for number in range(graph.n_symbols)]
         names = [{row["symbol"], row["qualified_name"]} for row in symbols] + [{name} for name in files]
         for node in range(len(names)):

@@ -15,7 +15,7 @@ from lci_py.errors import DamagedIndexError, ShardMissingError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.unit_columns import _COLUMNS, UNIT_KINDS, UnitTable
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.types.search import SearchRequest
 from tests.conftest import copy_corpus
 
@@ -44,10 +44,10 @@ def write(root: Path, files: dict[str, str]) -> None:
         (root / path).write_text(text)
 
 
-def facts(session: Session) -> dict[str, dict[str, Any]]:
+def facts(session: Engine) -> dict[str, dict[str, Any]]:
     """Of each unit, by path and name or first line."""
-    table = session.unit_table
-    rows = session.symbols.result_rows(range(len(table)))
+    table = session.snapshot.unit_table
+    rows = session.snapshot.symbols.result_rows(range(len(table)))
     return {
         f"{table.paths[table.file[unit]]} {rows[unit]['qualified_name'] or rows[unit]['line']}": {
             name: getattr(table, name)[unit].item() for name in ARRAYS if not name.startswith("file_")
@@ -60,7 +60,7 @@ def test_what_is_known_of_units(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     app.build_index(str(tmp_path), jobs=1)
     with app.open_session(str(tmp_path)) as session:
-        found, table = facts(session), session.unit_table
+        found, table = facts(session), session.snapshot.unit_table
 
     def having(name: str) -> set[str]:
         return {unit for unit, known in found.items() if known[name]}
@@ -80,10 +80,10 @@ def test_what_is_known_of_units(tmp_path: Path) -> None:
     assert dict(zip(table.paths, table.file_lines.tolist(), strict=True))["a/core.py"] == 15
 
 
-def test_they_are_those_of_the_symbolic_shard(session: Session) -> None:
-    table = session.unit_table
-    assert len(table) == session.n_units
-    for unit, row in session.symbols.result_rows(range(len(table))).items():
+def test_they_are_those_of_the_symbolic_shard(session: Engine) -> None:
+    table = session.snapshot.unit_table
+    assert len(table) == session.snapshot.n_units
+    for unit, row in session.snapshot.symbols.result_rows(range(len(table))).items():
         symbol = table.symbol[unit]
         assert (row["file"], row["file_number"]) == (table.paths[table.file[unit]], table.file[unit])
         assert (row["kind"], row["line"], row["end_line"]) == (
@@ -107,21 +107,21 @@ def test_they_do_not_depend_on_the_segments(tmp_path: Path) -> None:
         write(root, FILES)
         app.build_index(str(root), jobs=1)
     with app.open_session(str(grown)) as one, app.open_session(str(whole)) as other:
-        assert len(one.manifest.segments) > 1 and not one.numbering.identity
-        assert len(other.manifest.segments) == 1 and other.numbering.identity
+        assert len(one.snapshot.manifest.segments) > 1 and not one.snapshot.numbering.identity
+        assert len(other.snapshot.manifest.segments) == 1 and other.snapshot.numbering.identity
         for name in ARRAYS:
-            ours, theirs = getattr(one.unit_table, name), getattr(other.unit_table, name)
+            ours, theirs = getattr(one.snapshot.unit_table, name), getattr(other.snapshot.unit_table, name)
             assert ours.dtype == theirs.dtype, name
             assert np.array_equal(ours, theirs), name
-        assert one.unit_table.paths == other.unit_table.paths
+        assert one.snapshot.unit_table.paths == other.snapshot.unit_table.paths
         units = np.array([3, 0, 3], np.int64)
-        assert one.files_of(units).tolist() == one.unit_table.file[units].tolist()
+        assert one.snapshot.files_of(units).tolist() == one.snapshot.unit_table.file[units].tolist()
 
 
 def test_an_empty_index_has_none(tmp_path: Path) -> None:
     app.build_index(str(tmp_path), jobs=1)
     with app.open_session(str(tmp_path)) as session:
-        table = session.unit_table
+        table = session.snapshot.unit_table
         assert len(table) == 0 and table.paths == []
         assert all(len(getattr(table, name)) == 0 for name in ARRAYS)
 
@@ -135,7 +135,7 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
     write(root, FILES)
     app.build_index(str(root), jobs=1)
     with app.open_session(str(root)) as session:
-        return session.shards("facts")[0], dict(session.manifest.segments[0].counts)
+        return session.snapshot.shards("facts")[0], dict(session.snapshot.manifest.segments[0].counts)
 
 
 def use(path: Path, counts: dict[str, int]) -> None:
@@ -220,8 +220,8 @@ def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
     (root / "notes.txt").unlink()
     app.build_index(str(root), jobs=1)
     with app.open_session(str(root)) as session:
-        counts = [segment.counts for segment in session.manifest.segments]
-        maps = session.files.maps()
+        counts = [segment.counts for segment in session.snapshot.manifest.segments]
+        maps = session.snapshot.files.maps()
         assert maps is not None
         stored = {
             f"{kind}_{what}": maps.array(f"{kind}_{what}", "i4").copy()
@@ -230,7 +230,7 @@ def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
         }
         stored["files_public"][0] = -1
         write_arrays(tmp_path / "maps.arrays", stored)
-        table = UnitTable(session.shards("facts"), Numbering(counts, Arrays(tmp_path / "maps.arrays")), list)
+        table = UnitTable(session.snapshot.shards("facts"), Numbering(counts, Arrays(tmp_path / "maps.arrays")), list)
         with pytest.raises(DamagedIndexError, match="dead"):
             _ = table.file
 

@@ -192,11 +192,11 @@ def test_damage_that_leaves_no_trace_in_stat_is_found_by_reading_everything(copy
     _flip(shard)
     os.utime(shard, ns=(before.st_atime_ns, before.st_mtime_ns))
     with app.open_session(str(copy)) as session:  # the time of that change cannot be set
-        assert [shard.name in problem for problem in session.problems(thoroughly=False)] == [True]
+        assert [shard.name in problem for problem in session.snapshot.problems(thoroughly=False)] == [True]
     as_if_untouched(copy)
     with app.open_session(str(copy)) as session:
-        assert [shard.name in problem for problem in session.problems(thoroughly=True)] == [True]
-        assert not session.problems(thoroughly=False)
+        assert [shard.name in problem for problem in session.snapshot.problems(thoroughly=True)] == [True]
+        assert not session.snapshot.problems(thoroughly=False)
     assert (app.status(str(copy))["health"], app.status(str(copy), check=True)["health"]) == ("ok", "damaged")
 
 
@@ -606,5 +606,5 @@ def test_a_folder_in_the_place_of_a_file_of_ours_keeps_nobody_from_indexing(tmp_
         (tmp_path / "a.py").write_text(f"def again_{number}(): pass\n")
         assert app.build_index(str(tmp_path)).files == 1
         with app.open_session(str(tmp_path), refresh="never") as session:
-            assert session.symbols.paths() == ["a.py"]
+            assert session.snapshot.symbols.paths() == ["a.py"]
     assert (tmp_path / ".lci" / ".gitignore").is_file()

@@ -252,8 +252,8 @@ def test_clean_refuses_a_folder_that_is_not_an_index(
 def test_clean_leaves_a_shard_that_is_read_and_waits_for_no_writer(root: Path) -> None:
     with app.open_session(str(root)) as session:
         kept = clean(root / ".lci").kept
-        assert sorted(kept) == sorted(shard.name for _, shard in session.manifest.all_shards())
-        assert session.symbols.paths()
+        assert sorted(kept) == sorted(shard.name for _, shard in session.snapshot.manifest.all_shards())
+        assert session.snapshot.symbols.paths()
     with writer(root / ".lci"), pytest.raises(IndexWriteError):
         clean(root / ".lci")
     assert clean(root / ".lci").kept == ()

@@ -12,7 +12,8 @@ from hypothesis import given, strategies as st
 from lci_py import app
 from lci_py.search.conflicts.combine import all_of, one_of
 from lci_py.search.conflicts.rust_modules import Modules
-from lci_py.search.snapshot import Session
+from lci_py.search.conflicts.sites import _rust_modules
+from lci_py.search.engine import Engine
 from tests.support.graph_repo import build
 
 WRAPPER = "macro_rules! {name} {{\n    ($($item:item)*) => {{\n        $( #[cfg({condition})] $item )*\n    }}\n}}\n"
@@ -67,15 +68,15 @@ SOURCES = {
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root = build(tmp_path_factory.mktemp("crates"), SOURCES)
     with app.open_session(str(root)) as opened:
         yield opened
 
 
 @pytest.fixture
-def modules(session: Session) -> Modules:
-    return Modules(session.symbols)
+def modules(session: Engine) -> Modules:
+    return Modules(session.snapshot.symbols)
 
 
 FILES = [
@@ -132,10 +133,12 @@ def test_tag_of_a_definition(modules: Modules, path: str, tag: str | None, expec
     assert modules.tag("rust", path, tag) == expected
 
 
-def test_the_index_has_what_the_macros_of_other_files_are_asked_for(session: Session) -> None:
-    (connect,) = session.symbols.same_name("connect", "rust", 9)
+def test_the_index_has_what_the_macros_of_other_files_are_asked_for(session: Engine) -> None:
+    (connect,) = session.snapshot.symbols.same_name("connect", "rust", 9)
     assert connect["build_tag"] == "macro(cfg_net)"
-    assert session.modules.tag("rust", connect["file"], connect["build_tag"]) == 'feature = "net"'
+    assert (
+        _rust_modules(session.snapshot.symbols).tag("rust", connect["file"], connect["build_tag"]) == 'feature = "net"'
+    )
 
 
 SCOPES = [
@@ -175,7 +178,7 @@ def test_other_languages_have_no_modules_of_this_kind(modules: Modules) -> None:
     assert modules.tag("kotlin", path, "jvm") == "jvm"
 
 
-def test_variants_in_files_of_one_module_are_one_symbol(session: Session) -> None:
+def test_variants_in_files_of_one_module_are_one_symbol(session: Engine) -> None:
     from lci_py.types.conflicts import ConflictsRequest
 
     found = {one.qualified_name: one for one in session.conflicts(ConflictsRequest()).results}
@@ -192,16 +195,16 @@ def test_a_refreshed_index_says_the_same(tmp_path: Path) -> None:
     (root / "src/lib.rs").write_text(SOURCES["src/lib.rs"].replace('feature = "extra"', "unix"))
     app.build_index(str(root), jobs=1)
     with app.open_session(str(root)) as session:
-        assert session.modules.condition("rust", "src/extra/more.rs") == "unix && nightly"
-        assert session.modules.condition("rust", "src/net/tcp.rs") == 'feature = "net"'
+        assert _rust_modules(session.snapshot.symbols).condition("rust", "src/extra/more.rs") == "unix && nightly"
+        assert _rust_modules(session.snapshot.symbols).condition("rust", "src/net/tcp.rs") == 'feature = "net"'
 
 
 def test_a_long_chain_of_files_ends(tmp_path: Path) -> None:
     sources = {f"src/m{i}.rs": f'#[path = "m{i + 1}.rs"]\n#[cfg(c{i})]\nmod m;\n' for i in range(1_100)}
     root = build(tmp_path, {**sources, "src/m1100.rs": "fn f() {}\n"})
     with app.open_session(str(root)) as session:
-        assert len(session.modules.condition("rust", "src/m1100.rs") or "") < 5_000
-        assert len(session.modules.scope("rust", "src/m1100.rs", "f")) < 5_000
+        assert len(_rust_modules(session.snapshot.symbols).condition("rust", "src/m1100.rs") or "") < 5_000
+        assert len(_rust_modules(session.snapshot.symbols).scope("rust", "src/m1100.rs", "f")) < 5_000
 
 
 # --- conditions of several places as one ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from lci_py import app
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.stated_values import ClaimRow, claims_of, keys_in
 from lci_py.search.conflicts.values import all_of, disagreements
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.source.stated_values import claimed
 from lci_py.types.search import CONFLICT_TYPES, RESOLUTIONS, Filters, SearchRequest
 
@@ -203,7 +203,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def opened(root: Path) -> Iterator[Session]:
+def opened(root: Path) -> Iterator[Engine]:
     with app.open_session(str(root)) as session:
         yield session
 
@@ -212,8 +212,8 @@ def reasons(found: tuple[dict[str, Any], ...]) -> list[str]:
     return sorted((entry["reasoning"] for entry in found), key=str.lower)
 
 
-def test_all_of_a_repository(opened: Session) -> None:
-    assert reasons(all_of(opened, Filters())) == sorted(EXPECTED, key=str.lower)
+def test_all_of_a_repository(opened: Engine) -> None:
+    assert reasons(all_of(opened.snapshot, Filters())) == sorted(EXPECTED, key=str.lower)
 
 
 @pytest.mark.parametrize(
@@ -224,8 +224,8 @@ def test_all_of_a_repository(opened: Session) -> None:
         (Filters(name=("[!F]*",), lang=("markdown",)), [0, 2]), (Filters(lang=("go",)), []),
     ],
 )  # fmt: skip
-def test_filters_keep_what_one_place_passes(opened: Session, filters: Filters, expected: list[int]) -> None:
-    assert reasons(all_of(opened, filters)) == sorted((EXPECTED[i] for i in expected), key=str.lower)
+def test_filters_keep_what_one_place_passes(opened: Engine, filters: Filters, expected: list[int]) -> None:
+    assert reasons(all_of(opened.snapshot, filters)) == sorted((EXPECTED[i] for i in expected), key=str.lower)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_filters_keep_what_one_place_passes(opened: Session, filters: Filters, e
         ("name:main", "symbolic", [0]), ("QUEUE_LIMIT", "symbolic", []), ("Pool rows", "bm25", [0, 2]),
     ],
 )  # fmt: skip
-def test_a_search_shows_what_its_results_are_about(opened: Session, query: str, mode: Any, expected: list[int]) -> None:
+def test_a_search_shows_what_its_results_are_about(opened: Engine, query: str, mode: Any, expected: list[int]) -> None:
     answer = opened.search(SearchRequest(query, mode, conflicts=True))
     assert set(reasons(answer.conflicts)) >= {EXPECTED[i] for i in expected}
     assert bool(answer.conflicts) == bool(expected)
@@ -248,7 +248,7 @@ def test_a_refresh_brings_the_claims_of_what_has_changed(root: Path, tmp_path: P
     (other / "README.md").write_text("`MAX_RETRIES` (default: 60)\n")
     app.build_index(str(other), jobs=1)
     with app.open_session(str(other)) as session:
-        assert reasons(all_of(session, Filters())) == [EXPECTED[1]]
+        assert reasons(all_of(session.snapshot, Filters())) == [EXPECTED[1]]
 
 
 def test_the_name_of_a_file_decides_how_its_content_is_read(tmp_path: Path) -> None:
@@ -256,11 +256,11 @@ def test_the_name_of_a_file_decides_how_its_content_is_read(tmp_path: Path) -> N
     write(tmp_path, {"a.py": "MAX_RETRIES = 6\n", "CHANGES.md": text, ".lci.toml": ""})
     app.build_index(str(tmp_path), jobs=1)
     with app.open_session(str(tmp_path)) as session:
-        assert all_of(session, Filters()) == ()
+        assert all_of(session.snapshot, Filters()) == ()
     (tmp_path / "README.md").write_text(text)  # the same content: the cache must not answer for it
     app.build_index(str(tmp_path), jobs=1)
     with app.open_session(str(tmp_path)) as session:
-        assert [entry["sources"] for entry in all_of(session, Filters())] == [["a.py:1", "README.md:1"]]
+        assert [entry["sources"] for entry in all_of(session.snapshot, Filters())] == [["a.py:1", "README.md:1"]]
 
 
 def test_the_command_line(root: Path, lci: Callable[..., Any]) -> None:

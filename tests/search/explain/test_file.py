@@ -14,7 +14,7 @@ import pytest
 from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.render.json import answer as render
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.source.repository.ignore_layers import ignored_by
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import Ran
@@ -52,12 +52,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def session(root: Path) -> Iterator[Session]:
+def session(root: Path) -> Iterator[Engine]:
     with app.open_session(str(root), refresh="never") as opened:
         yield opened
 
 
-def fate(session: Session, file: str, query: str = "load the cache", mode: Any = "multiview", **more: Any) -> dict:
+def fate(session: Engine, file: str, query: str = "load the cache", mode: Any = "multiview", **more: Any) -> dict:
     answer = session.search(SearchRequest(query, mode, explain_file=file, snippet=0, **more))
     found = render.envelope(answer)["explain_file"]
     definition("explainFile").validate(json.loads(render.dumps(found)))
@@ -80,7 +80,7 @@ def fate(session: Session, file: str, query: str = "load the cache", mode: Any =
     ],
 )
 @pytest.mark.parametrize("mode", ["bm25", "symbolic"])
-def test_what_is_not_indexed_says_why(session: Session, file: str, reason: str, sentence: str, mode: str) -> None:
+def test_what_is_not_indexed_says_why(session: Engine, file: str, reason: str, sentence: str, mode: str) -> None:
     query = "*" if mode == "symbolic" else "cache"
     assert fate(session, file, query, mode) == {
         "file": file, "status": "not_indexed", "verdict": sentence, "reason": reason
@@ -88,7 +88,7 @@ def test_what_is_not_indexed_says_why(session: Session, file: str, reason: str, 
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_result_that_is_shown(session: Session, mode: Any) -> None:
+def test_a_result_that_is_shown(session: Engine, mode: Any) -> None:
     query = "load*" if mode == "symbolic" else "load the cache"
     answer = session.search(SearchRequest(query, mode, explain=True, snippet=0))
     for rank, result in enumerate(answer.results, 1):
@@ -102,7 +102,7 @@ def test_a_result_that_is_shown(session: Session, mode: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_result_further_down_has_its_rank(session: Session, mode: Any) -> None:
+def test_a_result_further_down_has_its_rank(session: Engine, mode: Any) -> None:
     query = "load*" if mode == "symbolic" else "load the cache"
     every = session.search(SearchRequest(query, mode, 500, snippet=0))
     files = [result.file for result in every.results]
@@ -118,7 +118,7 @@ def test_a_result_further_down_has_its_rank(session: Session, mode: Any) -> None
     assert fate(session, below, query, mode, limit=rank)["status"] == "shown"
 
 
-def test_the_sentence_names_what_is_missing_and_what_a_factor_took(session: Session) -> None:
+def test_the_sentence_names_what_is_missing_and_what_a_factor_took(session: Engine) -> None:
     found = fate(session, "tests/test_cache.py", limit=1)
     assert found["status"] == "ranked"
     test = next(step for step in found["waterfall"] if step["name"] == "test")
@@ -137,7 +137,7 @@ def test_the_sentence_names_what_is_missing_and_what_a_factor_took(session: Sess
     ],
 )
 @pytest.mark.parametrize("mode", MODES)
-def test_a_filter_that_excludes_is_named(session: Session, mode: Any, more: dict, filters: list[str]) -> None:
+def test_a_filter_that_excludes_is_named(session: Engine, mode: Any, more: dict, filters: list[str]) -> None:
     query = "load*" if mode == "symbolic" else "load the cache"
     if mode == "symbolic" and "name" in " ".join(filters):
         query = ""
@@ -146,13 +146,13 @@ def test_a_filter_that_excludes_is_named(session: Session, mode: Any, more: dict
     assert found["verdict"].startswith("filtered out by --")
 
 
-def test_a_term_of_the_query_is_named_as_it_is_written(session: Session) -> None:
+def test_a_term_of_the_query_is_named_as_it_is_written(session: Engine) -> None:
     assert fate(session, "src/cache00.py", "lang:go cache")["filters"] == ["lang:go"]
     assert fate(session, "src/cache00.py", "kind:trait load_0", "symbolic")["filters"] == ["kind:trait"]
     assert fate(session, "src/prose.md", "load_*", "symbolic")["verdict"] == "filtered out by name:load_*"
 
 
-def test_what_no_view_finds(session: Session) -> None:
+def test_what_no_view_finds(session: Engine) -> None:
     found = fate(session, "src/prose.md", "cache", "bm25")
     assert (found["status"], found["verdict"]) == ("not_found", "not found: none of the words occur in it (cach)")
     assert "best" not in found
@@ -164,7 +164,7 @@ def test_what_no_view_finds(session: Session) -> None:
     assert fate(session, "src/empty.py", "*", "symbolic")["verdict"] == "no symbol is defined in it"
 
 
-def test_a_place_too_far_down_in_every_view(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_too_far_down_in_every_view(session: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lci_py.search.modes.multiview.POOL", 2)
     found = fate(session, "src/prose.md", "load the cache")
     assert found["status"] == "not_found" and "rank" not in found
@@ -173,17 +173,17 @@ def test_a_place_too_far_down_in_every_view(session: Session, monkeypatch: pytes
     assert "none of the words occur in it (load, cach, loadcache, loader)" in found["verdict"]
 
 
-def test_a_view_that_failed_is_named(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_view_that_failed_is_named(session: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise DamagedIndexError("gone")
 
     monkeypatch.setattr("lci_py.search.modes.multiview.POOL", 1)
-    monkeypatch.setattr(session, "views", replace(session.views, dense=fail))
+    monkeypatch.setattr(session.snapshot, "views", replace(session.snapshot.views, dense=fail))
     found = fate(session, "src/prose.md", "load the cache")
     assert found["verdict"].startswith("not found: dense failed; none of the words")
 
 
-def test_what_counts_is_what_was_searched_in_the_end(session: Session) -> None:
+def test_what_counts_is_what_was_searched_in_the_end(session: Engine) -> None:
     asked = '"reads teh cache"'
     answer = session.search(SearchRequest(asked, "multiview", 40, explain=True))
     assert answer.plan is not None and answer.plan["relaxed"]
@@ -192,14 +192,14 @@ def test_what_counts_is_what_was_searched_in_the_end(session: Session) -> None:
     assert strict["verdict"] == "no line of it holds the quoted words letter for letter"
 
 
-def test_a_time_budget_changes_nothing_in_an_answer_that_is_in_time(session: Session) -> None:
+def test_a_time_budget_changes_nothing_in_an_answer_that_is_in_time(session: Engine) -> None:
     for mode in MODES:
         query = "load*" if mode == "symbolic" else "load the cache"
         plain, timed = (fate(session, "src/cache09.py", query, mode, budget_ms=ms) for ms in (None, 600_000))
         assert plain == timed
 
 
-def test_a_neighbour_of_a_result_is_shown(session: Session) -> None:
+def test_a_neighbour_of_a_result_is_shown(session: Engine) -> None:
     assert fate(session, "src/user.py", "load_0", limit=1)["status"] == "ranked"
     found = fate(session, "src/user.py", "load_0", limit=1, expand=1)
     assert (found["status"], found["verdict"]) == ("shown", "shown for what it has to do with a result (--expand)")
@@ -209,7 +209,7 @@ def test_a_neighbour_of_a_result_is_shown(session: Session) -> None:
 
 
 def test_paths_start_at_the_current_folder_or_at_the_root(
-    session: Session, root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    session: Engine, root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(root / "src")
     for name in ("cache00.py", "src/cache00.py", str(root / "src" / "cache00.py"), "../src/cache00.py"):
@@ -218,7 +218,7 @@ def test_paths_start_at_the_current_folder_or_at_the_root(
     assert fate(session, "./src/cache00.py")["file"] == "src/cache00.py"
 
 
-def test_a_name_that_is_no_file_is_an_error_with_near_names(session: Session, tmp_path: Path) -> None:
+def test_a_name_that_is_no_file_is_an_error_with_near_names(session: Engine, tmp_path: Path) -> None:
     with pytest.raises(BadPathError) as caught:
         fate(session, "lib/cache03.py")
     assert caught.value.details["near"] == ["src/cache03.py"]

@@ -16,11 +16,11 @@ from lci_py.errors import UsageError
 from lci_py.render.json.answer import envelope
 from lci_py.render.relative_paths import seen_from
 from lci_py.render.text import results
+from lci_py.search.engine import Engine
 from lci_py.search.explain.shadow import under
 from lci_py.search.query import weights
 from lci_py.search.query.plan import plan
 from lci_py.search.query.text import read_text
-from lci_py.search.snapshot import Session
 from lci_py.types.search import Filters, SearchRequest
 from tests.conftest import PROJECT
 from tests.support.graph_repo import build
@@ -37,7 +37,7 @@ TESTS_FIRST = weights.Ranking("tests_first", weights.LIVE.weights, {"test": 9.0}
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with app.open_session(str(build(tmp_path_factory.mktemp("shadow"), SOURCES))) as opened:
         yield opened
 
@@ -89,7 +89,7 @@ def test_an_answer_that_nothing_ranks_has_no_moves(session):
     only_filters = ask(query="", filters=Filters(kind=("function",)), shadow="tests_first")
     for request in (only_filters, ask(query="kind:function", shadow="tests_first")):
         assert session.search(request).shadow == {"ranking": "tests_first", "moves": [], "same": 3}
-    assert session.search(ask(query="zzzz", shadow="v1")).shadow["moves"] == []
+    assert session.search(ask(query="zzzz", shadow="live")).shadow["moves"] == []
 
 
 def test_an_unknown_ranking_names_those_there_are(session):
@@ -120,18 +120,18 @@ def test_paths_of_moves_are_seen_from_the_folder_of_the_user(session):
 
 def test_the_flag_and_the_key_of_a_batch(lci, session):
     root = ("--root", str(session.root))
-    one = lci("search", "evict idle", "-m", "multiview", "--shadow", "v1", "--json", *root)
-    assert one.json()["shadow"] == {"ranking": "v1", "moves": [], "same": 3}
-    lines = [{"query": "evict idle", "shadow": "v1"}, {"query": "evict idle"}, {"query": "x", "shadow": 1}]
+    one = lci("search", "evict idle", "-m", "multiview", "--shadow", "live", "--json", *root)
+    assert one.json()["shadow"] == {"ranking": "live", "moves": [], "same": 3}
+    lines = [{"query": "evict idle", "shadow": "live"}, {"query": "evict idle"}, {"query": "x", "shadow": 1}]
     ran = lci("search", "--batch", "-", "-m", "multiview", *root, stdin="\n".join(map(json.dumps, lines)))
     first, second, third = map(json.loads, ran.out.splitlines())
-    assert first["shadow"]["ranking"] == "v1" and "shadow" not in second
+    assert first["shadow"]["ranking"] == "live" and "shadow" not in second
     assert "--shadow must be a text" in third["error"]["message"]
 
 
 def test_it_is_for_multiview_and_for_known_rankings(lci, session):
     root = ("--root", str(session.root))
-    wrong = lci("search", "evict", "--shadow", "v1", *root)
+    wrong = lci("search", "evict", "--shadow", "live", *root)
     assert wrong.code == 2 and "--mode multiview" in wrong.err
     unknown = lci("search", "evict", "-m", "multiview", "--shadow", "nothing_like_it", *root)
-    assert unknown.code == 2 and "live" in unknown.err and "v1" in unknown.err
+    assert unknown.code == 2 and "live" in unknown.err

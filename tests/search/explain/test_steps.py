@@ -14,11 +14,11 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py import app
 from lci_py.render.json import answer as render
+from lci_py.search.engine import Engine
 from lci_py.search.modes import single
 from lci_py.search.query.plan import Plan
 from lci_py.search.ranking.fusion import GRAPH, SIGNAL_VIEW, Candidates, Ranked
 from lci_py.search.ranking.same_file import POOL
-from lci_py.search.snapshot import Session
 from lci_py.types.search import MODES, Answer, Filters, SearchRequest
 from tests.search.modes.test_ranked_golden import QUERIES
 
@@ -108,13 +108,13 @@ def check(answer: Answer) -> None:
     st.sampled_from(MODES),
     st.sampled_from([Filters(), Filters(lang=("python", "go")), Filters(kind=("method", "block"))]),
 )
-def test_every_waterfall_of_a_real_query_adds_up(session: Session, query: str, mode: Any, filters: Filters) -> None:
+def test_every_waterfall_of_a_real_query_adds_up(session: Engine, query: str, mode: Any, filters: Filters) -> None:
     check(session.search(SearchRequest(query, mode, 60, filters, snippet=0, explain=True)))
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("query", [*QUERIES.values(), '"=>"', "lang:python kind:method"])
-def test_the_recorded_queries_add_up_to_the_last_result(session: Session, mode: Any, query: str) -> None:
+def test_the_recorded_queries_add_up_to_the_last_result(session: Engine, mode: Any, query: str) -> None:
     check(session.search(SearchRequest(query, mode, 2000, snippet=0, explain=True)))
 
 
@@ -125,7 +125,7 @@ def test_a_definition_of_several_chunks_is_explained_by_its_best(tmp_path: Path,
     (tmp_path / "a.py").write_text("\n".join(["def long(entry):", *lines, "", "", "def upload(queue): pass", ""]))
     app.build_index(str(tmp_path), jobs=1)
     with app.open_session(str(tmp_path)) as opened:
-        counts = opened.numbering.total
+        counts = opened.snapshot.numbering.total
         assert counts("chunks") > counts("units")
         for query in ("retry the failed upload", "store an entry"):
             answer = opened.search(SearchRequest(query, mode, explain=True))
@@ -133,8 +133,8 @@ def test_a_definition_of_several_chunks_is_explained_by_its_best(tmp_path: Path,
             check(answer)
 
 
-def test_results_behind_the_head_add_up(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("spread", "single", "support", "lexical"):
+def test_results_behind_the_head_add_up(session: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("ranking.same_file", "modes.single", "ranking.bm25_evidence"):
         monkeypatch.setattr(f"lci_py.search.{module}.POOL", 5)
     assert single.POOL == 5 != POOL
     for mode in ("dense", "bm25"):
@@ -144,7 +144,7 @@ def test_results_behind_the_head_add_up(session: Session, monkeypatch: pytest.Mo
         assert all(("behind" in found) == (place >= 5) for place, found in enumerate(names))
 
 
-def test_neighbours_are_explained_as_far_as_there_is_a_score(session: Session) -> None:
+def test_neighbours_are_explained_as_far_as_there_is_a_score(session: Engine) -> None:
     request = SearchRequest("add an item", "multiview", 3, snippet=0, expand=1, explain=True)
     answer = session.search(request)
     assert any(result.via and not result.mode_score for result in answer.results)
@@ -152,7 +152,7 @@ def test_neighbours_are_explained_as_far_as_there_is_a_score(session: Session) -
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_explaining_changes_nothing_else(session: Session, mode: Any) -> None:
+def test_explaining_changes_nothing_else(session: Engine, mode: Any) -> None:
     plain = SearchRequest("parse_line of an order", mode, 9)
     asked = SearchRequest("parse_line of an order", mode, 9, explain=True, explain_file="README.md", trace=True)
     bare, full = (render.envelope(session.search(request)) for request in (plain, asked))
@@ -163,7 +163,7 @@ def test_explaining_changes_nothing_else(session: Session, mode: Any) -> None:
     assert full == bare
 
 
-def test_a_single_mode_says_what_it_ranks_by(session: Session) -> None:
+def test_a_single_mode_says_what_it_ranks_by(session: Engine) -> None:
     plan = session.search(
         SearchRequest('order "total price"', "bm25", filters=Filters(lang=("go",)), explain=True)
     ).plan
@@ -189,7 +189,7 @@ STAGES = {
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_every_stage_is_counted(session: Session, mode: Any) -> None:
+def test_every_stage_is_counted(session: Engine, mode: Any) -> None:
     query = "*" if mode == "symbolic" else 'record "def get"'
     request = SearchRequest(query, mode, 4, Filters(lang=("python",)), trace=True)
     answer = session.search(request)
@@ -197,7 +197,7 @@ def test_every_stage_is_counted(session: Session, mode: Any) -> None:
     assert trace is not None
     assert [name for name in trace if name != "open"] == STAGES[mode]
     assert all(stage["ms"] >= 0 for stage in trace.values())
-    everything = session.numbering.total("symbols" if mode == "symbolic" else "units")
+    everything = session.snapshot.numbering.total("symbols" if mode == "symbolic" else "units")
     assert trace["filter"]["candidates_in"] == everything > trace["filter"]["candidates"]
     if mode != "symbolic":
         first = "phrases" if mode in ("bm25", "multiview") else mode
@@ -222,6 +222,6 @@ def test_the_opening_is_reported_once(repo: Path) -> None:
     assert first["total"]["ms"] >= first["open"]["ms"]
 
 
-def test_an_explained_answer_is_json(session: Session) -> None:
+def test_an_explained_answer_is_json(session: Engine) -> None:
     answer = session.search(SearchRequest("item", "multiview", explain=True, trace=True, explain_file="README.md"))
     assert json.loads(render.dumps(render.envelope(answer)))["explain_file"]["file"] == "README.md"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import UsageError
+from lci_py.search.engine import Engine
 from lci_py.search.modes import single
-from lci_py.search.ranking import bm25_evidence, same_file, support
-from lci_py.search.snapshot import Session
+from lci_py.search.ranking import bm25_evidence, same_file
 from lci_py.types.search import Filters, Result, SearchRequest
 
 EVERYTHING = 100_000
@@ -57,17 +57,16 @@ def passes(result: Result, filters: Filters) -> bool:
     mode=st.sampled_from(["dense", "bm25"]), query=st.sampled_from(QUERIES), filters=FILTERS, limit=st.integers(1, 30)
 )
 def test_a_single_mode_ranks_the_filtered_corpus(
-    session: Session, mode: str, query: str, filters: Filters, limit: int
+    session: Engine, mode: str, query: str, filters: Filters, limit: int
 ) -> None:
     # What a file's other results do to a score depends on the filter, and so does how far down results are looked at.
     with (
         patch.object(single, "POOL", EVERYTHING),
         patch.object(same_file, "POOL", EVERYTHING),
-        patch.object(support, "POOL", EVERYTHING),
         patch.object(bm25_evidence, "POOL", EVERYTHING),
         patch.object(same_file, "SAME_FILE", 1.0),
         patch.object(bm25_evidence, "SAME_FILE", 1.0),
-        patch.object(support, "FILE", 0.0),
+        patch.object(same_file, "FILE", 0.0),
         patch.object(bm25_evidence, "FILE", 0.0),
     ):
         whole = session.search(SearchRequest(query, mode, EVERYTHING, snippet=0)).results
@@ -81,7 +80,7 @@ def test_a_single_mode_ranks_the_filtered_corpus(
 @settings(max_examples=60, deadline=None)
 @given(query=st.sampled_from(QUERIES), filters=FILTERS, limit=st.integers(1, 30))
 def test_multiview_returns_only_what_passes_and_all_that_its_views_find(
-    session: Session, query: str, filters: Filters, limit: int
+    session: Engine, query: str, filters: Filters, limit: int
 ) -> None:
     got = session.search(SearchRequest(query, "multiview", EVERYTHING, filters, snippet=0)).results
     assert all(passes(r, filters) for r in got)
@@ -93,7 +92,7 @@ def test_multiview_returns_only_what_passes_and_all_that_its_views_find(
 
 @settings(max_examples=60, deadline=None)
 @given(filters=FILTERS)
-def test_symbolic_returns_every_symbol_that_passes(session: Session, filters: Filters) -> None:
+def test_symbolic_returns_every_symbol_that_passes(session: Engine, filters: Filters) -> None:
     whole = session.search(SearchRequest("*", "symbolic", EVERYTHING, snippet=0)).results
     got = session.search(SearchRequest("*", "symbolic", EVERYTHING, filters, snippet=0)).results
     # `*` and a --name glob are alternatives within one field, so the glob adds nothing to `*`.
@@ -101,13 +100,13 @@ def test_symbolic_returns_every_symbol_that_passes(session: Session, filters: Fi
     assert got == tuple(r for r in whole if passes(r, wanted))
 
 
-def test_a_symbolic_query_is_what_sql_says(session: Session) -> None:
+def test_a_symbolic_query_is_what_sql_says(session: Engine) -> None:
     got = session.search(SearchRequest("kind:struct name:*e* lang:go", "symbolic", EVERYTHING, snippet=0))
     sql = (
         "SELECT f.path, s.line, s.name FROM symbols s JOIN files f ON f.id = s.file "
         "WHERE s.kind = 'struct' AND s.name GLOB '*e*' AND f.language = 'go' ORDER BY f.path, s.line"
     )
-    (shard,) = session.shards("symbols")
+    (shard,) = session.snapshot.shards("symbols")
     with closing(sqlite3.connect(shard)) as database:
         rows = database.execute(sql).fetchall()
     assert rows, "the corpus has such structs"
@@ -117,7 +116,7 @@ def test_a_symbolic_query_is_what_sql_says(session: Session) -> None:
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_limit_cuts_and_does_not_rank(session: Session, mode: str, query: str) -> None:
+def test_the_limit_cuts_and_does_not_rank(session: Engine, mode: str, query: str) -> None:
     long = session.search(SearchRequest(query, mode, 50)).results
     for limit in (1, 5, 20):
         short = session.search(SearchRequest(query, mode, limit))
@@ -127,12 +126,12 @@ def test_the_limit_cuts_and_does_not_rank(session: Session, mode: str, query: st
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
 @pytest.mark.parametrize("names", [("[",), ("a[b",), ("*" * 60_000,), tuple(f"n{i}" for i in range(5000))])
-def test_names_that_sqlite_would_choke_on_are_usage_errors(session: Session, mode: str, names: tuple[str, ...]) -> None:
+def test_names_that_sqlite_would_choke_on_are_usage_errors(session: Engine, mode: str, names: tuple[str, ...]) -> None:
     with pytest.raises(UsageError):
         session.search(SearchRequest("Shape", mode, filters=Filters(name=names)))
 
 
-def test_a_set_in_a_name_is_negated_as_in_a_shell(session: Session) -> None:
+def test_a_set_in_a_name_is_negated_as_in_a_shell(session: Engine) -> None:
     def names(glob: str) -> set[str | None]:
         found = session.search(SearchRequest("", "symbolic", EVERYTHING, Filters(name=(glob,)), snippet=0)).results
         return {result.symbol for result in found}
@@ -142,12 +141,12 @@ def test_a_set_in_a_name_is_negated_as_in_a_shell(session: Session) -> None:
 
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
-def test_a_limit_has_no_upper_end(session: Session, mode: str) -> None:
+def test_a_limit_has_no_upper_end(session: Engine, mode: str) -> None:
     query = SearchRequest("name:S*" if mode == "symbolic" else "Shape", mode, 10**30)
     assert session.search(query).results
 
 
-def test_a_pasted_file_is_a_query(session: Session) -> None:
+def test_a_pasted_file_is_a_query(session: Engine) -> None:
     text = " ".join(f"word{i}x" for i in range(40_000)) + " Shape"
     for mode in ("dense", "bm25", "multiview"):
         answer = session.search(SearchRequest(text, mode))
@@ -156,14 +155,14 @@ def test_a_pasted_file_is_a_query(session: Session) -> None:
         session.search(SearchRequest(text, "symbolic"))
 
 
-def test_a_field_of_a_multiview_query_can_be_quoted(session: Session) -> None:
+def test_a_field_of_a_multiview_query_can_be_quoted(session: Engine) -> None:
     plain = session.search(SearchRequest("path:*.go store", "multiview"))
     quoted = session.search(SearchRequest('path:"*.go" store', "multiview"))
     assert quoted.results == plain.results != ()
 
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
-def test_the_order_is_total(session: Session, mode: str) -> None:
+def test_the_order_is_total(session: Engine, mode: str) -> None:
     for query in QUERIES:
         results = session.search(SearchRequest(query, mode, EVERYTHING, snippet=0)).results
         keys = [(-r.mode_score, r.file, r.line) for r in results]

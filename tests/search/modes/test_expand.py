@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
+from lci_py.search.engine import Engine
 from lci_py.search.modes import expand
-from lci_py.search.snapshot import Session
 from lci_py.types.search import Answer, Filters, SearchRequest
 from tests.support.graph_repo import build
 
@@ -24,17 +24,17 @@ SOURCES = {
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with app.open_session(str(build(tmp_path_factory.mktemp("expand"), SOURCES))) as opened:
         yield opened
 
 
-def search(session: Session, hops: int, limit: int = 1, **filters: tuple[str, ...]) -> Answer:
+def search(session: Engine, hops: int, limit: int = 1, **filters: tuple[str, ...]) -> Answer:
     request = SearchRequest("zebra_stripe", "multiview", limit, Filters(**filters), snippet=1, expand=hops)
     return session.search(request)
 
 
-def test_each_neighbour_leads_back_to_a_result(session: Session) -> None:
+def test_each_neighbour_leads_back_to_a_result(session: Engine) -> None:
     answer = search(session, 2)
     plain = search(session, 0)
     assert answer.results[:1] == plain.results and plain.expansion is None
@@ -53,7 +53,7 @@ def test_each_neighbour_leads_back_to_a_result(session: Session) -> None:
     assert by_name["use/user00.py"][0] == (hit.id, "imports")
 
 
-def test_what_many_call_does_not_flood_the_answer(session: Session) -> None:
+def test_what_many_call_does_not_flood_the_answer(session: Engine) -> None:
     one = search(session, 1)
     callers = [result for result in one.results if ("calls" in {relation for _, relation in result.via or ()})]
     assert len(callers) == 5
@@ -71,7 +71,7 @@ def test_what_many_call_does_not_flood_the_answer(session: Session) -> None:
     assert many.expansion["left_out"] == sum(hop["left_out"] for hop in many.expansion["hops"])
 
 
-def test_neighbours_pass_the_filters(session: Session) -> None:
+def test_neighbours_pass_the_filters(session: Engine) -> None:
     assert {r.file for r in search(session, 2, path=("core/",)).results} == {"core/zebra.py"}
     functions = search(session, 1, kind=("function",))
     assert len(functions.results) > 1 and {r.kind for r in functions.results} == {"function"}
@@ -79,7 +79,7 @@ def test_neighbours_pass_the_filters(session: Session) -> None:
     assert [r.symbol for r in named.results] == ["zebra_stripe", "paint"]
 
 
-def test_the_same_twice_and_in_a_context_with_qualified_names(session: Session, tmp_path: Path) -> None:
+def test_the_same_twice_and_in_a_context_with_qualified_names(session: Engine, tmp_path: Path) -> None:
     assert search(session, 3) == search(session, 3)
     source = "class Zebra:\n    def __init__(self):\n        self.n = 1\n\n\ndef make_it():\n    return Zebra()\n"
     with app.open_session(str(build(tmp_path, {"m.py": source}))) as other:

@@ -11,14 +11,14 @@ import pytest
 from lci_py import app
 from lci_py.errors import DamagedIndexError
 from lci_py.render.text.results import render
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
 from lci_py.types.search import Answer, Filters, SearchRequest
 
 CPP = Filters(lang=("cpp",))
 
 
-def ask(session: Session, query: str, **options: Any) -> Answer:
+def ask(session: Engine, query: str, **options: Any) -> Answer:
     return session.search(SearchRequest(query, options.pop("mode", "multiview"), 50, snippet=200, **options))
 
 
@@ -31,7 +31,7 @@ def failing(*_: Any) -> Any:
     raise DamagedIndexError("a test")
 
 
-def test_a_query_that_finds_something_is_not_relaxed(session: Session) -> None:
+def test_a_query_that_finds_something_is_not_relaxed(session: Engine) -> None:
     plain = ask(session, "area of a circle")
     assert climbed(plain) == ("hybrid", ())
     assert plain.plan["ladder"] == ("hybrid", "relaxed_lexical", "dense_only", "degraded")
@@ -40,7 +40,7 @@ def test_a_query_that_finds_something_is_not_relaxed(session: Session) -> None:
     assert narrowed.plan["ladder"] == ("strict_filter", "relaxed_lexical", "dense_only", "degraded")
 
 
-def test_a_phrase_that_stands_nowhere_need_not_stand_together(session: Session) -> None:
+def test_a_phrase_that_stands_nowhere_need_not_stand_together(session: Engine) -> None:
     answer = ask(session, '"circle of an area"')
     rung, (said,) = climbed(answer)
     assert (rung, answer.plan["intent"]) == ("relaxed_lexical", "ambiguous_multiquery")  # its words are a question now
@@ -51,14 +51,14 @@ def test_a_phrase_that_stands_nowhere_need_not_stand_together(session: Session) 
     assert f"relaxed: {said}\n" in out.getvalue()
 
 
-def test_only_the_phrases_that_stand_nowhere_give_way(session: Session) -> None:
+def test_only_the_phrases_that_stand_nowhere_give_way(session: Engine) -> None:
     kept = ask(session, '"Inventory" "no such phrase"')
     assert climbed(kept)[0] == "relaxed_lexical"
     assert [said.split(" stands ")[0] for said in climbed(kept)[1]] == ['"no such phrase"']
     assert {r.id for r in kept.results} == {r.id for r in ask(session, '"Inventory"').results}
 
 
-def test_of_phrases_that_stand_apart_one_is_enough(session: Session) -> None:
+def test_of_phrases_that_stand_apart_one_is_enough(session: Engine) -> None:
     first, second = "def fetch", "class Service"
     apart = ask(session, f'"{first}" "{second}"')
     rung, (said,) = climbed(apart)
@@ -68,7 +68,7 @@ def test_of_phrases_that_stand_apart_one_is_enough(session: Session) -> None:
     assert {r.id for r in apart.results} == {r.id for answer in alone for r in answer.results}
 
 
-def test_a_filter_never_gives_way(session: Session) -> None:
+def test_a_filter_never_gives_way(session: Engine) -> None:
     answer = ask(session, '"circle of an area"', filters=CPP)
     assert climbed(answer)[0] == "relaxed_lexical"
     assert "stands nowhere in what passes the filters" in climbed(answer)[1][0]
@@ -77,7 +77,7 @@ def test_a_filter_never_gives_way(session: Session) -> None:
     assert (nothing.results, climbed(nothing)) == ((), (None, ()))
 
 
-def test_a_word_that_nothing_has_becomes_the_name_that_it_nearly_is(session: Session) -> None:
+def test_a_word_that_nothing_has_becomes_the_name_that_it_nearly_is(session: Engine) -> None:
     answer = ask(session, "Inventroy")
     assert climbed(answer) == (
         "relaxed_lexical",
@@ -86,31 +86,31 @@ def test_a_word_that_nothing_has_becomes_the_name_that_it_nearly_is(session: Ses
     assert answer.results == ask(session, "Inventory").results
 
 
-def test_a_word_that_only_the_filters_keep_out_is_not_replaced(session: Session) -> None:
+def test_a_word_that_only_the_filters_keep_out_is_not_replaced(session: Engine) -> None:
     answer = ask(session, "Inventory path:lua/**")
     assert climbed(answer)[0] == "dense_only"
     assert climbed(answer)[1] == ("no word of the query is in what passes the filters: ranked by meaning alone",)
 
 
-def test_words_that_nothing_has_leave_the_meaning_alone(session: Session) -> None:
+def test_words_that_nothing_has_leave_the_meaning_alone(session: Engine) -> None:
     answer = ask(session, "zqxv wvutq")
     assert climbed(answer) == ("dense_only", ("no word of the query is in the index: ranked by meaning alone",))
     assert {result.mode_source for result in answer.results} == {"dense"}
 
 
-def test_strict_takes_the_text_as_it_is(session: Session) -> None:
+def test_strict_takes_the_text_as_it_is(session: Engine) -> None:
     phrase = ask(session, '"circle of an area"', strict=True)
     assert (phrase.results, climbed(phrase)) == ((), (None, ()))
     assert phrase.plan["ladder"] == ("hybrid", "dense_only", "degraded")
     assert climbed(ask(session, "Inventroy", strict=True))[0] == "dense_only"
 
 
-def test_a_single_mode_relaxes_nothing(session: Session) -> None:
+def test_a_single_mode_relaxes_nothing(session: Engine) -> None:
     answer = ask(session, '"circle of an area"', mode="bm25")
     assert (answer.results, answer.plan) == ((), None)
 
 
-def test_a_failed_view_that_could_have_answered_is_named(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_view_that_could_have_answered_is_named(session: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DenseRetriever, "search", failing)
     nothing = ask(session, "zqxv wvutq")
     assert (nothing.results, climbed(nothing)) == ((), ("degraded", ()))
@@ -119,7 +119,7 @@ def test_a_failed_view_that_could_have_answered_is_named(session: Session, monke
 
 
 def test_meaning_alone_is_not_put_down_to_the_words_if_they_were_not_looked_up(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+    session: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LexicalRetriever, "search", failing)
     monkeypatch.setattr(SymbolicRetriever, "search", failing)

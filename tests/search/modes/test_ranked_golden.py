@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lci_py.render.text.results import render
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.types.search import SearchRequest
 from tests.conftest import PROJECT
 
@@ -25,7 +25,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "multiview"])
 @pytest.mark.parametrize("name", QUERIES)
-def test_golden_ranking(session: Session, name: str, mode: str) -> None:
+def test_golden_ranking(session: Engine, name: str, mode: str) -> None:
     answer = session.search(SearchRequest(QUERIES[name], mode, 8, snippet=2, conflicts=True))
     out = io.StringIO()
     render(answer, file=out, color=False, width=None, snippet_lines=2, explain=False)
@@ -37,7 +37,7 @@ def test_golden_ranking(session: Session, name: str, mode: str) -> None:
     assert out.getvalue() == path.read_text("utf-8")
 
 
-def test_golden_symbolic(session: Session) -> None:
+def test_golden_symbolic(session: Engine) -> None:
     answer = session.search(SearchRequest("kind:interface name:*", "symbolic", 50, snippet=0))
     out = io.StringIO()
     render(answer, file=out, color=False, width=None, snippet_lines=0)

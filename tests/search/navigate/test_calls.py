@@ -10,19 +10,19 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import AmbiguousNameError, UsageError
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
 from lci_py.types.search import Filters
 from tests.support.graph_repo import build
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with app.open_session(str(build(tmp_path_factory.mktemp("graph")))) as opened:
         yield opened
 
 
-def ask(session: Session, command: str, name: str, **options: Any) -> GraphAnswer:
+def ask(session: Engine, command: str, name: str, **options: Any) -> GraphAnswer:
     return session.navigate(command, GraphRequest(name, **options))
 
 
@@ -37,12 +37,12 @@ def near(answer: GraphAnswer) -> dict[str, tuple[int, ...]]:
     "name",
     ["shop/store.py::clean", "store.py::clean", "shop/store.py::Store.save", "Store.save", "save", "Store::save"],
 )
-def test_one_definition_is_named_by(session: Session, name: str) -> None:
+def test_one_definition_is_named_by(session: Engine, name: str) -> None:
     (target,) = ask(session, "callers", name).targets
     assert target.file == "shop/store.py" and target.symbol == name.rpartition(":")[2].rpartition(".")[2]
 
 
-def test_several_definitions_need_a_choice_that_can_be_pasted_back(session: Session) -> None:
+def test_several_definitions_need_a_choice_that_can_be_pasted_back(session: Engine) -> None:
     with pytest.raises(AmbiguousNameError) as caught:
         ask(session, "callers", "clean")
     names = [candidate["name"] for candidate in caught.value.details["candidates"]]
@@ -61,7 +61,7 @@ def test_several_definitions_need_a_choice_that_can_be_pasted_back(session: Sess
         ("shop/fast.py::turn", {"shop/fast.py:1", "shop/fast.pyi:1"}),
     ],
 )
-def test_what_is_one_thing_needs_no_choice(session: Session, name: str, places: set[str]) -> None:
+def test_what_is_one_thing_needs_no_choice(session: Engine, name: str, places: set[str]) -> None:
     answer = ask(session, "callers", name)
     assert {f"{target.file}:{target.line}" for target in answer.targets} == places
 
@@ -94,7 +94,7 @@ def test_a_whole_path_is_no_end_of_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "near"), [("claen", "clean"), ("Clean", "clean"), ("Shop.save", "Store.save"), ("zzzzz", None)]
 )
-def test_a_name_that_nothing_has_may_be_a_typing_error(session: Session, name: str, near: str | None) -> None:
+def test_a_name_that_nothing_has_may_be_a_typing_error(session: Engine, name: str, near: str | None) -> None:
     for command in ("callers", "callees", "tree", "refs"):
         answer = ask(session, command, name)
         assert not answer.targets and not answer.shown and not answer.total
@@ -105,7 +105,7 @@ def test_a_name_that_nothing_has_may_be_a_typing_error(session: Session, name: s
 # --- one hop ------------------------------------------------------------------------------------------------------
 
 
-def test_callers_with_the_lines_of_their_calls(session: Session) -> None:
+def test_callers_with_the_lines_of_their_calls(session: Engine) -> None:
     answer = ask(session, "callers", "Store.check")
     assert near(answer) == {"Store.save": (16, 17)}
     (item,) = answer.neighbours
@@ -114,17 +114,17 @@ def test_callers_with_the_lines_of_their_calls(session: Session) -> None:
     assert 0 < item.confidence <= 1
 
 
-def test_callers_of_a_type_make_its_objects_also_with_a_bases_constructor(session: Session) -> None:
+def test_callers_of_a_type_make_its_objects_also_with_a_bases_constructor(session: Engine) -> None:
     assert near(ask(session, "callers", "Base")) == {"make": (11,)}
     assert near(ask(session, "callers", "Store")) == {"make": (11,)}
 
 
-def test_a_file_calls_what_it_runs_outside_definitions(session: Session) -> None:
+def test_a_file_calls_what_it_runs_outside_definitions(session: Engine) -> None:
     (item,) = ask(session, "callers", "main").neighbours
     assert (item.place.kind, item.place.id, item.sites) == ("file", "file:shop/app.py", (22,))
 
 
-def test_callees_are_followed_by_what_is_external_or_unknown(session: Session) -> None:
+def test_callees_are_followed_by_what_is_external_or_unknown(session: Engine) -> None:
     answer = ask(session, "callees", "Store.save")
     assert near(answer) == {"Store.check": (16, 17)}
     assert [(item.name, item.sites, item.imported) for item in answer.external] == [
@@ -145,22 +145,26 @@ def test_a_call_by_another_name_is_not_external(tmp_path: Path) -> None:
     assert [(item.name, item.sites) for item in answer.external] == [("print", (5, 6)), ("len", (8,))]
 
 
-def test_every_call_of_a_definition_is_a_callee_or_external(session: Session) -> None:
+def test_every_call_of_a_definition_is_a_callee_or_external(session: Engine) -> None:
     from lci_py.index.shards.symbol_queries import calls_in
 
-    rows = session.symbols.symbol_rows(range(session.graph.n_symbols))
+    rows = session.snapshot.symbols.symbol_rows(range(session.snapshot.graph.n_symbols))
     for number, row in rows.items():
         if row["language"] != "python" or row["kind"] not in ("function", "method"):
             continue
-        first = int(session.graph.first_symbol[row["file_number"]])
-        lines = {call.line for call in calls_in(session.symbols, row["file_number"]) if call.caller == number - first}
+        first = int(session.snapshot.graph.first_symbol[row["file_number"]])
+        lines = {
+            call.line
+            for call in calls_in(session.snapshot.symbols, row["file_number"])
+            if call.caller == number - first
+        }
         if row["symbol"] == "size":
             continue  # two of one name, which are taken together
         answer = ask(session, "callees", f"{row['file']}::{row['qualified_name']}")
         assert {line for item in (*answer.neighbours, *answer.external) for line in item.sites} == lines
 
 
-def test_filters_and_limit(session: Session) -> None:
+def test_filters_and_limit(session: Engine) -> None:
     whole = ask(session, "callers", "clean", every=True)
     only = ask(session, "callers", "clean", every=True, filters=Filters(exclude=("other/",)))
     assert set(near(only)) == {name for name in near(whole) if name != "use"}
@@ -207,7 +211,7 @@ def drawn(branch: Branch, depth: int = 0) -> list[str]:
     return lines
 
 
-def test_a_tree_shows_each_subtree_once_and_marks_cycles(session: Session) -> None:
+def test_a_tree_shows_each_subtree_once_and_marks_cycles(session: Engine) -> None:
     answer = ask(session, "tree", "main", depth=4)
     assert drawn(answer.branches[0]) == [
         "main",
@@ -236,21 +240,21 @@ def test_of_two_on_one_level_the_first_shows_what_is_below(tmp_path: Path) -> No
     assert drawn(root) == ["a", "  b", "    d", "      e", "  c", "    d repeated"]
 
 
-def test_the_last_level_says_how_much_is_below(session: Session) -> None:
+def test_the_last_level_says_how_much_is_below(session: Engine) -> None:
     assert drawn(ask(session, "tree", "main", depth=1).branches[0]) == ["main", "  make +1", "  clean", "  ping +1"]
 
 
-def test_a_tree_of_callers(session: Session) -> None:
+def test_a_tree_of_callers(session: Engine) -> None:
     answer = ask(session, "tree", "pong", direction="callers", depth=5)
     assert drawn(answer.branches[0]) == ["pong", "  ping", "    main", "      shop/app.py", "    pong cycle"]
 
 
 @pytest.mark.parametrize("depth", [0, -1, 101])
-def test_a_depth_out_of_range_is_refused(session: Session, depth: int) -> None:
+def test_a_depth_out_of_range_is_refused(session: Engine, depth: int) -> None:
     with pytest.raises(UsageError):
         ask(session, "tree", "main", depth=depth)
 
 
-def test_a_tree_of_filtered_callers(session: Session) -> None:
+def test_a_tree_of_filtered_callers(session: Engine) -> None:
     answer = ask(session, "tree", "clean", every=True, direction="callers", filters=Filters(path=("other/",)))
     assert [line for branch in answer.branches for line in drawn(branch)] == ["clean", "  use", "clean"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.search.snapshot import Session
+from lci_py.search.engine import Engine
 from lci_py.source.extract.occurrences import finder, occurrences
 from lci_py.types.graph import GraphRequest
 from lci_py.types.search import Filters
@@ -16,12 +16,12 @@ from tests.support.graph_repo import build
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with app.open_session(str(build(tmp_path_factory.mktemp("refs")))) as opened:
         yield opened
 
 
-def test_references_with_role_and_what_is_around(session: Session) -> None:
+def test_references_with_role_and_what_is_around(session: Engine) -> None:
     answer = session.navigate("refs", GraphRequest("clean"))
     assert [
         (f"{r.file}:{r.line}:{r.column}", r.role, r.enclosing.qualified_name if r.enclosing else None)
@@ -42,7 +42,7 @@ def test_references_with_role_and_what_is_around(session: Session) -> None:
     assert answer.total == 9
 
 
-def test_a_qualified_name_leaves_out_what_is_known_to_be_another(session: Session) -> None:
+def test_a_qualified_name_leaves_out_what_is_known_to_be_another(session: Engine) -> None:
     answer = session.navigate("refs", GraphRequest("other/tools.py::clean"))
     assert [f"{r.file}:{r.line}" for r in answer.references] == [
         "other/tools.py:1",
@@ -52,7 +52,7 @@ def test_a_qualified_name_leaves_out_what_is_known_to_be_another(session: Sessio
     assert dict(answer.left_out)["elsewhere"] == 6
 
 
-def test_roles_filters_and_limit(session: Session) -> None:
+def test_roles_filters_and_limit(session: Engine) -> None:
     def found(**options: object) -> list[str]:
         answer = session.navigate("refs", GraphRequest("clean", **options))  # type: ignore[arg-type]
         return [f"{r.file}:{r.line}" for r in answer.references]
@@ -64,7 +64,7 @@ def test_roles_filters_and_limit(session: Session) -> None:
     assert session.navigate("refs", GraphRequest("clean", limit=2)).total == 9
 
 
-def test_a_name_that_the_repository_does_not_define_has_references(session: Session) -> None:
+def test_a_name_that_the_repository_does_not_define_has_references(session: Engine) -> None:
     answer = session.navigate("refs", GraphRequest("dumps"))
     assert [(r.file, r.line, r.role) for r in answer.references] == [("shop/store.py", 14, "call")]
     assert not answer.did_you_mean
@@ -152,7 +152,7 @@ def test_columns_count_characters() -> None:
     assert (found.line, found.column, found.role) == (1, 12, "call")
 
 
-def test_a_name_is_whole(session: Session) -> None:
+def test_a_name_is_whole(session: Engine) -> None:
     source = b"run; runs; rerun; run_; _run; run1; x.run; \xc3\xa9run\n"
     found = occurrences(source, "python", finder("run"))
     assert [item.column for item in found] == [1, 39]

@@ -11,11 +11,12 @@ import pytest
 
 from lci_py import app
 from lci_py.search.degraded import Extras
+from lci_py.search.engine import Engine
+from lci_py.search.modes import multiview
 from lci_py.search.query import rewrites
 from lci_py.search.query.plan import intent, plan
-from lci_py.search.query.rewrites import MOST, NO_WORDING, look_up, rewritten
-from lci_py.search.query.text import read_text
-from lci_py.search.snapshot import Session
+from lci_py.search.query.rewrites import MOST, NO_WORDING, Wording, look_up, rewritten
+from lci_py.search.query.text import TextQuery, read_text
 from lci_py.types.search import Filters, SearchRequest
 from tests.support.graph_repo import build
 
@@ -32,16 +33,21 @@ SOURCES = {
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with app.open_session(str(build(tmp_path_factory.mktemp("rewrites"), SOURCES))) as opened:
         yield opened
 
 
-def texts(session: Session, query: str) -> list[str]:
-    return [rewrite.text for rewrite in look_up(session, read_text(query), Extras()).rewrites]
+def found_for(session: Engine, query: TextQuery) -> Wording:
+    snapshot = session.snapshot
+    return look_up(query, lambda: snapshot.lexical, lambda: snapshot.abbreviations, Extras())
 
 
-def ask(session: Session, query: str, **changes):
+def texts(session: Engine, query: str) -> list[str]:
+    return [rewrite.text for rewrite in found_for(session, read_text(query)).rewrites]
+
+
+def ask(session: Engine, query: str, **changes):
     return session.search(replace(SearchRequest(query, "multiview", snippet=0), **changes))
 
 
@@ -86,7 +92,7 @@ def test_there_are_at_most_three_of_the_rarest_words(session):
 
 def test_the_querys_own_terms_stay_and_count_more(session):
     query = read_text("resolver config encoding")
-    found = look_up(session, query, Extras()).rewrites
+    found = found_for(session, query).rewrites
     changed = rewritten(query, found)
     own = dict(query.terms)
     assert dict(changed.terms).items() >= own.items()
@@ -110,22 +116,24 @@ def test_a_search_finds_by_them_and_says_so(session):
 
 
 def test_without_the_shard_there_are_none(session, monkeypatch):
-    monkeypatch.setitem(session.__dict__, "related", None)
+    monkeypatch.setitem(session.snapshot.__dict__, "abbreviations", None)
     assert texts(session, "cfg") == []
 
     def missing(*_: object) -> None:
         raise rewrites.IndexError_("gone")
 
     monkeypatch.setattr(rewrites, "wording", missing)
-    assert look_up(session, read_text("negotiation"), Extras()) == NO_WORDING
+    assert found_for(session, read_text("negotiation")) == NO_WORDING
 
 
 def test_a_late_shard_is_only_waited_for_if_there_is_time(session, monkeypatch):
-    with session.turns["bm25"]:
-        assert look_up(session, read_text("negotiation"), Extras(), wait=False) == NO_WORDING
-    assert look_up(session, read_text("negotiation"), Extras(), wait=False) != NO_WORDING  # it is free
+    query = read_text("negotiation")
+    hurried = multiview._Run(session.snapshot, SearchRequest("", "multiview", budget_ms=1_000), Filters(), 0.0)
+    with session.snapshot.view_locks["bm25"]:
+        assert hurried._wording(query) == NO_WORDING
+    assert hurried._wording(query) != NO_WORDING  # it is free
 
-    class Turn:
+    class Lock:
         asked: ClassVar[list[bool]] = []
 
         def acquire(self, *, blocking: bool) -> bool:
@@ -135,9 +143,9 @@ def test_a_late_shard_is_only_waited_for_if_there_is_time(session, monkeypatch):
         def release(self) -> None:
             self.asked.append(False)
 
-    monkeypatch.setitem(session.turns, "bm25", Turn())
-    look_up(session, read_text("negotiation"), Extras())
-    assert Turn.asked == [True, False]
+    monkeypatch.setitem(session.snapshot.view_locks, "bm25", Lock())
+    multiview._Run(session.snapshot, SearchRequest("", "multiview"), Filters(), 0.0)._wording(query)
+    assert Lock.asked == [True, False]
 
 
 # --- intents ------------------------------------------------------------------------------------------------------
@@ -185,6 +193,6 @@ def test_rewrites_do_not_depend_on_the_segments(tmp_path: Path) -> None:
     (grown / "app/gone.py").unlink()
     whole = build(tmp_path / "whole", {".lci.toml": "", **SOURCES})
     with app.open_session(str(build(grown, SOURCES))) as one, app.open_session(str(whole)) as other:
-        assert len(one.manifest.segments) > 1 == len(other.manifest.segments)
+        assert len(one.snapshot.manifest.segments) > 1 == len(other.snapshot.manifest.segments)
         for query in ("negotiation of config", "parse config", "name resolution"):
-            assert look_up(one, read_text(query), Extras()) == look_up(other, read_text(query), Extras())
+            assert found_for(one, read_text(query)) == found_for(other, read_text(query))

@@ -11,9 +11,9 @@ from hypothesis import given, strategies as st
 
 from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError, UsageError
+from lci_py.search.engine import Engine
 from lci_py.search.ranking import near
 from lci_py.search.ranking.near import Near, place_of, tree_closeness
-from lci_py.search.snapshot import Session
 from lci_py.types.search import Answer, SearchRequest
 from tests.support.graph_repo import build
 
@@ -51,25 +51,27 @@ SOURCES = {
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with app.open_session(str(build(tmp_path_factory.mktemp("near"), SOURCES))) as opened:
         yield opened
 
 
-def closeness(session: Session, place: str) -> dict[str, float]:
+def closeness(session: Engine, place: str) -> dict[str, float]:
     """Of every definition that is ranked by itself, by name."""
-    units = np.arange(session.n_units)
-    values = Near(session, place_of(session, place)).closeness(units, session.unit_table.file[units])
-    rows = session.symbols.result_rows(units.tolist())
+    units = np.arange(session.snapshot.n_units)
+    values = Near(session.snapshot, place_of(session.snapshot, place)).closeness(
+        units, session.snapshot.unit_table.file[units]
+    )
+    rows = session.snapshot.symbols.result_rows(units.tolist())
     named = {unit: rows[unit]["qualified_name"] for unit in units.tolist() if rows[unit]["symbol"]}
     return {f"{rows[unit]['file']}:{name}": float(values[unit]) for unit, name in named.items()}
 
 
-def by_name(session: Session, place: str) -> dict[str, float]:
+def by_name(session: Engine, place: str) -> dict[str, float]:
     return {name.partition(":")[2]: value for name, value in closeness(session, place).items()}
 
 
-def test_hops_come_before_folders(session: Session) -> None:
+def test_hops_come_before_folders(session: Engine) -> None:
     found = by_name(session, "chain/link0.py:4")
     order = ["step_0", "step_1", "step_2", "step_3", "step_4", "loner", "note", "away"]
     assert [found[name] for name in order] == sorted((found[name] for name in order), reverse=True)
@@ -80,11 +82,11 @@ def test_hops_come_before_folders(session: Session) -> None:
     assert found["step_1"] > found["aside_1"] > found["step_2"] > found["aside_2"]
 
 
-def test_both_ends_of_a_call_are_close_to_each_other(session: Session) -> None:
+def test_both_ends_of_a_call_are_close_to_each_other(session: Engine) -> None:
     assert by_name(session, "chain/link3.py:4")["step_2"] == by_name(session, "chain/link2.py:4")["step_3"] == 1
 
 
-def test_a_line_means_the_definition_around_it_and_a_file_all_of_it(session: Session) -> None:
+def test_a_line_means_the_definition_around_it_and_a_file_all_of_it(session: Engine) -> None:
     whole, function = by_name(session, "chain/link1.py"), by_name(session, "chain/link1.py:4")
     beside, outside = by_name(session, "chain/link1.py:8"), by_name(session, "chain/link1.py:1")
     assert whole["aside_1"] == whole["step_2"] == function["step_2"] == 1
@@ -94,14 +96,19 @@ def test_a_line_means_the_definition_around_it_and_a_file_all_of_it(session: Ses
     assert near.FOLDER + 0.01 < outside["step_2"] < function["step_2"]
     assert by_name(session, "run.py:3")["step_5"] == 1
     # Text has no definitions.
-    units = np.flatnonzero(session.unit_table.file == session.symbols.paths().index("chain/notes.txt"))
-    files = session.unit_table.file[units]
+    units = np.flatnonzero(
+        session.snapshot.unit_table.file == session.snapshot.symbols.paths().index("chain/notes.txt")
+    )
+    files = session.snapshot.unit_table.file[units]
     assert len(units)
-    assert (Near(session, place_of(session, "chain/notes.txt")).closeness(units, files) == 1).all()
-    assert (Near(session, place_of(session, "chain/loner.py")).closeness(units, files) < near.FOLDER + 0.01).all()
+    assert (Near(session.snapshot, place_of(session.snapshot, "chain/notes.txt")).closeness(units, files) == 1).all()
+    assert (
+        Near(session.snapshot, place_of(session.snapshot, "chain/loner.py")).closeness(units, files)
+        < near.FOLDER + 0.01
+    ).all()
 
 
-def test_types_functions_without_a_name_and_bases_lead_on(session: Session) -> None:
+def test_types_functions_without_a_name_and_bases_lead_on(session: Engine) -> None:
     found = by_name(session, "other/table.py:9")  # in `shown`, which an anonymous function calls
     assert found["Table.visit"] == found["shown"] == 1
     assert found["Table.__init__"] < 1
@@ -112,7 +119,7 @@ def test_types_functions_without_a_name_and_bases_lead_on(session: Session) -> N
     assert by_name(session, "other/table.py:1")["Table.visit"] == 1  # a member of the type at the line
 
 
-def test_what_many_call_makes_none_of_them_close(session: Session) -> None:
+def test_what_many_call_makes_none_of_them_close(session: Engine) -> None:
     assert CALLERS > near.FAN
     log = by_name(session, "util/log.py")
     assert max(log[f"user_{i:02}"] for i in range(CALLERS)) <= near.FOLDER
@@ -121,14 +128,14 @@ def test_what_many_call_makes_none_of_them_close(session: Session) -> None:
     assert all(one[f"user_{i:02}"] == pytest.approx(near.FOLDER) for i in range(1, CALLERS))
 
 
-def test_a_hop_to_too_many_places_is_not_taken(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hop_to_too_many_places_is_not_taken(session: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near, "MOST", 1)
     found = by_name(session, "chain/link0.py:4")
     assert found["step_1"] == 1 and found["step_2"] < near.FOLDER + 0.01
 
 
 @given(st.data())
-def test_closeness_is_bounded_and_the_same_twice(session: Session, data: st.DataObject) -> None:
+def test_closeness_is_bounded_and_the_same_twice(session: Engine, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(sorted(SOURCES)))
     lines = max(1, len(SOURCES[path].splitlines()))
     place = path + data.draw(st.sampled_from(["", *(f":{line}" for line in range(1, lines + 1))]))
@@ -156,11 +163,11 @@ def test_folders_are_closer_the_fewer_steps_there_are_between_them(one: list[str
 # --- the search ---------------------------------------------------------------------------------------------------
 
 
-def search(session: Session, place: str | None, query: str = "paint wall") -> Answer:
+def search(session: Engine, place: str | None, query: str = "paint wall") -> Answer:
     return session.search(SearchRequest(query, "multiview", 5, snippet=0, near=place, explain=True))
 
 
-def test_the_close_one_of_two_equals_comes_first(session: Session) -> None:
+def test_the_close_one_of_two_equals_comes_first(session: Engine) -> None:
     plain = search(session, None)
     assert [result.file for result in plain.results[:2]] == ["right/paint.py", "left/paint.py"]
     assert plain.plan["near"] is None
@@ -171,7 +178,7 @@ def test_the_close_one_of_two_equals_comes_first(session: Session) -> None:
     assert search(session, "right/paint.py").results[0].file == "right/paint.py"
 
 
-def test_the_waterfall_shows_what_it_adds(session: Session) -> None:
+def test_the_waterfall_shows_what_it_adds(session: Engine) -> None:
     (step,) = [
         step for step in search(session, "left/house.py").results[0].explain["waterfall"] if step["name"] == "near"
     ]
@@ -191,7 +198,7 @@ def test_the_waterfall_shows_what_it_adds(session: Session) -> None:
         ("empty.py:1", "empty.py:1"),
     ],
 )
-def test_a_place_is_named_from_the_root(session: Session, place: str, named: str) -> None:
+def test_a_place_is_named_from_the_root(session: Engine, place: str, named: str) -> None:
     assert search(session, place).plan["near"] == named
     assert search(session, str(session.root / place)).plan["near"] == named
 
@@ -212,7 +219,7 @@ def test_a_place_is_named_from_the_root(session: Session, place: str, named: str
         ("empty.py:2", "has 1 line, and no line 2"),
     ],
 )
-def test_a_place_that_is_none(session: Session, place: str, says: str) -> None:
+def test_a_place_that_is_none(session: Engine, place: str, says: str) -> None:
     with pytest.raises(UsageError) as raised:
         search(session, place)
     assert says in f"{raised.value.message}: {raised.value.hint}"
@@ -227,23 +234,23 @@ def test_a_wrong_place_is_answered_with_one_that_is_like_it() -> None:
     assert "--dry-run" in near._hint(known, "missing.py")  # nearly like version.py for difflib alone
 
 
-def test_a_place_needs_words(session: Session) -> None:
+def test_a_place_needs_words(session: Engine) -> None:
     with pytest.raises(UsageError, match="--near"):
         search(session, "chain/link1.py", "kind:class")
 
 
-def test_a_graph_that_does_not_fit_is_damage(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = session.graph.lambda_symbol.copy()
+def test_a_graph_that_does_not_fit_is_damage(session: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = session.snapshot.graph.lambda_symbol.copy()
     wrong[:] = 10**6
-    monkeypatch.setattr(session.graph, "lambda_symbol", wrong)
+    monkeypatch.setattr(session.snapshot.graph, "lambda_symbol", wrong)
     with pytest.raises(DamagedIndexError):
-        Near(session, place_of(session, "other/table.py"))
+        Near(session.snapshot, place_of(session.snapshot, "other/table.py"))
 
 
 # --- the command --------------------------------------------------------------------------------------------------
 
 
-def test_paths_start_where_the_user_is(session: Session, lci) -> None:
+def test_paths_start_where_the_user_is(session: Engine, lci) -> None:
     def ask(cwd: Path, place: str, *flags: str) -> str:
         ran = lci("search", "paint wall", "-m", "multiview", "--json", "--near", place, *flags, cwd=cwd)
         assert ran.code == 0, ran.out

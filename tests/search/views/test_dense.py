@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lci_py import app
 from lci_py.index.shards.dense import DenseIndex
+from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
-from lci_py.search.snapshot import Session
 from lci_py.search.views.retrievers import DenseRetriever
 from lci_py.types.search import SearchRequest
 from tests.conftest import Ran
@@ -29,8 +29,8 @@ def ranked(dense: DenseRetriever, text: str, limit: int, allowed: np.ndarray | N
 
 
 @pytest.mark.parametrize("text", QUESTIONS)
-def test_the_ranking_does_not_depend_on_the_limit(session: Session, text: str) -> None:
-    dense, n = session.dense, session.n_units
+def test_the_ranking_does_not_depend_on_the_limit(session: Engine, text: str) -> None:
+    dense, n = session.snapshot.dense, session.snapshot.n_units
     everything = ranked(dense, text, 10 * n)
     units, scores = zip(*everything, strict=True)
     assert sorted(units) == list(range(n))
@@ -41,49 +41,53 @@ def test_the_ranking_does_not_depend_on_the_limit(session: Session, text: str) -
 
 
 @pytest.mark.parametrize("limit", [1, 7, 50, 10_000])
-def test_ties_go_by_path_and_line(session: Session, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+def test_ties_go_by_path_and_line(session: Engine, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     """Scores of few values: the order among equals is that of the units, also where the limit cuts."""
     real = DenseIndex.best
     monkeypatch.setattr(DenseIndex, "best", lambda *args: np.round(real(*args), 1))
-    everything = sorted(ranked(session.dense, QUESTIONS[0], 10_000), key=lambda item: (-item[1], item[0]))
-    assert ranked(session.dense, QUESTIONS[0], limit) == everything[:limit]
+    everything = sorted(ranked(session.snapshot.dense, QUESTIONS[0], 10_000), key=lambda item: (-item[1], item[0]))
+    assert ranked(session.snapshot.dense, QUESTIONS[0], limit) == everything[:limit]
     assert len({score for _, score in everything}) < 12
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 5])
-def test_a_limit_above_what_the_filter_leaves(session: Session, allowed: int) -> None:
-    mask = np.arange(session.n_units) < allowed
-    assert sorted(unit for unit, _ in ranked(session.dense, QUESTIONS[0], 100, mask)) == list(range(allowed))
+def test_a_limit_above_what_the_filter_leaves(session: Engine, allowed: int) -> None:
+    mask = np.arange(session.snapshot.n_units) < allowed
+    assert sorted(unit for unit, _ in ranked(session.snapshot.dense, QUESTIONS[0], 100, mask)) == list(range(allowed))
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), share=st.sampled_from([0.02, 0.3, 0.9]))
-def test_a_filter_leaves_the_others_scores_and_order(session: Session, text: str, seed: int, share: float) -> None:
-    allowed = np.random.default_rng(seed).random(session.n_units) < share
-    everything = ranked(session.dense, text, session.n_units)
+def test_a_filter_leaves_the_others_scores_and_order(session: Engine, text: str, seed: int, share: float) -> None:
+    allowed = np.random.default_rng(seed).random(session.snapshot.n_units) < share
+    everything = ranked(session.snapshot.dense, text, session.snapshot.n_units)
     left = [(unit, score) for unit, score in everything if allowed[unit]]
-    assert ranked(session.dense, text, session.n_units, allowed) == left
+    assert ranked(session.snapshot.dense, text, session.snapshot.n_units, allowed) == left
 
 
 @settings(max_examples=25)
 @given(text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), count=st.integers(1, 60))
-def test_multiview_measures_the_score_that_the_mode_gives(session: Session, text: str, seed: int, count: int) -> None:
+def test_multiview_measures_the_score_that_the_mode_gives(session: Engine, text: str, seed: int, count: int) -> None:
     """To the last bit, whichever other units are measured."""
-    scores = dict(ranked(session.dense, text, session.n_units))
-    units = np.sort(np.random.default_rng(seed).choice(session.n_units, min(count, session.n_units), replace=False))
-    measured = session.dense.scores(read_text(text), units)
+    scores = dict(ranked(session.snapshot.dense, text, session.snapshot.n_units))
+    units = np.sort(
+        np.random.default_rng(seed).choice(
+            session.snapshot.n_units, min(count, session.snapshot.n_units), replace=False
+        )
+    )
+    measured = session.snapshot.dense.scores(read_text(text), units)
     assert measured.tolist() == [scores[unit] for unit in units.tolist()]
 
 
-def test_a_score_is_the_best_chunks(session: Session) -> None:
+def test_a_score_is_the_best_chunks(session: Engine) -> None:
     """(max(cosine, 0) + late * coverage) / (1 + late), with the coverage of tests/index/shards/test_tokens.py."""
-    dense, text = session.dense, QUESTIONS[2]
+    dense, text = session.snapshot.dense, QUESTIONS[2]
     late, asked = dense.encoder.late, dense.encoder.question(text)
     assert late > 0
     cosines = dense.index.cosines(asked.vector)
     covered = dense.bags.coverage(asked.ids, asked.weights)
     best = dense.index.best((np.maximum(cosines, 0) + late * covered) / (1 + late))
-    scores = dense.scores(read_text(text), np.arange(session.n_units))
+    scores = dense.scores(read_text(text), np.arange(session.snapshot.n_units))
     np.testing.assert_allclose(scores, best, atol=1e-6)
     assert covered.max() > 0.5 and (cosines < 0).any()
 
@@ -105,9 +109,9 @@ def test_a_rare_word_of_the_query_finds_the_chunk_that_has_it(tmp_path: Path, lc
     ran = lci("search", "send request zygote", "--mode", "dense", "--json", cwd=tmp_path)
     assert [result["file"] for result in ran.json()["results"]] == ["exact.py", "about.py"]
     with app.open_session(str(tmp_path)) as session:  # what the vectors alone say
-        index = session.dense.index
-        cosines = index.best(index.cosines(session.encoder.encode_text("send request zygote")))
-        assert session.unit_table.paths[session.unit_table.file[cosines.argmax()]] == "about.py"
+        index = session.snapshot.dense.index
+        cosines = index.best(index.cosines(session.snapshot.encoder.encode_text("send request zygote")))
+        assert session.snapshot.unit_table.paths[session.snapshot.unit_table.file[cosines.argmax()]] == "about.py"
 
 
 @pytest.mark.parametrize("make", [tiny.contextual, tiny.bags])
@@ -118,7 +122,7 @@ def test_a_model_without_a_table_ranks_by_the_cosine(tmp_path: Path, make: Calla
         (root / f"{i:02}.py").write_text(f"def {word}():\n    return {tiny.WORDS[-1 - i]}\n")
     app.build_index(str(root), jobs=1, model=str(model))
     with app.open_session(str(root), str(model)) as session:
-        dense, text = session.dense, "remove expired session"
+        dense, text = session.snapshot.dense, "remove expired session"
         assert dense.bags is None
         cosines = dense.index.best(dense.index.cosines(dense.encoder.encode_text(text)))
         assert cosines.min() < 0

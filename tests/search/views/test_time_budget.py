@@ -19,9 +19,9 @@ from lci_py import app
 from lci_py.errors import BudgetExceededError, DamagedIndexError
 from lci_py.index.shards.dense import DenseIndex
 from lci_py.index.shards.symbols import SymbolicIndex
+from lci_py.search.engine import Engine
 from lci_py.search.query import plan as plans
 from lci_py.search.query.weights import LIVE
-from lci_py.search.snapshot import Session
 from lci_py.search.views import time_budget
 from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
 from lci_py.types.search import VIEWS, Answer, SearchRequest
@@ -57,7 +57,7 @@ def gate() -> Iterator[Gate]:
 
 
 @pytest.fixture
-def fresh(repo: Path) -> Iterator[Session]:
+def fresh(repo: Path) -> Iterator[Engine]:
     """A session with nothing open yet."""
     with app.open_session(str(repo)) as opened:
         yield opened
@@ -76,13 +76,13 @@ def late(monkeypatch: pytest.MonkeyPatch, *views: str) -> None:
     monkeypatch.setattr(plans, "budgets", lambda *_: {view: 0.0 if view in views else float(AMPLE) for view in VIEWS})
 
 
-def ask(session: Session, mode: str = "multiview", **options: Any) -> Answer:
+def ask(session: Engine, mode: str = "multiview", **options: Any) -> Answer:
     return session.search(SearchRequest(QUESTION, mode, 20, **options))
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_late_view_is_named_and_the_others_answer(
-    fresh: Session, view: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    fresh: Engine, view: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late(monkeypatch, view)
     monkeypatch.setattr(RETRIEVERS[view], "search", gate.wrap(RETRIEVERS[view].search))
@@ -97,7 +97,7 @@ def test_a_late_view_is_named_and_the_others_answer(
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_next_query_of_a_session_is_answered_as_if_nothing_had_been_late(
-    repo: Path, fresh: Session, view: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    repo: Path, fresh: Engine, view: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with app.open_session(str(repo)) as other:
         expected = {mode: ask(other, mode) for mode in ("dense", "bm25", "multiview")}
@@ -116,7 +116,7 @@ def test_the_next_query_of_a_session_is_answered_as_if_nothing_had_been_late(
 
 
 def test_a_shard_that_is_half_open_is_waited_for_and_opened_once(
-    repo: Path, fresh: Session, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    repo: Path, fresh: Engine, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with app.open_session(str(repo)) as other:
         expected = ask(other, "dense")
@@ -150,7 +150,7 @@ def test_a_session_can_be_closed_while_a_late_view_is_at_work(
 
 
 def test_if_every_view_is_late_the_answer_is_empty_and_says_so(
-    fresh: Session, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    fresh: Engine, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late(monkeypatch, *VIEWS)
     for kind in RETRIEVERS.values():
@@ -164,7 +164,7 @@ def test_if_every_view_is_late_the_answer_is_empty_and_says_so(
 
 
 def test_a_late_view_and_a_broken_one_are_both_named(
-    fresh: Session, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    fresh: Engine, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any) -> Any:
         raise DamagedIndexError("a test")
@@ -181,14 +181,14 @@ def test_a_late_view_and_a_broken_one_are_both_named(
     assert [e.failure_mode for e in ask(fresh, budget_ms=AMPLE).degraded] == ["timeout", "error", "error"]
 
 
-def test_a_budget_that_is_kept_changes_nothing(session: Session) -> None:
+def test_a_budget_that_is_kept_changes_nothing(session: Engine) -> None:
     free, bound = ask(session), ask(session, budget_ms=AMPLE)
     assert (bound.results, bound.total, bound.degraded) == (free.results, free.total, ())
     assert free.plan["budgets"] == {}
     assert {**bound.plan, "budgets": {}} == free.plan
 
 
-def test_a_bug_in_a_view_is_not_taken_for_lateness(fresh: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_a_view_is_not_taken_for_lateness(fresh: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def bug(*_: Any) -> Any:
         raise ZeroDivisionError
 
@@ -214,7 +214,7 @@ def test_the_shares_follow_from_the_query_and_the_budget(intent: str) -> None:
 
 @pytest.mark.parametrize("mode", VIEWS)
 def test_a_single_mode_that_is_late_is_an_error(
-    fresh: Session, mode: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    fresh: Engine, mode: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind, name = (SymbolicIndex, "select") if mode == "symbolic" else (RETRIEVERS[mode], "search")
     expected = ask(fresh, mode)

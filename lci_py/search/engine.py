@@ -1,0 +1,204 @@
+"""The questions that an index answers: a search, the definitions of a name, the call graph, the conflicts.
+
+A mode ranks. What flags add to an answer in any mode is one list, `Engine._STEPS`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lci_py.errors import UsageError
+from lci_py.search.answer.results import answer as envelope, result
+from lci_py.search.modes.candidates import check
+from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lci_py.search.modes.answered import Answered
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
+    from lci_py.types.graph import GraphAnswer, GraphRequest
+    from lci_py.types.search import Answer, Filters
+
+
+class Engine:
+    """Answers from one snapshot, which it closes. Use it as a context manager."""
+
+    def __init__(self, snapshot: Snapshot, opening: float | None = None) -> None:
+        """
+        Args:
+            snapshot: The opened index.
+            opening: Milliseconds that opening it took: the first search with `trace` reports them.
+        """
+        self.snapshot = snapshot
+        self._opening = opening
+
+    @property
+    def root(self) -> Path:
+        """The folder that the paths of answers start at."""
+        return self.snapshot.root
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.snapshot.close()
+
+    def search(self, request: SearchRequest) -> Answer:
+        """Answer one query in the mode it names.
+
+        Raises:
+            UsageError: The query, or a filter, cannot be used.
+            IndexError_: A shard that the mode needs cannot be used.
+            BudgetExceededError: A single mode had no time to answer.
+        """
+        started = time.perf_counter()
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        if not request.query.strip() and not request.filters:
+            raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
+        answered = self._answered(request)
+        answer = answered.answer
+        for step in self._STEPS:
+            answer = step(self, request, answered, answer)
+        opening, self._opening = self._opening, None
+        if not request.trace:
+            return answer
+        ms = (time.perf_counter() - started) * 1e3 + (opening or 0.0)
+        before = {} if opening is None else {"open": {"ms": opening}}
+        total = {"ms": ms, "candidates": answer.total}
+        return replace(answer, trace={**before, **self.snapshot.trace.as_json(), "total": total})
+
+    def _answered(self, request: SearchRequest) -> Answered:
+        if request.mode == "symbolic" or not request.query.strip():
+            from lci_py.search.modes.structural import structural
+
+            return structural(self.snapshot, request)
+        with self.snapshot.trace.stage("load"):
+            if request.mode == "multiview":
+                from lci_py.search.modes.multiview import multiview as mode
+            else:
+                from lci_py.search.modes.single import single as mode
+        return mode(self.snapshot, request)
+
+    # --- what flags add -----------------------------------------------------------------------------------------
+
+    def _shadow(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+        """`--shadow`: what another ranking would move."""
+        if request.shadow is None:
+            return answer
+        from lci_py.search.explain.shadow import of_unranked, shadow
+
+        if answered.merged is None:
+            return replace(answer, shadow=of_unranked(request, len(answer.results)))
+        plan, outcome, _ = answered.merged
+        return replace(answer, shadow=shadow(self.snapshot, request, plan, outcome))
+
+    def _expand(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+        """`--expand`: what is around the best results in the graph."""
+        if not request.expand or answered.merged is None:
+            return answer
+        from lci_py.search.modes.expand import NOTHING_AROUND, expanded
+
+        _, outcome, extras = answered.merged
+        with self.snapshot.trace.stage("expand", len(answer.results)) as stage:
+            work = (self.snapshot, request, answered.filters, answer, outcome)
+            whole = extras.ask("graph", lambda: expanded(*work))
+            answer = replace(answer, expansion=NOTHING_AROUND) if whole is None else whole
+            stage.left = len(answer.results)
+        return answer
+
+    def _degraded(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+        """What could not be read besides the views, by the ranking or by `--expand`."""
+        if answered.merged is None:
+            return answer
+        failed = {item.view for item in answered.merged.outcome.degraded}
+        answering = [view for view in VIEWS if view not in failed]
+        wanted = request.near is not None or bool(request.expand)
+        more = answered.merged.extras.degraded(answering, wanted=wanted)
+        return replace(answer, degraded=(*answer.degraded, *more))
+
+    def _explain_file(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+        """`--explain-file`: what became of a file."""
+        if request.explain_file is None:
+            return answer
+        from lci_py.search.explain.file import explained
+
+        return explained(self.snapshot, request, answer, answered.explainable)
+
+    def _conflicts(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+        """`--conflicts`: which results have several definitions, and what disagrees."""
+        if not request.conflicts:
+            return answer
+        from lci_py.search.conflicts.sites import with_conflicts
+
+        with self.snapshot.trace.stage("conflicts", len(answer.results)):
+            if answered.merged is not None:
+                from lci_py.search.conflicts.between_views import view_disagreements
+
+                outcome = answered.merged.outcome
+                sides = view_disagreements(self.snapshot, request.query, request.filters, outcome)
+                answer = replace(answer, conflicts=sides)
+            return with_conflicts(self.snapshot, answer)
+
+    #: In this order: a neighbour that `--expand` adds is marked by `--conflicts`, and found by `--explain-file`.
+    _STEPS = (_shadow, _expand, _degraded, _explain_file, _conflicts)
+
+    # --- the other questions ------------------------------------------------------------------------------------
+
+    def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
+        """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
+        snapshot = self.snapshot
+        snapshot.forget()
+        check(snapshot, filters)
+        rows = snapshot.symbols.definitions(name, filters)
+        request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
+        results = [
+            replace(result(snapshot, row, request, "symbolic", 1.0), doc=_first_sentence(row["doc"]))
+            for row in rows[:limit]
+        ]
+        answer = envelope(snapshot, request, results, len(rows))
+        if rows or filters:
+            return answer
+        from lci_py.search.suggest import near_misses
+
+        return replace(answer, did_you_mean=near_misses(snapshot.symbols, name))
+
+    def navigate(self, command: str, request: GraphRequest) -> GraphAnswer:
+        """Answer one of callers, callees, tree and refs.
+
+        Raises:
+            AmbiguousNameError: The name means several definitions, and not every one is asked for (not for refs).
+            UsageError: A filter, or the depth, cannot be used.
+        """
+        self.snapshot.forget()
+        check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
+        if command == "refs":
+            from lci_py.search.navigate.references import references
+
+            return references(self.snapshot, request)
+        if command == "tree":
+            from lci_py.search.navigate.tree import tree
+
+            return tree(self.snapshot, request)
+        from lci_py.search.navigate.calls import neighbours
+
+        return neighbours(self.snapshot, request, "callers" if command == "callers" else "callees")
+
+    def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
+        """All conflicts of the repository that pass the filters."""
+        from lci_py.search.conflicts.repository import conflicts
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return conflicts(self.snapshot, request)
+
+
+def _first_sentence(doc: str | None) -> str:
+    """The first line of a doc comment, or its first paragraph as one line if that is a broken sentence."""
+    paragraph = (doc or "").split("\n\n", 1)[0].strip()
+    first, _, rest = paragraph.partition("\n")
+    return first if not rest or first.endswith((".", ":", "!", "?")) else " ".join(paragraph.split())

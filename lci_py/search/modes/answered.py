@@ -1,0 +1,38 @@
+"""What a mode hands to the engine: the answer, and what the flags that add to an answer need of the way to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.search.degraded import Extras
+    from lci_py.search.explain.explainable import Explainable
+    from lci_py.search.query.plan import Plan
+    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.types.search import Answer, Filters
+
+
+class Merged(NamedTuple):
+    """Of a multiview query."""
+
+    plan: Plan
+    outcome: Outcome
+    extras: Extras  # what could not be read besides the views
+
+
+class Answered(NamedTuple):
+    """An answer of a mode.
+
+    Attributes:
+        answer: The ranked results in their envelope.
+        filters: What every result passes; those of the query included.
+        explainable: Makes what `--explain-file` asks.
+        merged: None in the single modes, and where nothing is ranked.
+    """
+
+    answer: Answer
+    filters: Filters
+    explainable: Callable[[], Explainable]
+    merged: Merged | None = None

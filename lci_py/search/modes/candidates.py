@@ -1,0 +1,70 @@
+"""What can be a result of a query: the units that pass the filters and hold the quoted phrases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.errors import unknown_value
+from lci_py.types.search import BLOCK_KIND, KINDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Filters
+
+
+def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
+    """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".
+
+    Raises:
+        UsageError: With the nearest name there is.
+    """
+    for kind in filters.kind:
+        if kind.lower() not in kinds:
+            raise unknown_value("kind", kind, kinds)
+    if filters.lang:
+        from lci_py.source.syntax.languages import language_names
+
+        known = {*language_names(), *snapshot.manifest.counts["files_by_language"]}
+        for language in filters.lang:
+            if language.lower() not in known:
+                raise unknown_value("language", language, sorted(known))
+
+
+def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
+    """[units] mask of what passes the filters, None if there are none."""
+    if not filters:
+        return None
+    import numpy as np
+
+    with snapshot.trace.stage("filter", snapshot.n_units) as stage:
+        units = snapshot.symbols.allowed_units(filters)
+        mask = np.zeros(snapshot.n_units, np.bool_)
+        mask[units] = True
+        stage.left = len(units)
+    return mask
+
+
+def with_phrases(
+    snapshot: Snapshot, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.bool_] | None, dict[int, int]]:
+    """What holds every phrase, letter for letter.
+
+    Args:
+        snapshot: Whose files.
+        phrases: Texts of the query's quotes.
+        allowed: [units] mask of what passes the filters, None for all.
+    Returns:
+        [units] mask, None for all; and unit to the first line of a match in it.
+    """
+    if not phrases:
+        return allowed, {}
+    from lci_py.search.modes.phrases import units_with
+
+    with snapshot.trace.stage("phrases", snapshot.n_units if allowed is None else int(allowed.sum())) as stage:
+        with snapshot.view_locks["bm25"]:  # its postings say in which files to look
+            mask, lines = units_with(snapshot, phrases, allowed)
+        stage.left = int(mask.sum())
+    return mask, lines

@@ -1,0 +1,66 @@
+"""Structural search: the mode symbolic, and a query of filters alone in any mode. Every match is as good as any."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lci_py.search.answer.results import answer, result
+from lci_py.search.modes.answered import Answered
+from lci_py.search.modes.candidates import check
+from lci_py.search.query.text import read_symbolic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.explain.explainable import Explainable
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Answer, SearchRequest
+
+
+def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
+    """The symbols that pass the filters and the query's terms.
+
+    Raises:
+        UsageError: A term cannot be used.
+        BudgetExceededError: There was no time to find them.
+    """
+    with snapshot.trace.stage("plan"):
+        filters = read_symbolic(request.query, request.filters)
+        check(snapshot, filters)
+
+    def select() -> tuple[list[Row], int]:
+        return snapshot.symbols.select(filters, snapshot.shown(request))
+
+    lock = snapshot.view_locks["symbolic"]
+    with snapshot.trace.stage("filter", snapshot.numbering.total("symbols")) as stage:
+        if request.budget_ms is None:
+            with lock:
+                rows, stage.left = select()
+        else:
+            from lci_py.search.views.time_budget import within
+
+            rows, stage.left = within(select, "symbolic", lock, request.budget_ms, time.perf_counter())
+
+    def explainable() -> Explainable:
+        from lci_py.search.explain.explainable import Structure
+
+        return Structure(snapshot, filters)
+
+    return Answered(_answer(snapshot, request, rows, stage.left), filters, explainable)
+
+
+def _answer(snapshot: Snapshot, request: SearchRequest, rows: Sequence[Row], total: int) -> Answer:
+    """The envelope of a query by structure alone; every row is as good as any."""
+    with snapshot.trace.stage("present", len(rows)) as stage:
+        results = [result(snapshot, row, request, "symbolic", 1.0) for row in rows]
+        stage.left = len(results)
+        made = answer(snapshot, request, results, total)
+    if not request.explain:
+        return made
+    from lci_py.search.explain.steps import of_match, symbolic_plan
+
+    shown = tuple(replace(item, explain=of_match(rank)) for rank, item in enumerate(results, 1))
+    return replace(made, results=shown, plan=symbolic_plan(request))

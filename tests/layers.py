@@ -1,0 +1,139 @@
+"""Which part of the program may import which: the tables that `test_layers.py` enforces and docs/architecture.md draws.
+
+`python -m tests.layers` writes the picture of docs/architecture.md anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+PAGE = PROJECT / "docs" / "architecture.md"
+#: Part -> the parts that it may import. All may import `types` and `errors`; `errors` itself imports `types`.
+PARTS: dict[str, tuple[str, ...]] = {
+    "cli": ("app", "render", "config"),
+    "app": ("search", "index", "config", "source"),
+    "render": (),
+    "search": ("index", "callgraph", "embed", "source"),
+    "training": ("index", "embed", "source"),
+    "index": ("callgraph", "embed", "source"),
+    "callgraph": ("source",),
+    "embed": ("source",),
+    "config": ("source",),
+    "source": (),
+    "errors": (),
+    "types": (),
+}
+EVERYWHERE = ("types", "errors")
+#: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
+INSIDE: dict[str, tuple[str, ...]] = {
+    "cli": ("main", "typer_app", "search graph conflicts index", "request", "fast_parser", "options", "streams"),
+    "render": ("text json", "token_budget relative_paths"),
+    "search": (
+        "logged", "engine", "modes", "explain conflicts navigate", "ranking answer", "snapshot", "views", "query",
+        "suggest trace worktree degraded",
+    ),
+    "index": ("build", "store", "shards"),
+    "callgraph": (
+        "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
+        "language_rules linearize gc_paused forked",
+    ),
+    "embed": ("open", "contextual encoder", "folder", "protocol"),
+    "source": (
+        "record_codec", "file_record", "extract", "dataflow stated_values", "conditions syntax", "repository text",
+    ),
+}  # fmt: skip
+#: What a newcomer reads in the picture under the name of a part.
+SAYS = {
+    "cli": "flags to requests, exit codes",
+    "app": "wires it all",
+    "render": "answers as text and JSON",
+    "search": "questions to answers",
+    "training": "makes the model; not in the wheel",
+    "index": "files to shards on disk",
+    "callgraph": "call sites to edges",
+    "embed": "text to vectors",
+    "config": ".lci.toml and the environment",
+    "source": "files to symbols, calls, chunks",
+}
+
+
+def modules(package: Path) -> dict[str, Path]:
+    """Dotted name -> file, of every module of the program."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(package: Path) -> dict[str, set[str]]:
+    """Module -> the modules of the program that it imports in whatever way: in a function, or for types only, too.
+
+    A module of a package imports the package's `__init__` by being imported; that is not counted.
+    """
+    known = modules(package)
+    found: dict[str, set[str]] = {}
+    for module, path in known.items():
+        names: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                deep = {f"{node.module}.{alias.name}" for alias in node.names}
+                # `from package import module` is of the module.
+                names |= {name if name in known else node.module for name in deep}
+        found[module] = {name for name in names & known.keys() if name != module and not module.startswith(f"{name}.")}
+    return found
+
+
+def part(module: str) -> str:
+    """The part of the program that a module belongs to; "" for the package itself."""
+    name = module.split(".")[1] if "." in module else ""
+    return "cli" if name == "__main__" else name
+
+
+def room(module: str) -> str:
+    """The room inside its part; "" for the part's own `__init__`."""
+    return module.split(".")[2] if module.count(".") >= 2 else ""
+
+
+def level(folder: str) -> dict[str, int]:
+    """Room -> how far from the top it stands."""
+    return {name: depth for depth, line in enumerate(INSIDE[folder]) for name in line.split()}
+
+
+# --- the picture --------------------------------------------------------------------------------------------------
+
+
+def picture() -> str:
+    """The rooms and arrows, as Mermaid draws them."""
+    lines = ["```mermaid", "flowchart TD"]
+    for name in PARTS:
+        if name in EVERYWHERE:
+            continue
+        title = f"{name}: {SAYS[name]}"
+        if name not in INSIDE:
+            lines.append(f'  {name}["{title}"]')
+            continue
+        lines += [f'  subgraph {name}["{title}"]', "    direction TB"]
+        rows = [line.split() for line in INSIDE[name]]
+        boxes = [f"{name}_{row[0]}" for row in rows]
+        lines += [f'    {box}["{" · ".join(row)}"]' for box, row in zip(boxes, rows, strict=True)]
+        lines += [f"    {' --> '.join(boxes)}", "  end"]
+    lines += [f"  {name} --> {other}" for name, others in PARTS.items() for other in others]
+    return "\n".join([*lines, "```"])
+
+
+_DRAWN = re.compile(r"```mermaid\n.*?\n```", re.DOTALL)
+
+
+def drawn(page: str) -> str:
+    """The page with the picture as it should be."""
+    return _DRAWN.sub(lambda _: picture(), page, count=1)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(drawn(PAGE.read_text("utf-8")), "utf-8")
