@@ -133,14 +133,15 @@ def _case(
 def test_arrays_score_as_the_fusion_does(seed, n, n_files, factor, saturation, leads, graph, benchmark):
     rng = np.random.default_rng(seed)
     files = np.minimum(rng.integers(0, n_files * (1 + 3 * leads), n), n_files - 1)
-    # Few values, so that there are ties; one file may have all the best, so that the others come from far behind.
+    # Few values, so that there are ties, and exact ones, so that no rounding decides between two that are equal; one
+    # file may have all the best, so that the others come from far behind.
     signals = {
-        name: np.where(leads & (files == n_files - 1), 1, rng.integers(0, 5, n) / 5).tolist()
+        name: np.where(leads & (files == n_files - 1), 1, rng.integers(0, 5, n) / 4).tolist()
         for name in ("dense", "content")
     }
     weights, found = {"content": 0.35, "dense": 0.7}, None
     if graph is not None:
-        near = np.where(rng.random(n) < 0.3, rng.integers(1, 6, n) / 5, 0)
+        near = np.where(rng.random(n) < 0.3, rng.integers(1, 6, n) / 8, 0)
         signals["graph"], weights["graph"] = near.tolist(), graph
         found = (rng.random(n) < np.where(near > 0, 0.5, 1)).tolist()
     case = _case("one", signals, files.tolist(), int(rng.integers(0, n_files)), found)
