@@ -30,7 +30,7 @@ EVERYWHERE = ("types", "errors")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": ("main", "typer_app", "search graph conflicts index", "request", "fast_parser", "options", "streams"),
-    "render": ("text json", "token_budget relative_paths"),
+    "render": ("token_budget", "json", "text", "relative_paths"),
     "search": (
         "logged", "engine", "modes", "explain conflicts navigate", "ranking answer", "snapshot", "views", "query",
         "suggest trace worktree degraded",
