@@ -1,11 +1,13 @@
-"""The docs are true: commands, links, tables and examples are held to the program.
+"""The docs are true: commands, settings, links, tables and examples are compared with the program.
 
-LCI_UPDATE_GOLDEN=1 writes docs/commands.md and the table of fixtures in docs/call-graph.md anew; read the diff before committing.
+LCI_UPDATE_GOLDEN=1 rewrites docs/commands.md, the table of fixtures in docs/call-graph.md and the list of conflicts in the
+README; read the diff before committing.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
 import re
 import shutil
@@ -43,12 +45,11 @@ PACKAGE = PROJECT / "lci_py"
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
 COMMANDS_PAGE = DOCS / "commands.md"
 CALL_GRAPH_PAGE = DOCS / "call-graph.md"
+SETTINGS_PAGE = DOCS / "settings.md"
 UPDATE = os.environ.get("LCI_UPDATE_GOLDEN") == "1"
-# Folders of somebody's machine; a document names none.
+# Folders of a real machine: documents name none.
 MACHINE_PATH = re.compile(r"(?<![\w.~])/(?:home|root|tmp|Users|mnt|opt|var|private)/")
-
-
-# "at most 8 (`MOST_VALUES`)": a bound, and the constant that it is.
+# "at most 8 (`MOST_VALUES`)": a bound, and the constant that holds it.
 LIMIT = re.compile(r"(\d[\d,]*)\s+\(`(\w+)`\)")
 
 
@@ -57,7 +58,7 @@ def text(page: Path) -> str:
 
 
 def rows(page: Path, start: str = "", end: str = "\0") -> Iterator[list[str]]:
-    """The cells of the table rows between two texts, or of all."""
+    """The cells of all table rows, or of those between two texts."""
     for line in text(page).partition(start)[2].partition(end)[0].splitlines() if start else text(page).splitlines():
         if line.startswith("| "):
             yield [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
@@ -65,7 +66,7 @@ def rows(page: Path, start: str = "", end: str = "\0") -> Iterator[list[str]]:
 
 @pytest.fixture(scope="module")
 def segmented(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index with all there can be: a file that was renamed away, and one that is no text."""
+    """An index with every kind of content: also a removed file and a binary one."""
     root = copy_corpus(tmp_path_factory.mktemp("docs") / "repo")
     (root / "data.bin").write_bytes(b"\0")
     app.build_index(str(root), jobs=1)
@@ -97,12 +98,29 @@ def usage(command: Command) -> str:
 def commands_page() -> str:
     head = """# Commands
 
-Written by tests/test_docs.py from `lci_py/cli/options.py`, the table behind `lci --help`; do not edit.
+tests/test_docs.py writes this page from `lci_py/cli/options.py`, the table behind `lci --help`; do not edit it.
 
-`lci --version` shows the version, `-h` or `--help` the help, of `lci` and of each command; `lci --install-completion`
-adds completion to the shell. Flags can stand before or after the argument, as `--flag VALUE` or `--flag=VALUE`, short
-ones joined (`-qn5`); after `--` everything is an argument. A repeatable flag takes one value each time. See also: exit
-codes in the [README](../README.md#exit-codes), [ranking.md](ranking.md), [json-output.md](json-output.md).
+`lci --version` shows the version. `-h` or `--help` shows the help of `lci` or of a command. `lci --install-completion`
+adds completion to the shell.
+
+Flags can stand before or after the argument. A value follows as `--flag VALUE` or `--flag=VALUE`; short flags can be
+joined (`-qn5`); everything after `--` is an argument. Give a repeatable flag once for each value. Examples with output:
+[tour.md](tour.md).
+
+## Exit codes
+
+| exit | when |
+|---|---|
+| 0 | results; for `index` and `status`, success |
+| 1 | no results; with `--fail-on`, such a conflict |
+| 2 | usage or input: unknown mode, bad glob, unreadable path |
+| 3 | no index, or one that cannot be used |
+| 4 | `--strict`, and the answer is degraded; a single mode that missed `--budget-ms` |
+| 70 | an internal error; `-v` prints the traceback |
+| 130 | interrupted |
+
+An error is one line on stderr, or with `--json` one `{"error": …}` object on stdout
+([json-output.md](json-output.md#errors)).
 """
     return head + "\n" + "\n\n".join(usage(command) for command in COMMANDS.values()) + "\n"
 
@@ -124,7 +142,7 @@ def test_every_command_and_flag_is_documented(command: Command) -> None:
 
 def test_no_document_names_a_flag_that_does_not_exist() -> None:
     known = {spelling for command in COMMANDS.values() for flag in command.flags for spelling in flag.spellings}
-    for page in (README, COMMANDS_PAGE, DOCS / "json-output.md"):
+    for page in PAGES:
         for line in text(page).splitlines():
             for words in re.findall(
                 r"(?<![\w/.-])lci (?:search|index|def|status|callers|callees|tree|refs|conflicts)\b([^|#`]*)", line
@@ -133,7 +151,7 @@ def test_no_document_names_a_flag_that_does_not_exist() -> None:
                 assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", unquoted)) <= known, line
 
 
-# --- README -------------------------------------------------------------------------------------------------------
+# --- README and settings ------------------------------------------------------------------------------------------
 
 
 def test_the_two_one_command_entries() -> None:
@@ -143,14 +161,17 @@ def test_the_two_one_command_entries() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 
 
-def test_the_readme_has_every_mode_and_exit_code() -> None:
+def test_the_readme_has_every_mode() -> None:
+    first = [row[0].split(" ")[0].strip("`") for row in rows(README)]
+    assert [name for name in first if name in MODES] == list(MODES)
+
+
+def test_every_exit_code_is_documented() -> None:
     from lci_py import errors
     from lci_py.cli import streams
 
-    first = [row[0].split(" ")[0].strip("`") for row in rows(README)]
-    assert [name for name in first if name in MODES] == list(MODES)
     codes = {value for name, value in vars(errors).items() if name.startswith("EXIT_")} | {streams.EXIT_INTERNAL}
-    assert {int(name) for name in first if name.isdigit()} == codes
+    assert {int(row[0]) for row in rows(COMMANDS_PAGE) if row[0].isdigit()} == codes
 
 
 def test_the_list_of_conflicts_is_what_the_program_prints(
@@ -168,18 +189,41 @@ def test_the_list_of_conflicts_is_what_the_program_prints(
     if UPDATE:
         README.write_text(f"{before}{start}{printed}{end}{after}", "utf-8", newline="\n")
         shown = printed
-    # What counts on a machine differs from machine to machine.
+    # Which definition is active differs from machine to machine.
     here = re.compile(r" +← active here$", re.MULTILINE)
     assert here.sub("", shown) == here.sub("", printed), "LCI_UPDATE_GOLDEN=1 python -m pytest tests/test_docs.py"
 
 
-def test_the_settings_example_is_valid(tmp_path: Path) -> None:
-    example = re.search(r"```toml\n(.*?)```", text(README), re.DOTALL)
+@pytest.mark.parametrize("page", [README, SETTINGS_PAGE], ids=lambda page: page.name)
+def test_the_settings_example_is_valid(page: Path, tmp_path: Path) -> None:
+    example = re.search(r"```toml\n(.*?)```", text(page), re.DOTALL)
     assert example
     (tmp_path / config.CONFIG_FILE).write_text(example[1], "utf-8")
     settings, warnings = config.load(tmp_path)
     assert warnings == []
     assert settings.exclude and settings.include and settings.jobs
+
+
+def test_every_setting_is_documented() -> None:
+    """Each key of .lci.toml, with its default if that is a number, a truth value or a word."""
+    table = {row[0]: row[1] for row in rows(SETTINGS_PAGE, "| key |", "\n\n") if "`" in row[0]}
+    written = {name: default for names, default in table.items() for name in re.findall(r"`(\w+)`", names)}
+    assert set(written) == set(config.FILE_KEYS)
+    settings = config.Settings()
+    for name, default in written.items():
+        value = getattr(settings, name)
+        if isinstance(value, (bool, int, str)) and default.startswith("`"):
+            assert default == f"`{json.dumps(value)}`", name
+
+
+def test_every_environment_variable_is_documented() -> None:
+    read = {
+        name
+        for path in PACKAGE.rglob("*.py")
+        for name in re.findall(r"LCI_[A-Z_]+", text(path))
+        if name != "LCI_COMPLETE"  # typer's, for shell completion
+    }
+    assert read == set(re.findall(r"LCI_[A-Z_]+", text(SETTINGS_PAGE)))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
@@ -223,7 +267,8 @@ def test_the_weights_of_the_ranking_page() -> None:
     assert set(LIVE.weights) == set(INTENTS)
     others = set(INTENTS) - {"balanced_hybrid", "fast_exact"}
     assert all(LIVE.weights[intent] == LIVE.weights["balanced_hybrid"] for intent in others)
-    assert f"the first {SEEDS} (`SEEDS`)" in text(page)
+    prose = " ".join(text(page).split())
+    assert f"the first {SEEDS} (`SEEDS`)" in prose
     factors = {
         row[0].strip("`"): float(row[1]) for row in rows(page, "**Factors.**") if row[0].strip("`") in LIVE.factors
     }
@@ -234,12 +279,12 @@ def test_the_weights_of_the_ranking_page() -> None:
         if len(row) == 5 and row[3] != "k1"
     }
     assert lexical == FIELDS
-    assert f"The first {POOL} (`POOL`)" in text(page)
-    assert f"multiplied by {LIVE.saturation} to the power k" in text(page)
+    assert f"The first {POOL} (`POOL`)" in prose
+    assert f"multiplied by {LIVE.saturation} to the power k" in prose
 
 
 def test_the_steps_of_the_call_graph_page() -> None:
-    """All of them, in their order, with their confidences."""
+    """All steps, in their order, with their confidences."""
     table = {row[0].strip("`"): row[3:] for row in rows(CALL_GRAPH_PAGE, "## Steps", "What each step") if "`" in row[0]}
     assert tuple(table) == edges.STEPS
     for place, cells in enumerate(table.values()):
@@ -258,7 +303,7 @@ def test_the_limits_of_the_call_graph_page() -> None:
 
 
 def fixtures_table() -> str:
-    """What the programs in fixtures/callgraph ask for, and what is not done."""
+    """Per language: the edges and traps that fixtures/callgraph lists, and those that lci gets wrong."""
     out = ["| language | edges | traps | missing | fallen for |", "|---|---|---|---|---|"]
     total = [0, 0, 0, 0]
     for program in PROGRAMS:
@@ -281,13 +326,17 @@ def test_the_table_of_fixtures_is_golden() -> None:
     assert fixtures_table() in text(CALL_GRAPH_PAGE), "LCI_UPDATE_GOLDEN=1 python -m pytest tests/test_docs.py"
 
 
-@pytest.mark.parametrize("page", ["architecture.md", "call-graph.md", "languages.md"])
-def test_no_document_names_a_module_that_does_not_exist(page: str) -> None:
-    """`callgraph/link.py`, or its last part alone; `*` stands for anything."""
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_no_document_names_a_module_that_does_not_exist(page: Path) -> None:
+    """`callgraph/link.py`, or its last part alone; a folder of the package or of the tests; `*` stands for anything."""
     paths = {path.relative_to(PROJECT).as_posix() for top in (PACKAGE, PROJECT / "tests") for path in top.rglob("*.py")}
     known = paths | {path.removeprefix("lci_py/") for path in paths} | {path.rpartition("/")[2] for path in paths}
-    for name in re.findall(r"`([\w/]+\*?\.py)`", text(DOCS / page)):
+    known.add("score.py")  # of the benchmark (ranking.md)
+    for name in re.findall(r"`([\w/]+\*?\.py)`", text(page)) + re.findall(r"\b(?:lci_py|tests)/[\w/]+\.py", text(page)):
         assert fnmatch.filter(known, name), name
+    parts = [path.name for path in PACKAGE.iterdir() if path.is_dir()]
+    for name in re.findall(rf"`((?:lci_py|tests|{'|'.join(parts)})/[\w/]*)`", text(page)):
+        assert (PROJECT / name).is_dir() or (PACKAGE / name).is_dir(), name
 
 
 @pytest.mark.parametrize(("role", "schema"), [("symbols", symbols_writer._SCHEMA), ("branches", branches._SCHEMA)])
