@@ -1,4 +1,4 @@
-"""What a multiview query reads besides the views, and can do without: the answer says what is missing."""
+"""Parts of the index that a multiview query uses besides the views and can do without; the answer names what failed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from lci_py.types.search import View
 
 _T = TypeVar("_T")
-#: The graph, and the abbreviations of the repository.
+#: The call graph, and the repository's abbreviations (the shard `related`).
 Extra = Literal["graph", "related"]
 
 
 class Extras:
-    """Of one query. After its first failure, which is kept, nothing more is asked of a part."""
+    """The failures of one query. After its first failure a part is not asked again."""
 
     def __init__(self) -> None:
         self.errors: dict[Extra, IndexError_] = {}
 
     def ask(self, part: Extra, work: Callable[[], _T]) -> _T | None:
-        """What `work` reads from a part; None if that fails, or has failed."""
+        """Run `work`, which reads from a part: its result, or None if it fails or the part has failed before."""
         if part in self.errors:
             return None
         try:

@@ -1,7 +1,7 @@
 """Whether the sub-indexes mean different things by a query that is exactly one name.
 
-The symbolic view knows what has the name; the dense view ranks by meaning, the lexical by words. That these put other
-places first is what they are for, so that only a name asks a question to which they can give contradicting answers.
+The symbolic view knows what has the name; the dense view ranks by meaning, the lexical by words. It is their purpose to
+put different places first, so only a query that is a name can get contradicting answers from them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAME = lazily(r"[\w$]+(?:(?:\.|::|#)[\w$]+)*(?:\(\))?$")
 _MAX_NAMED = 8
 #: Hits of a view that are looked at for its best definition.
 _HEAD = 10
-#: What a view has to prefer a place by: less is noise. Of the dense view's scores, and the share of the lexical one's.
+#: A smaller preference of a view is noise: the margin in dense scores, and the share of the best lexical score.
 _MARGIN, _SHARE = 0.08, 0.8
 
 
@@ -55,7 +55,7 @@ def view_disagreements(
 
 
 def _by_place(rows: Sequence[Row]) -> list[Row]:
-    """The first of each qualified name in a file: variants of one definition are `conflicts`' business."""
+    """The first row of each qualified name in a file: variants of one definition are found elsewhere."""
     kept: dict[tuple[str, str], Row] = {}
     for row in rows:
         kept.setdefault((row["file"], row["qualified_name"]), row)

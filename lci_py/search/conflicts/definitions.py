@@ -45,10 +45,10 @@ class Site(NamedTuple):
     signature: str
     build_tag: str | None = None
     is_test: bool = False
-    traits: frozenset[str] = frozenset()  # words of source.traits.TRAITS
+    traits: frozenset[str] = frozenset()  # words of `source.extract.traits.TRAITS`
     parent: int = -1  # number of the definition around it
     digest: str = ""  # of its own text
-    arity: int = -1  # as `types.Symbol` has it
+    arity: int = -1  # as in `types.source.Symbol`
     broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
@@ -66,14 +66,14 @@ _OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift", "
 _LINKED = frozenset({"c", "cpp", "csharp", "objc"})
 #: Languages whose bundlers take the file with the suffix that fits.
 _SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
-#: What runs from the top to the bottom: a later definition replaces the one before.
+#: Languages that run from top to bottom: a later definition replaces the one before.
 _SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
 #: Of these, those in which the same name twice without a condition is accepted, and the last one wins.
 _LAST_WINS = frozenset({"python", "javascript", "ruby", "lua", "bash"})
 #: A function may be written as several clauses, which are one definition.
 _CLAUSES = frozenset({"elixir", "haskell"})
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
-#: Parts that decide at run time which definition is had.
+#: Parts of a condition that decide at run time which definition counts.
 _RUN_TIME = lazily(r"(?:try|try else|except\b.*|begin|begin else|rescue\b.*|catch\b.*)$", re.DOTALL)
 #: What a condition on the environment of a program mentions.
 _ENVIRONMENT = lazily(
@@ -81,14 +81,15 @@ _ENVIRONMENT = lazily(
     re.IGNORECASE,
 )
 _TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
-#: What is no name of anything: a placeholder, and what is left of JavaScript that does not parse.
+#: Words that name nothing: a placeholder, and remains of JavaScript that does not parse.
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
-#: What makes a row no definition that counts. The signatures of an overload, and a property's setter, are parts of one.
+#: Traits of rows that do not count as definitions: the signatures of an overload and a property's setter are parts of
+#: one.
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
 
 def group_key(site: Site) -> tuple[str, ...]:
-    """What all definitions of one symbol share.
+    """The key that all definitions of one symbol share.
 
     Where files are linked together, the key leaves out the file and `definitions` narrows further.
     """
@@ -163,7 +164,7 @@ def _definition(site: Site) -> tuple[object, ...]:
 
 
 def passed_over(site: Site) -> bool:
-    """Whether a site can define nothing twice."""
+    """Whether a site is left out: it can be no second definition of anything."""
     if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
     if site.build_tag is not None and not _counts(site.build_tag, site.language):
@@ -180,7 +181,7 @@ def relate(sites: Sequence[Site]) -> list[str]:
     found: list[set[str]] = [set() for _ in sites]
     known: dict[tuple[str | None, str | None, bool], str | None] = {}
     for (i, one), (j, other) in combinations(enumerate(sites), 2):
-        # Of many sites most have the conditions of others: what decides is decided once.
+        # Many sites share their conditions: each pair of conditions is decided once.
         simple = one.language == "go"
         key = (one.build_tag, other.build_tag, one.file == other.file)
         relation = known[key] if simple and key in known else _pair(one, other)
@@ -221,7 +222,7 @@ def _pair(one: Site, other: Site) -> str | None:
 
 
 def _clashes(one: Site, other: Site, both: bool | None) -> bool:
-    """Whether two definitions that can both be had are one too many, and not two things that look alike."""
+    """Whether two definitions that can hold at once clash, rather than define two things that only look alike."""
     if one.build_tag == other.build_tag or both is None or one.name in _ENTRY_POINTS:
         return False  # no compiler takes two under one condition: what tells them apart is not seen
     if one.language == "go":
@@ -236,7 +237,7 @@ def _clashes(one: Site, other: Site, both: bool | None) -> bool:
 
 
 def _sequence(one: Site, other: Site) -> str | None:
-    """The same where the later of two definitions replaces the earlier one."""
+    """How two sites relate in a language where a later definition replaces an earlier one."""
     language = one.language
     if language == "ruby" and GROUPS[one.kind] != "callable":
         return None  # reopened
@@ -248,7 +249,7 @@ def _sequence(one: Site, other: Site) -> str | None:
 
 
 def _replaces(site: Site, earlier: Site) -> bool:
-    """Whether a definition is made where there is one already, and nothing keeps that one."""
+    """Whether a definition replaces an earlier one that is then lost."""
     if site.language not in _LAST_WINS or site.parent != earlier.parent or site.broken:
         return False  # where a file does not parse, conditions may have been missed
     return not {"decorated", "weak"} & (site.traits | earlier.traits)
@@ -264,7 +265,7 @@ def _run_time(tag: str | None) -> tuple[str, ...]:
 
 
 def _chosen(site: Site) -> bool:
-    """Whether a variable's value is chosen by what the program runs on, and not by what it finds out as it runs."""
+    """Whether the platform decides a variable's value, and not what the program finds out while it runs."""
     if site.language == "bash" or site.build_tag is None:
         return False
     return site.kind == "constant" or bool(_ENVIRONMENT.search(site.build_tag)) or bool(_run_time(site.build_tag))
@@ -272,7 +273,7 @@ def _chosen(site: Site) -> bool:
 
 @lru_cache(maxsize=4096)
 def _counts(tag: str, language: str) -> bool:
-    """Whether something under a condition can be a definition beside others."""
+    """Whether a definition under a condition can stand beside other definitions."""
     if logic.never(tag, language) or (language == "rust" and "macro(" in tag):
         return False  # never built; or a macro decides that nobody knows
     # What only a type checker sees declares the definition beside it.
@@ -288,7 +289,7 @@ def _guards(site: Site) -> bool:
 
 
 def _join(one: Site, other: Site) -> bool:
-    """Whether something shows that two files are made for one program: both choose, or one gives way."""
+    """Whether two files are visibly made for one program: both have conditions, or one is weak."""
     weak = "weak" in one.traits or "weak" in other.traits
     return weak or (one.build_tag is not None and other.build_tag is not None)
 
@@ -318,7 +319,7 @@ def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
 
 
 def _place(site: Site) -> str:
-    """What the scope of a name ends with: a folder, a file, or nothing where files are linked together."""
+    """The scope of a name: a folder, a file, or "" where files are linked together."""
     if site.scope:
         return site.scope
     language = site.language

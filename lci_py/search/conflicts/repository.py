@@ -1,4 +1,4 @@
-"""All conflicts of a repository: the same rule as `conflicts`, over every name that is defined more than once."""
+"""All conflicts of a repository: the rule of `definitions`, over every name that is defined more than once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
         results=tuple(found if request.limit is None else found[: request.limit]),
-        # Who asks for a relation of definitions asks for nothing else.
+        # A request for relations of definitions asks for nothing else.
         conflicts=() if request.relations else all_of(snapshot, request.filters, request.name),
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},

@@ -1,4 +1,4 @@
-"""Fetch the definitions that may contradict a result, and mark the result if they do. The rule is in `conflicts`."""
+"""Fetch the definitions that may contradict a result, and mark the result if they do. `definitions` has the rule."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
 
 
 def _disagreements(snapshot: Snapshot, answer: Answer) -> tuple[dict[str, Any], ...]:
-    """Where sources disagree on a value that the answer is about. Most answers are about none, and to find that out
-    must not cost an import."""
+    """Disagreements between sources on a value that the answer is about. Most answers are about none, so finding that
+    out must not cost an import."""
     words = [word for word in answer.query.split() if ":" not in word]
     named = len(words) <= _MAX_NAMED and any(_is_specific(word) for word in words)
     stated = snapshot.symbols.files_with_claims()

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 #: What can have become of a file.
 STATUSES = ("shown", "ranked", "not_found", "filtered", "empty", "not_indexed")
-#: What a factor takes at least to be worth a word: less would read as 0.00.
+#: A factor that takes less than this is not mentioned: it would read as 0.00.
 _SEEN = -0.005
-#: What a sentence calls a factor, if not by its name.
+#: Factor -> how a sentence calls it, where that is not its name.
 _TOOK = {"same_file": "better places of the file"}
-#: What a file or folder that is left out is, per reason.
+#: Reason why a file or folder is left out -> how a sentence says it.
 _IS = {
     "excluded": "excluded by `exclude` in .lci.toml",
     "hidden": "hidden, as its name begins with a dot",

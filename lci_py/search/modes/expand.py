@@ -1,7 +1,7 @@
 """`--expand N`: what is within N calls or imports of the best results, as further results, and what was left out.
 
 Bounded, so that a utility with 500 callers cannot flood the answer: each place gives so many neighbours per relation,
-each hop so many results, and the answer so many in all. The places of a hop take view_locks, the best first.
+each hop so many results, and the answer so many in all. The places of a hop take turns, the best first.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
 
-#: Results, the best, whose neighbours are added.
+#: How many of the best results get their neighbours added.
 SEEDS = 5
 #: Results of one hop, results in all.
 PER_HOP, MOST = 20, 40
 #: `expansion` of an answer without neighbours.
 NOTHING_AROUND: dict[str, Any] = {"hops": [], "shown": 0, "left_out": 0}
-#: What a neighbour is to the place that led to it: the kind of edge, whether the neighbour is its target, and how many
-#: neighbours of one place are shown. A call says more than an import of a whole file.
+#: Relation of a neighbour to the place that led to it -> the kind of edge, whether the neighbour is the edge's target,
+#: and how many neighbours of one place are shown. A call says more than an import of a whole file.
 _RELATIONS: dict[str, tuple[int, bool, int]] = {
     "called_by": (CALLS, True, 5),
     "calls": (CALLS, False, 5),
@@ -129,7 +129,7 @@ class _Walk:
         return sorted(sure, key=lambda node: (-sure[node], node))
 
     def _passing(self, nodes: set[int]) -> set[int]:
-        """Those that are not shown already, and pass the filters."""
+        """The nodes that are not among the results yet and pass the filters."""
         places = self._nodes.places(nodes)
         fresh = {node for node, place in places.items() if place.id not in self._shown}
         if not self._filters:
@@ -144,7 +144,7 @@ class _Walk:
         return passing(self._snapshot.symbols, symbols, self._filters) | rest
 
     def results(self, request: SearchRequest, outcome: Outcome) -> list[Result]:
-        """What was reached, as results."""
+        """The places that were reached, as results."""
         rows = self._rows()
         around = contexts(self._snapshot, list(rows.values()))
         made = []
@@ -177,7 +177,7 @@ class _Walk:
         }
 
     def _row(self, node: int, place: Mapping[str, Any]) -> Row:
-        """The row of what is no definition: a file, an anonymous function."""
+        """A result row for a file or an anonymous function, which the symbolic shard has no row for."""
         file = self._nodes.file_of(node)
         lines = self._snapshot.symbols.per_file("lines")[file][0] if place["kind"] == FILE_KIND else place["line"]
         rest = dict.fromkeys(("signature", "unit", "symbol_number"))

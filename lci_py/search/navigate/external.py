@@ -1,4 +1,4 @@
-"""What a definition calls besides definitions of the repository: by name, so that nothing is hidden."""
+"""Calls that lead out of the repository, or whose target is unknown: listed by name, so that nothing is hidden."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
 
 
 def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
-    """Per file, the places in it of the symbols asked about."""
+    """File -> the positions among its symbols of those that are asked about."""
     found: dict[int, set[int]] = {}
     for node in asked:
         file = nodes.file_of(node)
@@ -52,7 +52,7 @@ def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
 
 
 def _explained(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[tuple[set[str], str]]]]:
-    """Per file and line, the names that each edge from there explains, and the edge's step."""
+    """(file, line) -> the names that an edge from that line explains, each with the edge's step."""
     from lci_py.search.navigate.nodes import step_name
 
     own = [*asked, *(inner for node in asked for inner in nodes.graph.lambdas_of(node))]
@@ -72,7 +72,7 @@ def _explained(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[t
 def _unexplained(
     calls: Iterable[CallText], explained: dict[int, list[tuple[set[str], str]]], bound: dict[str, Import]
 ) -> list[CallText]:
-    """The calls that no edge from their lines is for."""
+    """The calls that no edge from the same line explains."""
     rest: dict[int, list[CallText]] = {}
     used: dict[int, set[int]] = {}
     for call in calls:
@@ -88,14 +88,14 @@ def _unexplained(
     for line, unmatched in rest.items():
         edges = explained.get(line, [])
         over = [step for place, (_, step) in enumerate(edges) if place not in used.get(line, ()) and step in _RENAMED]
-        # An edge of another name explains a call through a variable; what an import binds is no such.
+        # An edge to another name explains a call through a variable, but not a call of a name that an import binds.
         unmatched.sort(key=lambda call: (call.receiver or call.name) in bound)
         left += unmatched[len(over) :]
     return left
 
 
 def _dotted(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
-    """The name of a call with the module that it comes from, and whether an import says so."""
+    """The name of a call, prefixed by the module it is imported from, and whether an import says so."""
     written = f"{call.receiver}.{call.name}" if call.receiver else call.name
     first = _FIRST.match(written)
     item = bound.get(first.group()) if first else None

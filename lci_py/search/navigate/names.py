@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row, SymbolicIndex
 
-#: What declares the types of another file, and that file.
+#: Suffix of a file that declares the types of another file -> the suffix of that other file.
 _STUBS = {".pyi": ".py", ".d.ts": ".ts"}
-#: A type may be opened again in another file, and is still one.
+#: Languages in which a type may be reopened in another file and is still one type.
 _REOPENED = frozenset({"csharp", "ruby", "objc"})
 
 
@@ -37,7 +37,7 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     Args:
         symbols: The index.
         name: A name, the end of a qualified one, either after `FILE::`, whose FILE may be the end of a path.
-        callable_only: What can be called counts, if there is any.
+        callable_only: Leave out what cannot be called, unless that is all there is.
     """
     rows = symbols.definitions(name, Filters())
     file, _, rest = name.partition("::")
@@ -46,7 +46,7 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
         exact = [row for row in named if row["file"] == file] or named
         whole = [row for row in exact if row["qualified_name"] == dotted(rest)] or exact
         wanted = {row["symbol_number"] for row in whole}
-        # By the whole name first: a declaration in a header belongs to the definition in the file that was named.
+        # Group by the whole name first: a declaration in a header belongs to the definition in the named file.
         every = groups(symbols.definitions(rest, Filters()))
         found = [meant for meant in every if any(row["symbol_number"] in wanted for row in meant.rows)]
     else:
@@ -76,7 +76,7 @@ def _callable(found: list[Meant]) -> list[Meant]:
 
 
 def groups(rows: Sequence[Row]) -> list[Meant]:
-    """Rows by what they are of; the order is that of the first of each."""
+    """Group rows by the thing they define, in the order of each group's first row."""
     home: dict[object, list[Row]] = {}
     owners: dict[int, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["kind"] == "constructor"):
@@ -95,8 +95,8 @@ def groups(rows: Sequence[Row]) -> list[Meant]:
 
 
 def _key(row: Row) -> object:
-    """The same for definitions of one thing: overloads, an accessor pair, a stub and its definition, the parts of a
-    type, variants for several systems."""
+    """A key that definitions of one thing share: overloads, an accessor pair, a stub and its definition, the parts of
+    a type, variants for several systems."""
     language, name, path = row["language"], row["qualified_name"], row["file"]
     if language in _REOPENED and row["kind"] in TYPE_KINDS | {"module"}:
         return language, name

@@ -1,4 +1,4 @@
-"""Nodes of the graph as places, and what is one call away from them."""
+"""Graph nodes as places in the code, and the calls one hop away from a node."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _MOST_BASES = 50
 class Call(NamedTuple):
     """The calls between two nodes."""
 
-    node: int  # the other end
+    node: int  # the other end of the edge
     lines: tuple[int, ...]
-    step: int  # of the surest
-    ambiguous: bool  # all of them are
+    step: int  # of the surest edge
+    ambiguous: bool  # whether all the edges are
     origins: tuple[int, ...]  # places among the nodes asked about
 
     @property
@@ -85,7 +85,7 @@ class Nodes:
         return {node: found[node] for node in wanted if node in found}
 
     def asked(self, rows: Sequence[Row]) -> list[int]:
-        """The nodes that stand for some definitions: theirs, and of types those of their constructors."""
+        """The nodes of some definitions; for a type, also those of its constructors."""
         own = [int(row["symbol_number"]) for row in rows]
         types = [number for number, row in zip(own, rows, strict=True) if row["kind"] in TYPE_KINDS]
         return list(dict.fromkeys([*own, *self.constructors(types)]))
@@ -95,15 +95,15 @@ class Nodes:
         return constructors(self.snapshot.symbols, types)
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
-        """What calls some nodes, or what they call, by node: each other end once. What an anonymous function calls is
-        called by what is around it."""
+        """The callers or callees of some nodes together, each other end once. The calls inside an anonymous function
+        count as calls of the definition around it."""
         own = [(place, one) for place, node in enumerate(nodes) for one in self._with_lambdas(node, direction)]
         edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
         return _joined((own[origin][0], node, line, step) for origin, node, line, step in _rows(edges))
 
     def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
-        """The same for each of some nodes alone, for a tree: an anonymous function that something is known to call
-        stands in it on its own, and one that nothing is known to call has been handed out by what is around it."""
+        """The callers or callees of each node on its own, for a tree. An anonymous function with a known caller is a
+        node of the tree; one without is attributed to the definition around it, which handed it out."""
         own = [
             (place, one)
             for place, node in enumerate(nodes)
@@ -125,7 +125,7 @@ class Nodes:
         return [node, *(self.graph.lambdas_of(node) if direction == "callees" else ())]
 
     def inherited(self, rows: Sequence[Row]) -> list[Call]:
-        """Who makes an object of a type whose constructor is a base's: the calls of that one by the type's name."""
+        """Who constructs a type that inherits its constructor: calls of the base's constructor by the type's name."""
         found = []
         for origin, row in enumerate(rows):
             number = int(row["symbol_number"])
@@ -193,7 +193,7 @@ def _rows(edges: Edges) -> Iterator[Edge]:
 
 
 def _joined(edges: Iterable[Edge]) -> list[Call]:
-    """Edges by their other end, ascending."""
+    """Edges grouped by their other end, ascending."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for origin, node, line, step in edges:
         found.setdefault(node, []).append((line, step, origin))

@@ -1,4 +1,4 @@
-"""The places that refer to a name, by syntax: files that hold its words are parsed when the question comes."""
+"""The places that refer to a name, by syntax: files that hold the words of the name are parsed at query time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.source.extract.occurrences import Occurrence
 
-#: What has a grammar, but no identifiers.
+#: Languages with a grammar but without identifiers.
 _PROSE = frozenset({"text", "markdown"})
 _LAST = re.compile(r"::|\.|(?<=\w)#")
 #: What joins the parts of a name, in whichever language.
@@ -40,8 +40,11 @@ class _File(NamedTuple):
 
 
 def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
-    """The places that refer to a name. A qualified one leaves out the definitions of other things with that name, and
-    the calls that are known to mean those; if nothing here has it, whatever is written in another way."""
+    """The places that refer to a name.
+
+    For a qualified name, definitions of other things with the same last part are left out, and so are calls that are
+    known to mean those. If nothing in the repository has the qualified name, only places that write it out count.
+    """
     rows = meanings(snapshot.symbols, request.name, callable_only=False)
     own = [row for meant in rows for row in meant.rows]
     name = own[0]["symbol"] if own else _LAST.split(request.name)[-1]
@@ -65,7 +68,7 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 
 
 class _Others:
-    """Lines of definitions and calls that are known to be of something else with the same name."""
+    """Lines of definitions and calls that are known to mean something else with the same name."""
 
     def __init__(self, snapshot: Snapshot, own: Sequence[Row], name: str) -> None:
         from lci_py.search.navigate.nodes import Nodes
@@ -87,15 +90,15 @@ class _Others:
 
 
 class _Search:
-    """One search for a name; it counts what it leaves out."""
+    """One search for a name. It also counts the places that it leaves out."""
 
     def __init__(self, snapshot: Snapshot, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
         """
         Args:
             snapshot: Where to search.
-            name: What the identifiers are.
-            others: What is known to be something else.
-            before: What must stand before them on their lines.
+            name: The identifier to look for.
+            others: Lines that are known to mean something else.
+            before: Pattern of the text that must stand before the identifier on its line.
         """
         self._snapshot = snapshot
         self._name = name
@@ -126,7 +129,7 @@ class _Search:
                 yield from self._in_file(file, data)
 
     def _candidates(self) -> list[_File]:
-        """Files that may hold the name: those with its words, and those of which the index does not know all words."""
+        """Files that may hold the name: those with its words, and those whose words the index does not all know."""
         snapshot = self._snapshot
         states = file_state(snapshot.symbols)
         numbers = set(_files_with_words(snapshot, self._name, len(states)))
@@ -194,7 +197,7 @@ def _qualifier(name: str) -> re.Pattern[str] | None:
 
 
 def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | None:
-    """The innermost definition around an identifier; what a name defines is not around it."""
+    """The innermost definition around an identifier, other than the one that the identifier itself names."""
     # Definitions are in the order of their first lines, so the last one that reaches this line is the innermost.
     for place in range(bisect_right(spans, item.line, key=lambda span: span.line) - 1, -1, -1):
         span = spans[place]

@@ -36,8 +36,8 @@ class _Branch:
 
 
 def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
-    """The call tree of a name, `request.depth` levels deep. What is below a place is shown once, where it comes first
-    (level by level); elsewhere the place is marked.
+    """The call tree of a name, `request.depth` levels deep. A place that occurs several times is
+    expanded once, where it comes first (level by level), and marked elsewhere.
 
     Raises:
         AmbiguousNameError: The name means several definitions, and not every one is asked for.
@@ -111,7 +111,7 @@ class _Grower:
         return every
 
     def _read(self, fresh: list[int], stands_for: dict[int, list[int]]) -> None:
-        """Fill in what is below some nodes, all at once."""
+        """Look up the children of some nodes, all in one go."""
         wanted = [(node, own) for node in fresh for own in stands_for.get(node, [node])]
         calls = self._nodes.calls_of_each([own for _, own in wanted], self._direction)
         below: dict[int, dict[int, Call]] = {node: {} for node in fresh}
@@ -127,7 +127,7 @@ class _Grower:
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
 
     def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
-        """Whether each of some nodes is to be shown."""
+        """A test whether a node passes the filters."""
         if not self._filters:
             return lambda _: True  # a tree's last level is only counted: its places are not needed
         passes = place_filter(self._filters)
@@ -143,7 +143,8 @@ def _is_above(branch: _Branch) -> bool:
 
 
 def _finished(grown: list[_Branch], places: dict[int, Place]) -> dict[int, Branch]:
-    """The branches as values, by the id of the object they are made of. From the last up: without recursion."""
+    """Make the immutable branches, by the id of the object each is made from; from the last one up, so without
+    recursion."""
     found: dict[int, Branch] = {}
     for branch in reversed(grown):
         call = branch.call

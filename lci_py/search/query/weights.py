@@ -18,7 +18,7 @@ SIGNAL_VIEW: dict[str, View | None] = {
     "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
     "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "hub": None, "near": None, "graph": None,
 }  # fmt: skip
-#: The signal that lifts (`neighbours`), unlike the others, which add up.
+#: The signal that lifts (`search/ranking/graph_lift.py`); the others add up.
 GRAPH = "graph"
 
 

@@ -1,4 +1,4 @@
-"""What the bm25 mode counts besides BM25: file names, the file's other results, how much of the query is there.
+"""Evidence of the bm25 mode besides BM25: file names, the file's other results, how much of the query a unit has.
 
 It looks at the head of the view's ranking only. docs/ranking.md has the rule, docs/adr/0014-bm25-mode.md the figures.
 """
@@ -34,7 +34,7 @@ SAME_FILE = 0.5
 
 
 class Evidence(NamedTuple):
-    """What counts for and against the head of a BM25 ranking: [n] each.
+    """Evidence for and against each unit of the head of a BM25 ranking: arrays of [n].
 
     Attributes:
         files: The file of each.
@@ -61,7 +61,7 @@ class Evidence(NamedTuple):
 def evidence(
     retriever: LexicalRetriever, table: UnitTable, query: TextQuery, hits: HitList, known: dict[int, Pieces]
 ) -> Evidence:
-    """What is known of the first `POOL` hits; `known` as for `stem_match`.
+    """Measure the first `POOL` hits. `known` is the cache of `stem_match`.
 
     Raises:
         DamagedIndexError: A shard is not what was written.

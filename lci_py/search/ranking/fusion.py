@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from lci_py.search.query.plan import Plan
     from lci_py.types.search import View
 
-#: What is lifted stays below the best result without a lift, by this factor.
+#: A lifted result stays below this factor times the best result without a lift.
 BELOW = 0.999
 
 
 class Candidates(NamedTuple):
-    """What is ranked, and everything that is known of it.
+    """The units to rank, with their signals and factors.
 
     Attributes:
         units: [n] unit numbers, ascending.
@@ -44,7 +44,7 @@ class Candidates(NamedTuple):
 
 
 def joined(found: Candidates, others: Candidates) -> Candidates:
-    """What the views found and what only the graph did, as one: no unit is in both."""
+    """Join the candidates of the views and those that only the graph reached: no unit is in both."""
     units = np.concatenate((found.units, others.units))
     order = np.argsort(units, kind="stable")
     return Candidates(
@@ -67,7 +67,7 @@ class Fused(NamedTuple):
 
 class Ranked:
     """A ranking of candidates, best first; ties by unit number, which follows path, then line. Candidates without a
-    score above 0 are left out. What makes a score is worked out for who asks."""
+    score above 0 are left out. The steps of a score are computed only for the results that are asked for."""
 
     def __init__(self, candidates: Candidates, plan: Plan) -> None:
         self._candidates, self._plan = candidates, plan
@@ -99,7 +99,7 @@ class Ranked:
         return total
 
     def _lifted(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sums with what the graph adds: [n], 0 for what neither a view nor the graph has found."""
+        """The sums plus the graph's lift: [n], 0 for units that neither a view nor the graph has found."""
         candidates, plan = self._candidates, self._plan
         own = total if candidates.found is None else np.where(candidates.found, total, 0.0)
         near, weight = candidates.signals.get(GRAPH), plan.weights.get(GRAPH, 0.0)

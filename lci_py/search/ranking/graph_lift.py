@@ -1,4 +1,4 @@
-"""The graph as a prior: what the best places call, what calls them, and their relatives count more.
+"""The call graph as a prior: callees, callers and relatives of the best results count more.
 
 A question often describes one place and wants another, to which the first leads (docs/ranking.md#graph). Bounded: only
 the best places count as seeds, a place with many neighbours says little of each, and no neighbour is lifted above the
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitTable
 
-#: Results, the best before the graph is asked, whose neighbours are lifted.
+#: How many of the best results, before the graph is asked, lift their neighbours.
 SEEDS = 10
-#: Kind of edge, whether it leads into the seed, and what it is worth.
+#: (kind of edge, whether it leads into the seed, weight).
 RELATIONS = ((CALLS, False, 1.0), (CALLS, True, 0.5), (INHERITS, False, 0.5), (INHERITS, True, 0.5))
 #: Neighbours of one seed in one relation; the surest of more.
 MOST = 40
@@ -41,7 +41,7 @@ class Neighbours(NamedTuple):
 def neighbours(
     graph: GraphIndex, table: UnitTable, seeds: NDArray[np.int64], scores: NDArray[np.float64]
 ) -> Neighbours:
-    """What is one call or one step of inheritance away from the seeds.
+    """Units one call or one step of inheritance away from the seeds.
 
     A neighbour's value is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times
     the edge's confidence times the relation's worth, over the cube root of how many neighbours the seed has in that
@@ -75,7 +75,7 @@ def neighbours(
 
 def _nodes(table: UnitTable, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The nodes that stand for the seeds, as (place among the seeds, node): their definitions, and what is in a type.
-    A block has none: what it calls, its file calls, and that may be anything."""
+    A block has none: the graph attributes its calls to the file, and those may be any."""
     owners, inside = [], []
     for place, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
         stop = _end(table, unit) if kind in _TYPES else unit + 1
@@ -110,7 +110,9 @@ def _edges(
         asked, groups, kinds = [], [], []
         for relation, (kind, into, _) in enumerate(RELATIONS):
             if into == incoming:
-                inside = kind == CALLS and not into  # what an anonymous function calls, is called by what is around it
+                inside = (
+                    kind == CALLS and not into
+                )  # calls inside an anonymous function count as calls of the definition around it
                 for own, some in ((owners, nodes), (owners[outer], inner))[: 1 + inside]:
                     asked.append(some)
                     groups.append(own + relation * n_seeds)

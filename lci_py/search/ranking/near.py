@@ -1,7 +1,6 @@
 """`--near FILE[:LINE]`: how close every candidate is to a place, in the graph first, then in the folder tree.
 
-docs/ranking.md states the rule. What is near is bounded: a place with many neighbours of one kind has none, as it says
-nothing of any of them.
+docs/ranking.md states the rule. A place with very many neighbours of one kind passes closeness to none of them.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ HOPS = 3
 FAN = 20
 #: Nodes that are reached: a hop that leads to more is not taken.
 MOST = 2_000
-#: Closeness of what is 0, 1, … hops away, and of what is not reached. What the place calls is as close as the place.
+#: Closeness at 0, 1, … hops, and of what is not reached. A direct callee or caller is as close as the place itself.
 BY_HOP = np.array([1.0, 1.0, 0.5, 0.25, 0.0], np.float32)
-#: Times this, where not the unit itself is reached, but something in its file; and where its file is by imports.
+#: Factor where only something else in the unit's file is reached, and where only the file is, by imports.
 BESIDE, IMPORTED = 0.9, 0.5
 #: Closeness of what is in the same folder; less with every step up or down from there. Below every hop.
 FOLDER = 0.1
@@ -54,7 +53,7 @@ class Place(NamedTuple):
 
 
 class Near:
-    """What is close to a place."""
+    """Measures how close units are to a place."""
 
     def __init__(self, snapshot: Snapshot, place: Place) -> None:
         """

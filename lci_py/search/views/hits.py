@@ -1,4 +1,4 @@
-"""What one view found: units and scores as arrays, best first. The object of a hit is made for who shows it."""
+"""The hits of one view as arrays, best first. A `Hit` object is made only for a hit that is shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HitList:
     """A view's hits, best first.
 
     Attributes:
-        view: Whose.
+        view: The view that found them.
         units: [n] unit numbers, each once.
         scores: [n] in the view's own unit, descending.
         total: How many units the view would have returned without a limit; >= n.

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from lci_py.index.shards.tokens import TokenBags, TokenTable
     from lci_py.search.query.text import TextQuery
 
-#: Weights of the fields in the view's score, a plain sum of BM25 scores. The bm25 mode adds to it (`lexical`).
+#: Weights of the fields in the view's score, a plain sum of BM25 scores. The bm25 mode adds to it
+#: (`search/ranking/bm25_evidence.py`).
 BM25_FIELDS = {"content": 1.0, "names": 1.0, "paths": 1.0, "files": 0.5}
 
 
@@ -79,8 +80,8 @@ class DenseRetriever:
         return self.index.of_files(self._measure(query).cosines, unit_file, n_files)
 
     def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
-        """What a unit's score is made of: the cosine and the coverage of its best chunk, and the weight of the latter
-        beside the former, 0 without a second look."""
+        """The parts of a unit's score: cosine and token coverage of its best chunk, and the weight of the coverage
+        beside the cosine (0 if the tokens are not looked at)."""
         cosines, covered, late, _ = self._chunks(query.text)
         own = self.index.slots(unit)
         best = own[int(np.argmax(cosines[own] + np.float32(late) * covered[own]))]
@@ -88,7 +89,7 @@ class DenseRetriever:
 
     @property
     def late(self) -> float:
-        """How much the tokens count beside the cosine; 0 if there is no second look."""
+        """Weight of the token coverage beside the cosine; 0 if the tokens are not looked at."""
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
@@ -190,7 +191,7 @@ class LexicalRetriever:
         return np.asarray(np.round(weights @ holds / max(weights.sum(), 1e-9), 9))
 
     def parts(self, query: TextQuery, units: Sequence[int]) -> dict[str, list[dict[str, float]]]:
-        """What each term adds to the fields' scores of each of some units: field -> per unit, term -> score."""
+        """What each query term adds to the field scores of some units: field -> one {term: score} per unit."""
         index = self.index
         terms = [(text, term, weight) for text, weight in query.terms if (term := index.term(text)) is not None]
         content = index.scores("content", [(term, weight) for _, term, weight in terms])

@@ -1,7 +1,7 @@
 """Views side by side, each waited for no longer than its share of a time budget.
 
-A thread cannot be stopped. One that is late goes on by itself, and what it finds goes nowhere; since it may be in the
-middle of its shard, nobody else uses that shard until it is through: every use of a view is under the view's turn.
+A thread cannot be stopped. A late one goes on by itself, and what it finds is dropped. Since it may be in the
+middle of reading its shard, nobody else uses that shard until it is through: every use of a view holds its lock.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 def side_by_side(
     run: Callable[[View], _T],
     views: Sequence[View],
-    view_locks: Mapping[View, LockType],
+    locks: Mapping[View, LockType],
     until: Mapping[View, float],
     *,
     threads: bool = True,
@@ -36,7 +36,7 @@ def side_by_side(
     Args:
         run: Called with each view, in a thread of its own; without a budget the first one's is the caller's.
         views: Which; at least one.
-        view_locks: The lock of each view, held while it runs.
+        locks: The lock of each view, held while it runs.
         until: The moment of `time.perf_counter` up to which each is waited for; empty: as long as it takes.
         threads: False if all of them are to run in the caller's, one after the other; only without a budget.
     Returns:
@@ -47,9 +47,9 @@ def side_by_side(
     given_up: list[bool] = []
 
     def work(view: View) -> None:
-        with view_locks[view]:
+        with locks[view]:
             if given_up:
-                return  # its turn came when nobody waited any longer
+                return  # it got the lock when nobody waited any longer
             try:
                 found[view] = run(view)
             except BaseException as error:  # for the caller, in its own thread
@@ -63,28 +63,28 @@ def side_by_side(
         work(view)
     for view in sorted(views, key=lambda view: until.get(view, 0.0)):
         wait(done[view], until[view] - time.perf_counter() if until else None)
-    # One that comes after its share, but while another is waited for, has come in time.
+    # A view that comes after its share, while another is still waited for, has come in time.
     answered = {view: found[view] for view in views if done[view].is_set()}
     given_up.append(True)
     return answered
 
 
-def within(work: Callable[[], _T], view: View, turn: LockType, budget_ms: int | None, began: float) -> _T:
-    """What the one view of a single mode finds.
+def within(work: Callable[[], _T], view: View, lock: LockType, budget_ms: int | None, began: float) -> _T:
+    """Run the one view of a single mode within the budget.
 
     Args:
         work: Uses the view.
         view: Its name.
-        turn: Its lock.
+        lock: The view's lock.
         budget_ms: The milliseconds that it has; None for as long as it takes.
-        began: Since which moment of `time.perf_counter`.
+        began: The moment of `time.perf_counter` from which the budget counts.
     Raises:
         BudgetExceededError: It has not answered by then.
     """
     if budget_ms is None:
-        with turn:
+        with lock:
             return work()
-    found = side_by_side(lambda _: work(), (view,), {view: turn}, {view: began + budget_ms / 1e3})
+    found = side_by_side(lambda _: work(), (view,), {view: lock}, {view: began + budget_ms / 1e3})
     if view not in found:
         raise BudgetExceededError(view, budget_ms)
     made = found[view]
@@ -94,5 +94,5 @@ def within(work: Callable[[], _T], view: View, turn: LockType, budget_ms: int | 
 
 
 def wait(done: threading.Event, seconds: float | None) -> bool:
-    """Whether it is done, after waiting for at most so long; None for as long as it takes."""
+    """Wait for an event, at most so many seconds (None: as long as it takes), and return whether it is set."""
     return done.wait(None if seconds is None else max(0.0, seconds))

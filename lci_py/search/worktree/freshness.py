@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 SWEEP_SECONDS = 0.05
 #: A search refreshes the index by itself if no more has changed than this.
 QUICK_FILES, QUICK_BYTES = 20, 1_000_000
-#: A batch looks at the tree at most so often.
+#: Seconds for which a batch does not look at the tree again.
 _LASTS_SECONDS = 1.0
 _AT_A_TIME = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a look at the tree found."""
+    """The result of comparing the tree with the index."""
 
     stale: tuple[str, ...]  # changed, gone or new
     bytes: int  # of those that are there
@@ -39,12 +39,12 @@ class Sweep:
 
     @property
     def few(self) -> bool:
-        """Whether the index can be refreshed on the way."""
+        """Whether so little has changed that a search can refresh the index first."""
         return len(self.stale) <= QUICK_FILES and self.bytes <= QUICK_BYTES
 
 
 class Freshness:
-    """What the index knows of each file, beside what is there now."""
+    """Compares each indexed file with the file as it is now."""
 
     def __init__(
         self, root: Path, table: FileTable, read: Callable[[str], bytes | None], walk: Callable[[], WalkResult]
@@ -91,7 +91,7 @@ class Freshness:
         return self._table.known_at(place).sha if known else ""
 
     def _untouched(self, place: int) -> bool:
-        """Whether `stat` says what it said: then nothing was written to the file."""
+        """Whether `stat` is unchanged: then nothing was written to the file."""
         try:
             # A string, not a Path: this runs for every indexed file of every query.
             info = os.lstat(self._base + self._paths[place])
