@@ -116,7 +116,7 @@ def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
         to = screen()
         render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     else:
-        from lci_py.render.text.graph_tree import render_diagram
+        from lci_py.render.text.graph import render_diagram
 
         render_diagram(answer, shape, file=screen().file)
 
