@@ -85,17 +85,16 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import conflicts
 
         return conflicts.run_conflicts(call)
-    if call.command == "stats":
-        from lci_py.cli import stats
-
-        return stats.run_stats(call)
-    if call.command in ("clean", "hook"):
-        from lci_py.cli import ops
-
-        return ops.run_clean(call) if call.command == "clean" else ops.run_hook(call)
     from lci_py.cli import index
 
-    return index.run_index(call) if call.command == "index" else index.run_status(call)
+    runs = {
+        "index": index.run_index,
+        "status": index.run_status,
+        "stats": index.run_stats,
+        "clean": index.run_clean,
+        "hook": index.run_hook,
+    }
+    return runs[call.command](call)
 
 
 def _run_typer(argv: list[str]) -> int:

@@ -52,6 +52,13 @@ def machine_stdout() -> IO[str]:
     return sys.stdout
 
 
+def write_json(found: object) -> None:
+    """Write one JSON value to stdout, on a line of its own."""
+    from lci_py.render.json.answer import dumps
+
+    machine_stdout().write(dumps(found) + "\n")
+
+
 def paths_stdout() -> IO[str]:
     """stdout for lines of paths: in a pipe, the bytes of the path, so that the reader can open it."""
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
@@ -124,10 +131,10 @@ def wants_traceback(argv: Sequence[str]) -> bool:
 def report(error: LciError, *, as_json: bool) -> int:
     """Say what is wrong and what to do, and return the exit code."""
     if as_json:
-        from lci_py.render.json.answer import dumps, error_object
+        from lci_py.render.json.answer import error_object
 
         with suppress(BrokenPipeError), writing():
-            machine_stdout().write(dumps(error_object(error)) + "\n")
+            write_json(error_object(error))
         return error.exit_code
     from lci_py.render.text.style import visible_line
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lci_py.errors import LciError
-    from lci_py.types.search import Answer, BuildSummary, DefinitionSite, GraphContext, GraphLink, IndexInfo, Result
+    from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, IndexInfo, Result
     from lci_py.types.source import FileEntry, Skip
 
 #: Goes up when a key changes its meaning or goes away; a new key does not change it.
@@ -186,14 +186,6 @@ def error_object(error: LciError) -> dict[str, Any]:
     return {"error": rounded(error.as_json())}
 
 
-def build_object(built: BuildSummary) -> dict[str, Any]:
-    """`lci index --json`."""
-    obj: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
-    for name in built.__dataclass_fields__:
-        obj[name] = rounded(getattr(built, name))
-    return obj
-
-
 def dry_run_object(files: list[FileEntry], skipped: list[Skip]) -> dict[str, Any]:
     """`lci index --dry-run --json`."""
     return {
@@ -204,5 +196,5 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip]) -> dict[str, Any
 
 
 def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
-    """`lci status --json`, `lci clean --json`, `lci hook --json`."""
+    """JSON of the commands about the index: the fields of `found`, behind the version of the schema."""
     return {"schema_version": SCHEMA_VERSION, **rounded(found)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +252,7 @@ def test_errors() -> None:
 
 def test_build_and_dry_run() -> None:
     built = BuildSummary("/r", 1, True, 2, {"go": 2}, {}, 3, {"calls": 1}, {}, 0.123456789, 1, 2)
-    shown = render.build_object(built)
+    shown = render.plain_object(asdict(built))
     definition("indexSummary").validate(json.loads(render.dumps(shown)))
     assert shown["seconds"] == 0.123457
     assert next(iter(shown)) == "schema_version"
