@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
-from lci_py.cli.search import FILTER_KEYS, open_session, plain_text
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
+from lci_py.cli.request import FILTER_KEYS, number, open_session, plain_text, texts
+from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
@@ -37,9 +36,7 @@ def run_conflicts(call: Invocation) -> int:
     with writing():
         _print(shown, call, request)
     if near is not None and request.name and not found and not call.flag("quiet") and not _for_machines(call):
-        from lci_py.render.text.style import did_you_mean
-
-        sys.stderr.write(f"lci: {did_you_mean(request.name, near)}\n")
+        say_unknown(request.name, near)
     if fail_on:
         return _EXIT_FOUND if _fails(answer, fail_on) else EXIT_OK
     return EXIT_OK if found else EXIT_NO_RESULTS
@@ -49,17 +46,12 @@ def run_conflicts(call: Invocation) -> int:
 
 
 def _request(call: Invocation) -> ConflictsRequest:
-    limit, given = call.number("limit"), call.text("argument")
-    if limit is not None and limit < 1:
-        raise UsageError(f"--limit must be at least 1, not {limit}")
+    limit, given = number(call.values, "limit"), call.text("argument")
     name = plain_text((given or "").strip())
     if given is not None and not name:
         raise UsageError("the name is empty", hint="leave it out to list all, or give a NAME")
-    for key in FILTER_KEYS:
-        if not all(call.texts(key)):
-            raise UsageError(f"--{key} is empty", hint="leave it out, or give a value")
     return ConflictsRequest(
-        Filters(**{key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS}),
+        Filters(**{key: texts(call.values, key) for key in FILTER_KEYS}),
         relations=_words(call, "relation", RELATIONS),
         limit=limit,
         name=name,
@@ -119,13 +111,14 @@ def _near(session: Session, name: str) -> tuple[str, ...] | None:
 
 
 def _print(answer: ConflictsAnswer, call: Invocation, request: ConflictsRequest) -> None:
-    if call.flag("json") or call.flag("jsonl"):
-        from lci_py.render.json import conflicts
-        from lci_py.render.json.answer import dumps
+    if call.flag("json"):
+        from lci_py.render.json.conflicts import answer_object
 
-        whole = not call.flag("jsonl")
-        lines = [dumps(conflicts.answer_object(answer))] if whole else conflicts.jsonl(answer)
-        machine_stdout().writelines(line + "\n" for line in lines)
+        write_json(answer_object(answer))
+    elif call.flag("jsonl"):
+        from lci_py.render.json.conflicts import jsonl
+
+        machine_stdout().writelines(line + "\n" for line in jsonl(answer))
     elif call.flag("sarif"):
         from lci_py.render.json.sarif import sarif
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
-from lci_py.cli.search import FILTER_KEYS, open_session, plain_text
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
+from lci_py.cli.request import FILTER_KEYS, number, open_session, plain_text, required_name
+from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, GraphAnswer, GraphRequest, Role
 from lci_py.types.search import Filters
@@ -26,8 +25,9 @@ def run_graph(call: Invocation) -> int:
         answer = _from_here(session.navigate(call.command, request), session, call, shape)
     with writing():
         _print(answer, call, shape)
-    if not answer.shown and shape != "json" and not call.flag("jsonl") and not call.flag("quiet"):
-        _say_nothing_found(answer)
+    quiet = shape == "json" or call.flag("jsonl") or call.flag("quiet")
+    if not answer.shown and not answer.targets and not quiet:
+        say_unknown(answer.query, answer.did_you_mean)
     return EXIT_OK if answer.shown else EXIT_NO_RESULTS
 
 
@@ -44,12 +44,7 @@ def _format(call: Invocation) -> Format:
 
 
 def _request(call: Invocation) -> GraphRequest:
-    name = plain_text((call.text("argument") or "").strip())
-    if not name:
-        raise UsageError("the name is empty", hint=f"lci {call.command} NAME")
-    limit, depth = call.number("limit"), call.number("depth")
-    if limit is not None and limit < 1:
-        raise UsageError(f"--limit must be at least 1, not {limit}")
+    name, limit, depth = required_name(call), number(call.values, "limit"), call.number("depth")
     return GraphRequest(
         _from_root(name, call),
         every=call.flag("all"),
@@ -98,10 +93,9 @@ def _from_here(answer: GraphAnswer, session: Session, call: Invocation, shape: F
 
 def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
     if shape == "json":
-        from lci_py.render.json.answer import dumps
         from lci_py.render.json.graph import answer_object
 
-        machine_stdout().write(dumps(answer_object(answer)) + "\n")
+        write_json(answer_object(answer))
     elif call.flag("jsonl"):
         from lci_py.render.json.graph import jsonl
 
@@ -119,12 +113,3 @@ def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
         from lci_py.render.text.graph import render_diagram
 
         render_diagram(answer, shape, file=screen().file)
-
-
-def _say_nothing_found(answer: GraphAnswer) -> None:
-    """On stderr, whoever reads: it is why there is nothing on stdout."""
-    if answer.targets:
-        return
-    from lci_py.render.text.style import did_you_mean
-
-    sys.stderr.write(f"lci: {did_you_mean(answer.query, answer.did_you_mean)}\n")

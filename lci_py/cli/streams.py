@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from lci_py.errors import LciError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lci_py.cli.fast_parser import Invocation
 
@@ -88,6 +88,13 @@ def warn(text: str, *, quiet: bool) -> None:
     """Warnings go to stderr, and only to a terminal: a script reads them in the JSON."""
     if not quiet and sys.stderr.isatty():
         sys.stderr.write(f"lci: {text}\n")
+
+
+def say_unknown(name: str, near: Iterable[str]) -> None:
+    """Say on stderr, even to a script, why there is nothing on stdout: no definition has this name."""
+    from lci_py.render.text.style import did_you_mean
+
+    sys.stderr.write(f"lci: {did_you_mean(name, near)}\n")
 
 
 def silence_stdout() -> None:
