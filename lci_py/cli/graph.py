@@ -1,4 +1,4 @@
-"""`lci callers`, `lci callees`, `lci tree` and `lci refs`: flags to a request, the answer to output, and exit codes."""
+"""`lci callers`, `lci callees`, `lci tree` and `lci refs`: flags to a request, the answer as output and exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run_graph(call: Invocation) -> int:
-    """Run one of the commands that walk the graph."""
+    """Run one of the four commands."""
     one_output(call, "json", "jsonl", "paths")
     shape = _format(call)
     request = _request(call)
@@ -71,7 +71,7 @@ def _roles(given: tuple[str, ...]) -> tuple[Role, ...]:
 
 
 def _from_root(name: str, call: Invocation) -> str:
-    """The name, with a FILE that starts at the current folder (`../a.py::f`, as the output writes it) from the root."""
+    """The name; a FILE before it that starts at the current folder, as in the output, is rewritten from the root."""
     file, colons, rest = name.partition("::")
     if not colons or call.text("root") is not None or not os.path.isfile(file):
         return name
@@ -83,12 +83,12 @@ def _from_root(name: str, call: Invocation) -> str:
 
 
 def _from_here(answer: GraphAnswer, session: Session, call: Invocation, shape: Format) -> GraphAnswer:
-    """For people and xargs in a folder below the root that was found for them."""
+    """The answer with paths from the current folder, for people and xargs; with --root they start at the root."""
     if call.text("root") is not None or shape != "text" or call.flag("jsonl"):
         return answer
-    from lci_py.render.text.graph import seen_from
+    from lci_py.render.relative_paths import graph_seen_from
 
-    return seen_from(answer, session.root, os.getcwd())
+    return graph_seen_from(answer, session.root, os.getcwd())
 
 
 def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
