@@ -1,4 +1,4 @@
-"""`lci conflicts`: flags to a request, the answer to output, and exit codes."""
+"""`lci conflicts`: flags to a request, the answer as output and exit code."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ if TYPE_CHECKING:
     from lci_py.app import Session
     from lci_py.cli.fast_parser import Invocation
 
-#: What a failed check exits with; the contract's "no results" shares the number, as in grep and ruff.
+#: The exit code of a check that fails, as of grep and ruff; a search without results exits with the same number.
 _EXIT_FOUND = 1
 
 
 def run_conflicts(call: Invocation) -> int:
-    """Run `lci conflicts`.
+    """Run `lci conflicts`, which exits with 0 if there are conflicts and with 1 if not, as a search does with results.
 
-    Exits 0 with conflicts and 1 without, as a search does with results; with --fail-on the other way round, and by
-    those alone that it names.
+    With --fail-on it is a check: it exits with 1 if there is a conflict of a kind that the flag names, else with 0.
     """
     one_output(call, "json", "jsonl", "paths", "sarif")
     request = _request(call)
@@ -59,12 +58,12 @@ def _request(call: Invocation) -> ConflictsRequest:
 
 
 def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The values of a flag that can be repeated and takes several with commas, in the order of `known`."""
+    """The values of a repeatable flag that also takes several with commas, in the order of `known`."""
     given = [word.strip() for text in call.texts(flag) for word in text.split(",")]
     for word in given:
         if word not in known:
             error = unknown_value(flag.replace("_", "-"), word, known)
-            # A list of a few words is shown whole, whichever of them may be meant.
+            # The list is short: the hint shows all of it, where `unknown_value` might suggest one word.
             raise UsageError(error.message, hint=f"use one of: {', '.join(known)}")
     return tuple(word for word in known if word in given)
 
@@ -72,7 +71,7 @@ def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ..
 def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
     """
     Raises:
-        UsageError: --relation leaves out what is to fail: a check that can never fail is a mistake.
+        UsageError: --relation leaves out what --fail-on names, so the check could never fail.
     """
     words = _words(call, "fail_on", FAIL_ON)
     for word in words:
@@ -83,7 +82,7 @@ def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
-    """Whether there is what fails, counted before --limit."""
+    """Whether the check fails, whatever --limit leaves out."""
     if answer.conflicts and not {"disagreement", "any"}.isdisjoint(words):
         return True
     return any(count and (relation in words or "any" in words) for relation, count in answer.by_relation.items())
@@ -105,7 +104,7 @@ def _from_here(answer: ConflictsAnswer, session: Session, call: Invocation) -> C
 
 
 def _near(session: Session, name: str) -> tuple[str, ...] | None:
-    """Names like one that nothing has; None if something has it, and it has no conflict."""
+    """Names that resemble `name` if no definition has it; None if one has it, and just has no conflict."""
     found = session.definitions(name, Filters(), 1)
     return None if found.total else found.did_you_mean
 

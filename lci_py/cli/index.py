@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lci_py.cli.streams import Screen
     from lci_py.render.text.progress import Progress
 
-#: Values of `health` with which the index answers; any other is the index's problem, exit 3.
+#: Values of `health` with which the index can be searched.
 _USABLE = ("ok", "stale")
 
 
@@ -58,13 +58,13 @@ def run_index(call: Invocation) -> int:
 
 
 def _branches(call: Invocation) -> tuple[str, ...] | None:
-    """The branches that are named, none of them for ""; None if the flag is not given."""
+    """The branches that --branches names, none for ""; None without the flag."""
     text = call.text("branches")
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
-    """The repository, and the files of it to look at; None for all."""
+    """The repository, and the files to refresh; None for all."""
     names, root = call.texts("argument"), call.text("root")
     if call.flag("files"):
         for name in ("full", "dry_run"):
@@ -83,9 +83,9 @@ def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
 
 @contextmanager
 def _interruptible(progress: Progress | None) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress callback that raises a Ctrl-C again which Python dropped.
+    """A progress callback that raises KeyboardInterrupt if one got lost since Ctrl-C was pressed.
 
-    An exception inside a callback of `fork` or a finaliser is printed and forgotten, and a run that was to end goes on.
+    Python prints and drops an exception inside a finaliser or a callback of `fork`, and the run would go on.
     """
     pressed = False
 
@@ -102,7 +102,7 @@ def _interruptible(progress: Progress | None) -> Iterator[Callable[[str, int, in
 
     try:
         before = signal.signal(signal.SIGINT, on_interrupt)
-    except ValueError:  # not the main thread, which alone gets signals
+    except ValueError:  # only the main thread can handle signals
         yield report
         return
     show = sys.unraisablehook

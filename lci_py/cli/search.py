@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lci_py.app import Session
     from lci_py.cli.fast_parser import Invocation
 
-# A line of a batch that is longer than this is no query: a binary file, or the wrong one.
+#: Bytes. A longer line of a batch is no query; the file may be binary, or not the one that was meant.
 _MAX_LINE = 1 << 20
 
 
@@ -81,7 +81,7 @@ def run_def(call: Invocation) -> int:
 
 
 def _exit_code(answer: Answer, strict: bool) -> int:
-    # Counted before --max-tokens cut: results that did not fit were found all the same.
+    # The answer before --max-tokens cuts it: results that do not fit were found all the same.
     if strict and answer.degraded:
         return EXIT_DEGRADED
     return EXIT_OK if answer.results else EXIT_NO_RESULTS
@@ -96,7 +96,7 @@ def _within_budget(answer: Answer, max_tokens: int | None) -> Answer:
 
 
 def _from_here(answer: Answer, session: Session, call: Invocation) -> Answer:
-    """For people and xargs in a folder below the root that was found for them; with --root, paths start there."""
+    """The answer with paths from the current folder, for people and xargs; with --root they start at the root."""
     if call.text("root") is not None or call.flag("json") or call.flag("jsonl"):
         return answer
     from lci_py.render.relative_paths import seen_from
@@ -143,7 +143,7 @@ def _print_paths(answer: Answer) -> None:
 
 
 def _warn(answer: Answer, call: Invocation) -> None:
-    """What a list of paths cannot say about itself."""
+    """Warnings about the answer, which a list of paths has no room for."""
     for d in answer.degraded:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
     for given_up in (answer.plan or {}).get("relaxed", ()):
@@ -166,7 +166,7 @@ def _run_batch(call: Invocation) -> int:
             raise UsageError(f"--batch and --{name} cannot be used together", hint="a batch prints JSON")
     flags = batch_values(call)
     to_request({**flags, "query": "a flag that is wrong is wrong for every line"})
-    gc.enable()  # `run` turned it off, which is for short lives
+    gc.enable()  # the entry point turned it off for short runs
     codes: set[int] = set()
     with _open_batch(call.text("batch") or "") as file, open_session(call) as session, writing():
         out = machine_stdout()
@@ -174,9 +174,9 @@ def _run_batch(call: Invocation) -> int:
             text, code = _answer_line(session, flags, line, line_number)
             codes.add(code)
             out.write(text + "\n")
-            out.flush()  # an agent that keeps the batch open waits for this answer before its next question
+            out.flush()  # whoever keeps the batch open may wait for this answer before asking again
         _warn_of_log(session, call)
-    # The worst of the lines, save that one line with results makes up for those without.
+    # An error counts more than a degraded answer, that more than results, and results more than none.
     for code in (EXIT_USAGE, EXIT_DEGRADED, EXIT_OK):
         if code in codes:
             return code
@@ -191,7 +191,7 @@ def _open_batch(name: str) -> Iterator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     try:
-        file = open(name, "rb")  # noqa: SIM115  # closed below: only the opening may be reported as a bad path
+        file = open(name, "rb")  # noqa: SIM115  # closed below: only a failure to open is a bad path
     except OSError as error:
         message = f"cannot read {name}: {error.strerror}"
         raise BadPathError(message, hint="--batch takes a file, or - for stdin") from error
@@ -200,9 +200,9 @@ def _open_batch(name: str) -> Iterator[IO[bytes]]:
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
-    """Numbered lines that are not blank, each as soon as it is there: `for line in file` would read ahead.
+    """Number and text of each line that is not blank; None for the text of a line that is too long.
 
-    None stands for a line that is too long.
+    Each line is yielded as soon as it arrives: `for line in file` would read ahead.
     """
     line_number = 0
     while data := file.readline(_MAX_LINE):
@@ -218,7 +218,7 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
 
 
 def _answer_line(session: Session, flags: Mapping[str, Any], line: str | None, line_number: int) -> tuple[str, int]:
-    """One line's JSON and exit code; whatever is wrong with it, the next line gets its answer."""
+    """The JSON and the exit code for one line. An error becomes JSON too, so that the next line gets its answer."""
     from lci_py.render.json.answer import dumps, envelope, error_object
 
     try:
@@ -231,7 +231,7 @@ def _answer_line(session: Session, flags: Mapping[str, Any], line: str | None, l
         return dumps(error_object(error)), EXIT_USAGE
     except BrokenPipeError:
         raise
-    except Exception as found:  # one query that trips over a bug must not end the batch
+    except Exception as found:  # a bug in one query must not end the batch
         bug = InternalError(f"internal error: {type(found).__name__}: {found}")
         bug.details["line"] = line_number
         return dumps(error_object(bug)), EXIT_USAGE
