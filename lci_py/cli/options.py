@@ -76,6 +76,7 @@ _FILTERS = (
     Flag(("--path", "-p"), "list", "Only paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
     Flag(("--exclude",), "list", "No paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
 )
+_NAME = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")
 
 INDEX = Command(
     "index",
@@ -163,7 +164,7 @@ SEARCH = Command(
             ("--strict",), "flag", "Exit 4 when the answer is degraded; relax no query that finds nothing.", RETRIEVAL
         ),
         *_FILTERS,
-        Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
+        _NAME,
         _JSON,
         _JSONL,
         _PATHS,
@@ -294,7 +295,7 @@ CONFLICTS = Command(
             RELATIONS,
         ),
         *_FILTERS,
-        Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
+        _NAME,
         _REFRESH,
         Flag(("--limit", "-n"), "int", "Conflicts shown; all if left out.", RETRIEVAL, "N"),
         Flag(
