@@ -1,4 +1,4 @@
-"""`python -m lci_py` is `lci`."""
+"""`python -m lci_py` does the same as `lci`."""
 
 import os
 import sys

@@ -1,13 +1,12 @@
-"""`lci conflicts`: flags to a request, the answer to output, and exit codes."""
+"""`lci conflicts`: flags to a request, the answer as output and exit code."""
 
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
-from lci_py.cli.search import FILTER_KEYS, open_session, plain_text
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
+from lci_py.cli.request import FILTER_KEYS, number, open_session, plain_text, texts
+from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
@@ -16,15 +15,14 @@ if TYPE_CHECKING:
     from lci_py.app import Engine as Session
     from lci_py.cli.fast_parser import Invocation
 
-#: What a failed check exits with; the contract's "no results" shares the number, as in grep and ruff.
+#: The exit code of a check that fails, as of grep and ruff; a search without results exits with the same number.
 _EXIT_FOUND = 1
 
 
 def run_conflicts(call: Invocation) -> int:
-    """Run `lci conflicts`.
+    """Run `lci conflicts`, which exits with 0 if there are conflicts and with 1 if not, as a search does with results.
 
-    Exits 0 with conflicts and 1 without, as a search does with results; with --fail-on the other way round, and by
-    those alone that it names.
+    With --fail-on it is a check: it exits with 1 if there is a conflict of a kind that the flag names, else with 0.
     """
     one_output(call, "json", "jsonl", "paths", "sarif")
     request = _request(call)
@@ -37,9 +35,7 @@ def run_conflicts(call: Invocation) -> int:
     with writing():
         _print(shown, call, request)
     if near is not None and request.name and not found and not call.flag("quiet") and not _for_machines(call):
-        from lci_py.render.text.style import did_you_mean
-
-        sys.stderr.write(f"lci: {did_you_mean(request.name, near)}\n")
+        say_unknown(request.name, near)
     if fail_on:
         return _EXIT_FOUND if _fails(answer, fail_on) else EXIT_OK
     return EXIT_OK if found else EXIT_NO_RESULTS
@@ -49,17 +45,12 @@ def run_conflicts(call: Invocation) -> int:
 
 
 def _request(call: Invocation) -> ConflictsRequest:
-    limit, given = call.number("limit"), call.text("argument")
-    if limit is not None and limit < 1:
-        raise UsageError(f"--limit must be at least 1, not {limit}")
+    limit, given = number(call.values, "limit"), call.text("argument")
     name = plain_text((given or "").strip())
     if given is not None and not name:
         raise UsageError("the name is empty", hint="leave it out to list all, or give a NAME")
-    for key in FILTER_KEYS:
-        if not all(call.texts(key)):
-            raise UsageError(f"--{key} is empty", hint="leave it out, or give a value")
     return ConflictsRequest(
-        Filters(**{key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS}),
+        Filters(**{key: texts(call.values, key) for key in FILTER_KEYS}),
         relations=_words(call, "relation", RELATIONS),
         limit=limit,
         name=name,
@@ -67,12 +58,12 @@ def _request(call: Invocation) -> ConflictsRequest:
 
 
 def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The values of a flag that can be repeated and takes several with commas, in the order of `known`."""
+    """The values of a repeatable flag that also takes several with commas, in the order of `known`."""
     given = [word.strip() for text in call.texts(flag) for word in text.split(",")]
     for word in given:
         if word not in known:
             error = unknown_value(flag.replace("_", "-"), word, known)
-            # A list of a few words is shown whole, whichever of them may be meant.
+            # The list is short: the hint shows all of it, where `unknown_value` might suggest one word.
             raise UsageError(error.message, hint=f"use one of: {', '.join(known)}")
     return tuple(word for word in known if word in given)
 
@@ -80,7 +71,7 @@ def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ..
 def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
     """
     Raises:
-        UsageError: --relation leaves out what is to fail: a check that can never fail is a mistake.
+        UsageError: --relation leaves out what --fail-on names, so the check could never fail.
     """
     words = _words(call, "fail_on", FAIL_ON)
     for word in words:
@@ -91,7 +82,7 @@ def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
-    """Whether there is what fails, counted before --limit."""
+    """Whether the check fails, whatever --limit leaves out."""
     if answer.conflicts and not {"disagreement", "any"}.isdisjoint(words):
         return True
     return any(count and (relation in words or "any" in words) for relation, count in answer.by_relation.items())
@@ -113,19 +104,20 @@ def _from_here(answer: ConflictsAnswer, session: Session, call: Invocation) -> C
 
 
 def _near(session: Session, name: str) -> tuple[str, ...] | None:
-    """Names like one that nothing has; None if something has it, and it has no conflict."""
+    """Names that resemble `name` if no definition has it; None if one has it, and just has no conflict."""
     found = session.definitions(name, Filters(), 1)
     return None if found.total else found.did_you_mean
 
 
 def _print(answer: ConflictsAnswer, call: Invocation, request: ConflictsRequest) -> None:
-    if call.flag("json") or call.flag("jsonl"):
-        from lci_py.render.json import conflicts
-        from lci_py.render.json.answer import dumps
+    if call.flag("json"):
+        from lci_py.render.json.conflicts import answer_object
 
-        whole = not call.flag("jsonl")
-        lines = [dumps(conflicts.answer_object(answer))] if whole else conflicts.jsonl(answer)
-        machine_stdout().writelines(line + "\n" for line in lines)
+        write_json(answer_object(answer))
+    elif call.flag("jsonl"):
+        from lci_py.render.json.conflicts import jsonl
+
+        machine_stdout().writelines(line + "\n" for line in jsonl(answer))
     elif call.flag("sarif"):
         from lci_py.render.json.sarif import sarif
 

@@ -1,7 +1,7 @@
-"""Read the command line without typer, when it is one that needs nothing of it.
+"""Read a well-formed command line without typer, whose import takes longer than a search.
 
-This parser takes what is well formed and leaves everything else (help, completion, any error) to typer by
-returning None. It may never read a line differently from typer; tests/cli/test_fast_parser.py holds the two together.
+For anything else (help, completion, any error) the parser returns None, and typer reads the line. Both must read every
+line alike; tests/cli/test_fast_parser.py compares them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Value = str | int | bool | tuple[str, ...] | None
-#: Where the argument of a command stands in `Invocation.values`.
+#: The key of a command's argument in `Invocation.values`.
 ARGUMENT = "argument"
 COMPLETE_VARIABLE = "_LCI_COMPLETE"
 _INT = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
 
 class Invocation(NamedTuple):
-    """A command and the value of each of its flags."""
+    """A command, its argument, and the value of each of its flags."""
 
     command: str
     values: Mapping[str, Value]
@@ -45,7 +45,7 @@ class Invocation(NamedTuple):
 
 
 def defaults(command: Command) -> dict[str, Value]:
-    """The value of every flag that is left out."""
+    """The values of a command without argument and flags."""
     values: dict[str, Value] = {}
     if command.argument:
         values[ARGUMENT] = () if command.argument.many else None
@@ -55,7 +55,7 @@ def defaults(command: Command) -> dict[str, Value]:
 
 
 def parse(argv: Sequence[str]) -> Invocation | None:
-    """The invocation, or None if typer has to look at it."""
+    """The invocation, or None if typer must read the line."""
     command = COMMANDS.get(argv[0]) if argv else None
     if command is None or os.environ.get(COMPLETE_VARIABLE):
         return None
@@ -83,7 +83,7 @@ def parse(argv: Sequence[str]) -> Invocation | None:
 
 
 def _option(token: str, spelled: Mapping[str, Flag], rest: list[str], values: dict[str, Value]) -> bool:
-    """Read one option, and its value from `rest` if it takes one; False if this is not well formed."""
+    """Read one option into `values`, taking its value from `rest` if it needs one; False if it is not well formed."""
     if token.startswith("--"):
         spelling, equals, attached = token.partition("=")
         flag = spelled.get(spelling)
@@ -94,7 +94,7 @@ def _option(token: str, spelled: Mapping[str, Flag], rest: list[str], values: di
         if not equals:
             return bool(rest) and _store(flag, rest.pop(), values)
         return _store(flag, attached, values)
-    # Short ones can be joined: -qv, -n5, -qn5.
+    # Short options can be joined: -qv, -n5, -qn5.
     for i, letter in enumerate(token[1:], 2):
         flag = spelled.get(f"-{letter}")
         if flag is None:

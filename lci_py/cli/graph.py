@@ -1,13 +1,12 @@
-"""`lci callers`, `lci callees`, `lci tree` and `lci refs`: flags to a request, the answer to output, and exit codes."""
+"""`lci callers`, `lci callees`, `lci tree` and `lci refs`: flags to a request, the answer as output and exit code."""
 
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
-from lci_py.cli.search import FILTER_KEYS, open_session, plain_text
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
+from lci_py.cli.request import FILTER_KEYS, number, open_session, plain_text, required_name
+from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, GraphAnswer, GraphRequest, Role
 from lci_py.types.search import Filters
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run_graph(call: Invocation) -> int:
-    """Run one of the commands that walk the graph."""
+    """Run one of the four commands."""
     one_output(call, "json", "jsonl", "paths")
     shape = _format(call)
     request = _request(call)
@@ -26,8 +25,9 @@ def run_graph(call: Invocation) -> int:
         answer = _from_here(session.navigate(call.command, request), session, call, shape)
     with writing():
         _print(answer, call, shape)
-    if not answer.shown and shape != "json" and not call.flag("jsonl") and not call.flag("quiet"):
-        _say_nothing_found(answer)
+    quiet = shape == "json" or call.flag("jsonl") or call.flag("quiet")
+    if not answer.shown and not answer.targets and not quiet:
+        say_unknown(answer.query, answer.did_you_mean)
     return EXIT_OK if answer.shown else EXIT_NO_RESULTS
 
 
@@ -44,12 +44,7 @@ def _format(call: Invocation) -> Format:
 
 
 def _request(call: Invocation) -> GraphRequest:
-    name = plain_text((call.text("argument") or "").strip())
-    if not name:
-        raise UsageError("the name is empty", hint=f"lci {call.command} NAME")
-    limit, depth = call.number("limit"), call.number("depth")
-    if limit is not None and limit < 1:
-        raise UsageError(f"--limit must be at least 1, not {limit}")
+    name, limit, depth = required_name(call), number(call.values, "limit"), call.number("depth")
     return GraphRequest(
         _from_root(name, call),
         every=call.flag("all"),
@@ -76,7 +71,7 @@ def _roles(given: tuple[str, ...]) -> tuple[Role, ...]:
 
 
 def _from_root(name: str, call: Invocation) -> str:
-    """The name, with a FILE that starts at the current folder (`../a.py::f`, as the output writes it) from the root."""
+    """The name; a FILE before it that starts at the current folder, as in the output, is rewritten from the root."""
     file, colons, rest = name.partition("::")
     if not colons or call.text("root") is not None or not os.path.isfile(file):
         return name
@@ -88,20 +83,19 @@ def _from_root(name: str, call: Invocation) -> str:
 
 
 def _from_here(answer: GraphAnswer, session: Session, call: Invocation, shape: Format) -> GraphAnswer:
-    """For people and xargs in a folder below the root that was found for them."""
+    """The answer with paths from the current folder, for people and xargs; with --root they start at the root."""
     if call.text("root") is not None or shape != "text" or call.flag("jsonl"):
         return answer
-    from lci_py.render.text.graph import seen_from
+    from lci_py.render.relative_paths import graph_seen_from
 
-    return seen_from(answer, session.root, os.getcwd())
+    return graph_seen_from(answer, session.root, os.getcwd())
 
 
 def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
     if shape == "json":
-        from lci_py.render.json.answer import dumps
         from lci_py.render.json.graph import answer_object
 
-        machine_stdout().write(dumps(answer_object(answer)) + "\n")
+        write_json(answer_object(answer))
     elif call.flag("jsonl"):
         from lci_py.render.json.graph import jsonl
 
@@ -116,15 +110,6 @@ def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
         to = screen()
         render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     else:
-        from lci_py.render.text.graph_tree import render_diagram
+        from lci_py.render.text.graph import render_diagram
 
         render_diagram(answer, shape, file=screen().file)
-
-
-def _say_nothing_found(answer: GraphAnswer) -> None:
-    """On stderr, whoever reads: it is why there is nothing on stdout."""
-    if answer.targets:
-        return
-    from lci_py.render.text.style import did_you_mean
-
-    sys.stderr.write(f"lci: {did_you_mean(answer.query, answer.did_you_mean)}\n")

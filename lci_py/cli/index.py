@@ -1,24 +1,27 @@
-"""`lci index` and `lci status`."""
+"""The commands about the index itself: `lci index`, `status`, `clean`, `hook` and `stats`."""
 
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any
 
-from lci_py.cli.streams import machine_stdout, paths_stdout, screen, writing
-from lci_py.errors import EXIT_INDEX, EXIT_OK, UsageError
+from lci_py.cli.options import HOOK
+from lci_py.cli.streams import paths_stdout, screen, write_json, writing
+from lci_py.errors import EXIT_INDEX, EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.streams import Screen
     from lci_py.render.text.progress import Progress
 
-#: Values of `health` with which the index answers; any other is the index's problem, exit 3.
+#: Values of `health` with which the index can be searched.
 _USABLE = ("ok", "stale")
 
 
@@ -31,9 +34,12 @@ def run_index(call: Invocation) -> int:
         raise UsageError(f"--wait must be at least 0, not {wait}", hint="0 does not wait")
     if call.flag("dry_run"):
         return _run_dry(call, where)
-    from lci_py import app
+    from dataclasses import asdict
 
-    gc.enable()  # `run` turned it off, which is for short lives
+    from lci_py import app
+    from lci_py.render.text.index import render_build
+
+    gc.enable()  # the entry point turned it off for short runs
     with _progress(call) as progress, _interruptible(progress) as report:
         built = app.build_index(
             where,
@@ -47,27 +53,18 @@ def run_index(call: Invocation) -> int:
             branches=_branches(call),
             progress=report,
         )
-    with writing():
-        if call.flag("json"):
-            from lci_py.render.json.answer import build_object, dumps
-
-            machine_stdout().write(dumps(build_object(built)) + "\n")
-        elif not call.flag("quiet"):
-            from lci_py.render.text.index import render_build
-
-            to = screen()
-            render_build(built, file=to.file, color=to.color)
+    _print(call, asdict(built), lambda to: render_build(built, file=to.file, color=to.color))
     return EXIT_OK
 
 
 def _branches(call: Invocation) -> tuple[str, ...] | None:
-    """The branches that are named, none of them for ""; None if the flag is not given."""
+    """The branches that --branches names, none for ""; None without the flag."""
     text = call.text("branches")
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
-    """The repository, and the files of it to look at; None for all."""
+    """The repository, and the files to refresh; None for all."""
     names, root = call.texts("argument"), call.text("root")
     if call.flag("files"):
         for name in ("full", "dry_run"):
@@ -86,9 +83,9 @@ def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
 
 @contextmanager
 def _interruptible(progress: Progress | None) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress callback that raises a Ctrl-C again which Python dropped.
+    """A progress callback that raises KeyboardInterrupt if one got lost since Ctrl-C was pressed.
 
-    An exception inside a callback of `fork` or a finaliser is printed and forgotten, and a run that was to end goes on.
+    Python prints and drops an exception inside a finaliser or a callback of `fork`, and the run would go on.
     """
     pressed = False
 
@@ -105,7 +102,7 @@ def _interruptible(progress: Progress | None) -> Iterator[Callable[[str, int, in
 
     try:
         before = signal.signal(signal.SIGINT, on_interrupt)
-    except ValueError:  # not the main thread, which alone gets signals
+    except ValueError:  # only the main thread can handle signals
         yield report
         return
     show = sys.unraisablehook
@@ -134,9 +131,9 @@ def _run_dry(call: Invocation, where: str | None) -> int:
     files, skipped = app.dry_run(where)
     with writing():
         if call.flag("json"):
-            from lci_py.render.json.answer import dry_run_object, dumps
+            from lci_py.render.json.answer import dry_run_object
 
-            machine_stdout().write(dumps(dry_run_object(files, skipped)) + "\n")
+            write_json(dry_run_object(files, skipped))
         elif sys.stdout.isatty() and not call.flag("quiet"):
             index.render_dry_run(files, skipped, file=sys.stdout)
         else:
@@ -148,16 +145,67 @@ def _run_dry(call: Invocation, where: str | None) -> int:
 
 def run_status(call: Invocation) -> int:
     from lci_py import app
+    from lci_py.render.text.index import render_status
 
     status = app.status(call.text("root"), check=call.flag("check"), trust=call.flag("trust_index") or None)
+    verbose = call.flag("verbose")
+    _print(call, status, lambda to: render_status(status, file=to.file, color=to.color, verbose=verbose))
+    return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX
+
+
+def run_stats(call: Invocation) -> int:
+    from lci_py import app
+    from lci_py.render.text.stats import render_stats
+
+    found = app.stats(call.text("root"), since=call.text("since"))
+    _print(call, found, lambda to: render_stats(found, file=to.file, color=to.color, width=to.width))
+    return EXIT_OK if found["all"]["searches"] else EXIT_NO_RESULTS
+
+
+def run_clean(call: Invocation) -> int:
+    from lci_py import app
+    from lci_py.render.text.index import render_cleaned
+
+    cleaned = app.clean(call.text("root"), cache_only=call.flag("cache"))
+    _print(call, cleaned, lambda to: render_cleaned(cleaned, file=to.file))
+    return EXIT_OK
+
+
+def run_hook(call: Invocation) -> int:
+    action, actions = call.text("argument") or "", HOOK.argument.choices if HOOK.argument else ()
+    if action not in actions:
+        raise unknown_value("action", action, actions)
+    from lci_py import app
+
+    if action == "run":
+        _detach()
+        app.run_hook(call.text("root"))
+        return EXIT_OK
+    from lci_py.render.text.index import render_hooks
+
+    found = app.hooks(call.text("root"), action, force=call.flag("force"))
+    _print(call, found, lambda to: render_hooks(found, file=to.file, color=to.color))
+    wanted = ("absent", "skipped") if action == "uninstall" else ("installed",)
+    return EXIT_OK if all(hook["state"] in wanted for hook in found["hooks"]) else EXIT_NO_RESULTS
+
+
+def _detach() -> None:
+    """Leave the terminal and the environment of the git hook: the refresh outlives both."""
+    gc.enable()  # the entry point turned it off for short runs
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"):
+        os.environ.pop(name, None)
+    with suppress(OSError):
+        os.setsid()
+    with suppress(OSError):
+        os.nice(10)
+
+
+def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Screen], None]) -> None:
+    """Write `found` as JSON with --json, else let `render` write it as text, unless --quiet is given."""
     with writing():
         if call.flag("json"):
-            from lci_py.render.json.answer import dumps, plain_object
+            from lci_py.render.json.answer import plain_object
 
-            machine_stdout().write(dumps(plain_object(status)) + "\n")
+            write_json(plain_object(found))
         elif not call.flag("quiet"):
-            from lci_py.render.text.index import render_status
-
-            to = screen()
-            render_status(status, file=to.file, color=to.color, verbose=call.flag("verbose"))
-    return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX
+            render(screen())

@@ -1,6 +1,6 @@
-"""The entry point: parse, call the command, and turn whatever happens into an exit code.
+"""The entry point: parse the command line, run the command, and turn whatever happens into an exit code.
 
-Exit codes are the contract's, and 70 for an internal error. Click's own handling is not used: it turns crashes and
+The codes are those of `errors`, and 70 for an internal error. Click's own handling is not used: it turns crashes and
 broken pipes into exit 1, which here means that nothing was found.
 """
 
@@ -30,11 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run() -> NoReturn:
-    """The process: `main`, without the interpreter's clean-up, which takes a tenth of a query's time.
+    """Run `main` and end the process without the interpreter's clean-up, which takes a tenth of a query's time.
 
-    Nothing is left to clean up: files are closed, worker pools joined, and the index is committed or it is not.
+    Nothing is left to clean up: files are closed, worker pools are joined, and commits of the index are atomic.
     """
-    # One query multiplies too little to share: starting numpy's threads takes longer than the query (docs/adr/0004).
+    # Starting numpy's threads takes longer than the little that one query multiplies (docs/adr/0004).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # a query ends before its garbage matters; `lci index` and --batch turn it on again
     code = main()
@@ -42,7 +42,7 @@ def run() -> NoReturn:
         try:
             stream.flush()
         except (BrokenPipeError, ValueError):
-            pass  # the reader is gone, or the stream was never open
+            pass  # the reader has gone, or the stream was never open
         except OSError as error:
             code = streams.internal(error, []) if code == EXIT_OK else code
     os._exit(code)
@@ -85,21 +85,20 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import conflicts
 
         return conflicts.run_conflicts(call)
-    if call.command == "stats":
-        from lci_py.cli import stats
-
-        return stats.run_stats(call)
-    if call.command in ("clean", "hook"):
-        from lci_py.cli import ops
-
-        return ops.run_clean(call) if call.command == "clean" else ops.run_hook(call)
     from lci_py.cli import index
 
-    return index.run_index(call) if call.command == "index" else index.run_status(call)
+    runs = {
+        "index": index.run_index,
+        "status": index.run_status,
+        "stats": index.run_stats,
+        "clean": index.run_clean,
+        "hook": index.run_hook,
+    }
+    return runs[call.command](call)
 
 
 def _run_typer(argv: list[str]) -> int:
-    """Help, completion and errors; also what is valid but not plain enough for the fast parser."""
+    """Run a line that the fast parser leaves to typer: help, completion, errors, and some unusual valid lines."""
     import typer
 
     from lci_py.cli.fast_parser import COMPLETE_VARIABLE
@@ -112,7 +111,7 @@ def _run_typer(argv: list[str]) -> int:
     except typer.Abort:
         return EXIT_INTERRUPTED
     except SystemExit as exit_:
-        # Completion exits by itself; so does typer when the reader of its help is gone, with 1.
+        # Completion exits by itself. So does typer, with 1, when the reader of its help has gone.
         if isinstance(exit_.__context__, BrokenPipeError):
             raise BrokenPipeError from exit_
         return exit_.code if isinstance(exit_.code, int) else EXIT_OK
@@ -122,7 +121,7 @@ def _run_typer(argv: list[str]) -> int:
 
 
 def _bare(command: Any) -> int:
-    """`lci` alone: the help, but as an error, since nothing was asked for."""
+    """`lci` without arguments is a usage error: the help goes to stderr."""
     from contextlib import redirect_stdout
 
     with redirect_stdout(sys.stderr):
@@ -131,7 +130,10 @@ def _bare(command: Any) -> int:
 
 
 def _as_usage_error(error: Exception) -> UsageError | None:
-    """Click's usage errors, told by shape: typer has its own copy of click since 0.2x, and click's before."""
+    """Our error for a usage error of click, else None.
+
+    It is recognised by its attributes: newer versions of typer raise the classes of their own copy of click.
+    """
     say = getattr(error, "format_message", None)
     if say is None or getattr(error, "exit_code", None) != EXIT_USAGE:
         return None
@@ -147,12 +149,12 @@ def _as_usage_error(error: Exception) -> UsageError | None:
 def _typer_app(argv: Sequence[str]) -> Any:
     from lci_py.cli.typer_app import build
 
-    # Inside typer an exception would be typer's to handle, so the command is guarded on its own.
+    # Typer would handle an exception of the command, so the command is guarded inside it.
     return build(lambda call: _guard(lambda: execute(call), argv))
 
 
 def __getattr__(name: str) -> Any:
-    # `app` for typer's own tools (documentation, CliRunner), without typer's import for everyone else.
+    # `app` is for typer's own tools (documentation, CliRunner); nobody else should wait for typer's import.
     if name == "app":
         return _typer_app(sys.argv[1:])
     raise AttributeError(name)

@@ -1,8 +1,7 @@
-"""The commands and their flags, as data: typer's help, errors and completion and the fast parser read this table.
+"""The commands and their flags, as data for the fast parser and for typer, which makes help, errors and completion.
 
-Typer is what a user sees, but a query cannot wait for it: importing it, building the commands and converting one
-value (typer 0.29 imports pydantic for that) take longer than the search. See `cli_parse`. Named tuples, because a
-dataclass takes half a millisecond to define and a query pays for each.
+A query does without typer: to import it, build the commands and convert one value takes longer than the search. The
+values here are named tuples because a dataclass takes half a millisecond to define.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ from lci_py.types.search import FAIL_ON, KINDS, MODES, REFRESH, RELATIONS
 
 Shape = Literal["flag", "int", "text", "list"]
 
-#: As `types_graph` has them, which a search need not import.
+# Copies of those in `types.graph`, which a search does not import.
 DIRECTIONS, FORMATS = ("callees", "callers"), ("text", "dot", "mermaid", "json")
 ROLES = ("definition", "call", "import", "reference")
 RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
 
 
 class Flag(NamedTuple):
-    """An option; its name in `Invocation.values` is the first spelling without the dashes."""
+    """An option; `Invocation.values` has it under its first spelling, without the dashes."""
 
     spellings: tuple[str, ...]
     shape: Shape
     help: str
     panel: str
     metavar: str | None = None
-    choices: tuple[str, ...] = ()  # for completion only: what is valid is decided where it is used
+    choices: tuple[str, ...] = ()  # for completion only; the command checks the value
     default: int | None = None
 
     @property
@@ -36,7 +35,7 @@ class Flag(NamedTuple):
 
 
 class Positional(NamedTuple):
-    """The one argument that a command can take, or the one kind of argument if it can take many."""
+    """The argument of a command; with `many`, any number of them."""
 
     metavar: str
     help: str
@@ -77,6 +76,7 @@ _FILTERS = (
     Flag(("--path", "-p"), "list", "Only paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
     Flag(("--exclude",), "list", "No paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
 )
+_NAME = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")
 
 INDEX = Command(
     "index",
@@ -164,7 +164,7 @@ SEARCH = Command(
             ("--strict",), "flag", "Exit 4 when the answer is degraded; relax no query that finds nothing.", RETRIEVAL
         ),
         *_FILTERS,
-        Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
+        _NAME,
         _JSON,
         _JSONL,
         _PATHS,
@@ -295,7 +295,7 @@ CONFLICTS = Command(
             RELATIONS,
         ),
         *_FILTERS,
-        Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB"),
+        _NAME,
         _REFRESH,
         Flag(("--limit", "-n"), "int", "Conflicts shown; all if left out.", RETRIEVAL, "N"),
         Flag(

@@ -1,4 +1,4 @@
-"""The edges of the process: streams, terminals, broken pipes, and errors as text or JSON."""
+"""stdout and stderr: encodings, terminals, broken pipes, and errors as text or JSON."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from lci_py.errors import LciError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lci_py.cli.fast_parser import Invocation
 
-#: EX_SOFTWARE of sysexits.h: a bug here, which is none of the contract's exits.
+#: A bug in this program: EX_SOFTWARE of sysexits.h.
 EXIT_INTERNAL = 70
 _MACHINE_FLAGS = ("--json", "--jsonl", "--batch")
 _BYTES = "lci-bytes"
-#: What an ambiguous name may mean, shown to a person.
+#: How many definitions of an ambiguous name an error lists as text.
 _CANDIDATES = 20
 
 
 def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Encoding errors of paths in a pipe: a byte that was not UTF-8 is written back, anything else is escaped."""
+    """The error handler for paths in a pipe: restore bytes that are not UTF-8, and escape what the encoding lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     try:
@@ -35,12 +35,12 @@ def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def prepare_streams() -> None:
-    """Make stdout and stderr writable whatever the text: no character of a repository may crash the output."""
+    """Make stdout and stderr accept any text: no character of a repository may crash the output."""
     codecs.register_error(_BYTES, _bytes_or_escape)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by the caller: `lci … >&-`
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # lives as long as the process
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # open until the process ends
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
@@ -52,23 +52,30 @@ def machine_stdout() -> IO[str]:
     return sys.stdout
 
 
+def write_json(found: object) -> None:
+    """Write one JSON value to stdout, on a line of its own."""
+    from lci_py.render.json.answer import dumps
+
+    machine_stdout().write(dumps(found) + "\n")
+
+
 def paths_stdout() -> IO[str]:
-    """stdout for lines of paths: in a pipe, the bytes of the path, so that the reader can open it."""
+    """stdout for lines of paths. In a pipe they are the bytes of the path, so that the reader can open it."""
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", errors=_BYTES)
     return sys.stdout
 
 
 class Screen(NamedTuple):
-    """How to render for a person."""
+    """Where and how to write text for a person."""
 
     file: IO[str]
     color: bool
-    width: int | None
+    width: int | None  # columns of the terminal; None for a pipe
 
 
 def screen() -> Screen:
-    """Colour and a width on a terminal only, and no colour if NO_COLOR says so or the terminal cannot."""
+    """stdout, with a width on a terminal, and with colour unless NO_COLOR is set or the terminal has none."""
     if not sys.stdout.isatty():
         return Screen(sys.stdout, color=False, width=None)
     import shutil
@@ -78,13 +85,20 @@ def screen() -> Screen:
 
 
 def warn(text: str, *, quiet: bool) -> None:
-    """Warnings go to stderr, and only to a terminal: a script reads them in the JSON."""
+    """Write a warning to stderr if that is a terminal; a script finds it in the JSON."""
     if not quiet and sys.stderr.isatty():
         sys.stderr.write(f"lci: {text}\n")
 
 
+def say_unknown(name: str, near: Iterable[str]) -> None:
+    """Say on stderr, even to a script, why there is nothing on stdout: no definition has this name."""
+    from lci_py.render.text.style import did_you_mean
+
+    sys.stderr.write(f"lci: {did_you_mean(name, near)}\n")
+
+
 def silence_stdout() -> None:
-    """Point stdout at nothing, so that the flush at exit does not fail again, noisily."""
+    """Redirect stdout to the null device, so that the flush at exit does not fail again."""
     with suppress(OSError, ValueError, AttributeError):
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, sys.stdout.fileno())
@@ -93,7 +107,11 @@ def silence_stdout() -> None:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """For the block that prints an answer: a reader that went away (`| head`) has what it wanted."""
+    """Wrap the code that prints an answer: a reader that closes the pipe (`| head`) is no error, a full disk is.
+
+    Raises:
+        LciError: The output cannot be written.
+    """
     try:
         yield
         sys.stdout.flush()
@@ -106,7 +124,7 @@ def writing() -> Iterator[None]:
 
 
 def wants_json(argv: Sequence[str]) -> bool:
-    """Whether errors go to stdout as JSON: by the text of the command line, since it may be one that does not parse."""
+    """Whether errors go to stdout as JSON. This looks at the plain arguments, since they may not parse."""
     flags = argv[: argv.index("--")] if "--" in argv else argv
     if any(flag in _MACHINE_FLAGS or flag.startswith("--batch=") for flag in flags):
         return True
@@ -122,12 +140,12 @@ def wants_traceback(argv: Sequence[str]) -> bool:
 
 
 def report(error: LciError, *, as_json: bool) -> int:
-    """Say what is wrong and what to do, and return the exit code."""
+    """Print the error with its hint, as JSON or as a line on stderr, and return its exit code."""
     if as_json:
-        from lci_py.render.json.answer import dumps, error_object
+        from lci_py.render.json.answer import error_object
 
         with suppress(BrokenPipeError), writing():
-            machine_stdout().write(dumps(error_object(error)) + "\n")
+            write_json(error_object(error))
         return error.exit_code
     from lci_py.render.text.style import visible_line
 
@@ -144,7 +162,7 @@ def report(error: LciError, *, as_json: bool) -> int:
 
 
 def internal(error: Exception, argv: Sequence[str]) -> int:
-    """A bug. One line, unless -v asks for the traceback."""
+    """Report a bug, with -v with its traceback, and return the exit code."""
     if wants_traceback(argv):
         import traceback
 
@@ -156,7 +174,7 @@ def internal(error: Exception, argv: Sequence[str]) -> int:
 
 
 class InternalError(LciError):
-    """What `code` says of an exception that nobody foresaw."""
+    """An exception that no part of the program expects."""
 
     code = "internal"
     exit_code = EXIT_INTERNAL
@@ -166,7 +184,11 @@ class InternalError(LciError):
 
 
 def one_output(call: Invocation, *names: str) -> None:
-    """Raise if more than one of these flags, which each say what stdout holds, is given."""
+    """Check the flags that each decide what stdout holds.
+
+    Raises:
+        UsageError: More than one of them is given.
+    """
     given = [f"--{name}" for name in names if call.values.get(name)]
     if len(given) > 1:
         from lci_py.errors import UsageError

@@ -1,4 +1,4 @@
-"""The typer application, built from the table in `cli_options`: help, completion, and usage errors."""
+"""The typer application, built from the table of options: help, completion, and usage errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _argument(command: Command) -> list[inspect.Parameter]:
 
 
 def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callable[..., None]:
-    """A function with the signature that typer builds the command from."""
+    """A function whose signature tells typer the command's argument and flags."""
 
     def run(**values: Any) -> None:
         found: dict[str, Value] = {}
@@ -78,7 +78,7 @@ def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callabl
 
 
 def _epilog(command: Command) -> str:
-    """Worked examples. Typer joins single newlines, and reads [x] as markup."""
+    """The examples below a command's help; brackets are escaped because typer reads them as markup."""
     wide = max(len(line) for line, _ in command.examples)
     rows = [f"  {line:<{wide}}  # {does}" for line, does in command.examples]
     if wide > 44:
@@ -87,7 +87,7 @@ def _epilog(command: Command) -> str:
 
 
 def build(execute: Callable[[Invocation], int]) -> typer.Typer:
-    """The application; each command runs `execute` and exits with what it returns."""
+    """The application; each command calls `execute` and exits with the code that it returns."""
     app = typer.Typer(
         name="lci",
         help="Local code search: by meaning, by words, by structure, over the call graph.",

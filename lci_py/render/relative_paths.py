@@ -1,4 +1,7 @@
-"""Paths as the person in a subfolder writes them, as ripgrep and git do: relative to where they are."""
+"""Paths relative to the current folder instead of to the root, as ripgrep and git print them in a subfolder.
+
+They are for people and xargs; JSON keeps the paths from the root.
+"""
 
 from __future__ import annotations
 
@@ -12,88 +15,104 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lci_py.types.conflicts import ConflictsAnswer
+    from lci_py.types.graph import Branch, GraphAnswer, Place
     from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink
 
-#: How a source that is a place is written; any other is the id of a result.
+    #: A path from the root to the same path from the current folder.
+    _Move = Callable[[str], str]
+
+#: A source of a disagreement that is a place; any other source is the id of a result.
 _SOURCE = re.compile(r"(?s)(.+):(\d+)")
 
 
-def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
-    """The answer with every path relative to `folder` instead of to the root. For people and xargs; JSON stays."""
+def _move(root: Path, folder: str) -> _Move | None:
+    """How to rewrite a path; None if `folder` is the root."""
     if os.path.samefile(root, folder):
+        return None
+    return lambda path: os.path.relpath(os.path.join(root, path), folder)
+
+
+def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
+    """The answer of a search or of `lci def`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
         return answer
-
-    def place(path: str) -> str:
-        return os.path.relpath(os.path.join(root, path), folder)
-
-    def links(found: tuple[GraphLink, ...]) -> tuple[GraphLink, ...]:
-        return tuple(replace(link, file=place(link.file)) for link in found)
-
-    def context(graph: GraphContext | None) -> GraphContext | None:
-        if graph is None:
-            return None
-        return replace(
-            graph,
-            callers=links(graph.callers),
-            callees=links(graph.callees),
-            imports=links(graph.imports),
-            imported_by=links(graph.imported_by),
-        )
-
+    file, shadow = answer.explain_file, answer.shadow
     return replace(
         answer,
         results=tuple(
             replace(
                 result,
-                file=place(result.file),
-                graph=context(result.graph),
-                definitions=_sites(result.definitions, place),
+                file=move(result.file),
+                graph=_context(result.graph, move),
+                definitions=_sites(result.definitions, move),
             )
             for result in answer.results
         ),
-        conflicts=_disagreements(answer.conflicts, place),
-        explain_file=answer.explain_file and {**answer.explain_file, "file": place(answer.explain_file["file"])},
-        shadow=_moves(answer.shadow, place),
+        conflicts=_disagreements(answer.conflicts, move),
+        explain_file=file and {**file, "file": move(file["file"])},
+        shadow=shadow and {**shadow, "moves": [{**row, "file": move(row["file"])} for row in shadow["moves"]]},
     )
-
-
-def _moves(shadow: dict[str, Any] | None, place: Callable[[str], str]) -> dict[str, Any] | None:
-    if shadow is None:
-        return None
-    return {**shadow, "moves": [{**move, "file": place(move["file"])} for move in shadow["moves"]]}
 
 
 def conflicts_seen_from(answer: ConflictsAnswer, root: Path, folder: str) -> ConflictsAnswer:
-    """The same of `lci conflicts`."""
-    if os.path.samefile(root, folder):
+    """The answer of `lci conflicts`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+    results = (replace(conflict, definitions=_sites(conflict.definitions, move)) for conflict in answer.results)
+    return replace(answer, results=tuple(results), conflicts=_disagreements(answer.conflicts, move))
+
+
+def graph_seen_from(answer: GraphAnswer, root: Path, folder: str) -> GraphAnswer:
+    """The answer of callers, callees, tree or refs, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
         return answer
 
-    def place(path: str) -> str:
-        return os.path.relpath(os.path.join(root, path), folder)
+    def place(found: Place) -> Place:
+        return found._replace(file=move(found.file))
+
+    def branch(found: Branch) -> Branch:
+        return found._replace(place=place(found.place), children=tuple(map(branch, found.children)))
 
     return replace(
         answer,
-        results=tuple(
-            replace(conflict, definitions=_sites(conflict.definitions, place)) for conflict in answer.results
-        ),
-        conflicts=_disagreements(answer.conflicts, place),
+        targets=tuple(map(place, answer.targets)),
+        neighbours=tuple(item._replace(place=place(item.place)) for item in answer.neighbours),
+        external=tuple(item._replace(file=move(item.file)) for item in answer.external),
+        branches=tuple(map(branch, answer.branches)),
+        references=tuple(item._replace(file=move(item.file)) for item in answer.references),
+        unsearched=tuple(map(move, answer.unsearched)),
     )
 
 
-def _sites(sites: tuple[DefinitionSite, ...], place: Callable[[str], str]) -> tuple[DefinitionSite, ...]:
-    return tuple(replace(site, file=place(site.file)) for site in sites)
+def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:
+    if graph is None:
+        return None
+
+    def links(found: tuple[GraphLink, ...]) -> tuple[GraphLink, ...]:
+        return tuple(replace(link, file=move(link.file)) for link in found)
+
+    return replace(
+        graph,
+        callers=links(graph.callers),
+        callees=links(graph.callees),
+        imports=links(graph.imports),
+        imported_by=links(graph.imported_by),
+    )
 
 
-def _disagreements(conflicts: Sequence[dict[str, Any]], place: Callable[[str], str]) -> tuple[dict[str, Any], ...]:
-    """With the places among the sources, which the sentence cites, too."""
-    return tuple(_disagreement(conflict, place) for conflict in conflicts)
+def _sites(sites: tuple[DefinitionSite, ...], move: _Move) -> tuple[DefinitionSite, ...]:
+    return tuple(replace(site, file=move(site.file)) for site in sites)
 
 
-def _disagreement(conflict: dict[str, Any], place: Callable[[str], str]) -> dict[str, Any]:
+def _disagreements(conflicts: Sequence[dict[str, Any]], move: _Move) -> tuple[dict[str, Any], ...]:
+    return tuple(_disagreement(conflict, move) for conflict in conflicts)
+
+
+def _disagreement(conflict: dict[str, Any], move: _Move) -> dict[str, Any]:
+    """With moved sources, also where the sentence of the reasoning cites them."""
     sources = [str(source) for source in conflict.get("sources", ())]
     moved = {
-        source: f"{place(parts[1])}:{parts[2]}" if (parts := _SOURCE.fullmatch(source)) else source
-        for source in sources
+        source: f"{move(parts[1])}:{parts[2]}" if (parts := _SOURCE.fullmatch(source)) else source for source in sources
     }
     cited = str(conflict.get("reasoning", ""))
     if moved:

@@ -1,4 +1,4 @@
-"""`--max-tokens`: cut an answer to a budget, and say what was cut."""
+"""`--max-tokens`: cut an answer to a token budget, and count what was cut."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from lci_py.types.search import Answer, Result
 
-#: Bytes that count as one token. Code is nearer to three and prose to five; tokenizers differ, so it is an estimate.
+#: Bytes per token, an estimate: tokenizers differ, code is nearer to three and prose to five.
 BYTES_PER_TOKEN = 4
-#: Definitions that a result of --conflicts keeps when there is no room for all: enough to show that there are others.
+#: How many definitions a result of --conflicts keeps when there is no room for all.
 KEPT_DEFINITIONS = 3
 
 
@@ -33,31 +33,30 @@ def _envelope(answer: Answer) -> int:
 
 
 def cut(answer: Answer, max_tokens: int) -> Answer:
-    """`answer` so that its JSON is within `max_tokens`, by the estimate of `tokens`.
+    """Shorten `answer` until its JSON takes at most `max_tokens`, by the estimate of `tokens`.
 
-    Snippets go first, from the tail: where a thing is costs little and says most. Then what explains a score, then all
-    but `KEPT_DEFINITIONS` of a result's definitions, each from the tail; then results. Disagreements between sources go
-    last: an answer that picks one of them in silence is worse than a short one. What is left is a head of the ranking,
-    and `truncated` counts what it lacks. An answer that fits is unchanged.
+    Each step works from the tail of the ranking: it drops snippets (the place of a result costs little and says most),
+    then explanations of scores, then all but `KEPT_DEFINITIONS` definitions of a result, then whole results.
+    Disagreements between sources go last: an answer that hides one is worse than a short answer. What is left is a head
+    of the ranking, and `truncated` counts what is missing. An answer that fits is unchanged.
 
     Args:
         answer: What was found.
-        max_tokens: > 0. The envelope counts too; a budget smaller than it leaves no results.
+        max_tokens: > 0. The envelope counts too; a budget smaller than the envelope leaves no results.
     """
     results = list(answer.results)
     costs = [_cost(result) for result in results]
     if _envelope(answer) + sum(costs) <= max_tokens:
         return answer
-    note = {"results_dropped": len(results), "snippets_dropped": len(results), "max_tokens": max_tokens}
-    definitions = sum(len(result.definitions) for result in results)
-    explained = sum(result.explain is not None for result in results)
-    for key, count in (
-        ("explanations_dropped", explained),
-        ("definitions_dropped", definitions),
-        ("conflicts_dropped", len(answer.conflicts)),
-    ):
-        note |= {key: count} if count else {}
     # The note itself takes room: reserve it at its longest.
+    note = _note(
+        max_tokens,
+        results=len(results),
+        snippets=len(results),
+        explanations=sum(result.explain is not None for result in results),
+        definitions=sum(len(result.definitions) for result in results),
+        conflicts=len(answer.conflicts),
+    )
     conflicts = answer.conflicts
     while conflicts and _envelope(replace(answer, conflicts=conflicts, truncated=note)) > max_tokens:
         conflicts = conflicts[:-1]
@@ -69,24 +68,27 @@ def cut(answer: Answer, max_tokens: int) -> Answer:
         results.pop()
         costs.pop()
     dropped = len(answer.results) - len(results)
-    note = {
-        "results_dropped": dropped,
-        "snippets_dropped": sum(i < len(results) for i in emptied),
-        "max_tokens": max_tokens,
-    }
     kept = zip(results, answer.results, strict=False)
-    for key, count in (
-        ("explanations_dropped", sum(i < len(results) for i in silenced)),
-        ("definitions_dropped", sum(len(old.definitions) - len(new.definitions) for new, old in kept)),
-        ("conflicts_dropped", len(answer.conflicts) - len(conflicts)),
-    ):
-        note |= {key: count} if count else {}
+    note = _note(
+        max_tokens,
+        results=dropped,
+        snippets=sum(i < len(results) for i in emptied),
+        explanations=sum(i < len(results) for i in silenced),
+        definitions=sum(len(old.definitions) - len(new.definitions) for new, old in kept),
+        conflicts=len(answer.conflicts) - len(conflicts),
+    )
     more = answer.has_more or dropped > 0
     return replace(answer, results=tuple(results), conflicts=conflicts, has_more=more, truncated=note)
 
 
+def _note(max_tokens: int, *, results: int, snippets: int, **others: int) -> dict[str, int]:
+    """The answer's `truncated`: how many of each were dropped; of the others only those that are not 0."""
+    note = {"results_dropped": results, "snippets_dropped": snippets, "max_tokens": max_tokens}
+    return note | {f"{what}_dropped": count for what, count in others.items() if count}
+
+
 def _lighten(results: list[Result], costs: list[int], room: int, lighter: Callable[[Result], Result]) -> set[int]:
-    """Put lighter results in place of the last ones until all fit; which those are."""
+    """Replace results by lighter ones, last first, until all fit in `room`; return the places of those replaced."""
     total = sum(costs)
     changed: set[int] = set()
     for i in range(len(results) - 1, -1, -1):
@@ -102,6 +104,6 @@ def _lighten(results: list[Result], costs: list[int], room: int, lighter: Callab
 
 
 def _fewer_definitions(result: Result) -> Result:
-    """With the first definitions in their order, the one that counts here and the result's own always among them."""
+    """`result` with `KEPT_DEFINITIONS` definitions, among them the active one and its own."""
     own = (result.file, result.line)
     return replace(result, definitions=tuple(chosen(result.definitions, own, KEPT_DEFINITIONS)))

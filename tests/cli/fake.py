@@ -1,4 +1,4 @@
-"""An `lci_py.app` that is told what to answer, and a way to run `lci` over it."""
+"""A stand-in for `lci_py.app` with answers set by the test, and ways to run `lci` over it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ DEGRADED = (Degradation("dense", "timeout", "bm25", "low", ""),)
 
 
 class FakeApp(ModuleType):
-    """`lci_py.app` that remembers what it is asked and answers what it is told to."""
+    """Records what it is asked, and answers with its attributes."""
 
     def __init__(self) -> None:
         super().__init__("lci_py.app")
@@ -88,7 +88,7 @@ class FakeApp(ModuleType):
             "age_seconds": 1.5,
             "health": "ok",
         }
-        self.hook: Callable[[str], None] = lambda _: None  # may raise, by query
+        self.hook: Callable[[str], None] = lambda _: None  # called with each query; may raise
 
     def open_session(self, root: str | None, model: str | None = None, **options: Any) -> FakeApp:
         self.hook("open")
@@ -116,7 +116,7 @@ class FakeApp(ModuleType):
         return Answer(name, "symbolic", hits, len(hits), False, INDEX)
 
     def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
-        """Those of `found` that have one of the relations that are asked for."""
+        """Those of `found` that have a relation that the request names."""
         self.calls.append(request)
         self.hook(request.name)
         wanted = [c for c in self.found if not request.relations or c.relation in request.relations]
@@ -203,13 +203,13 @@ sys.exit(main())
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This environment, less what would change how the program reads and writes."""
+    """This environment without the variables that change how the program reads and writes."""
     base = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON", "NO_COLOR", "_LCI"))}
     return {**base, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1", **changes}
 
 
 def process(*argv: str, hits: int = 0, env: dict[str, str] | None = None, **options: Any) -> Any:
-    """`lci` in a process of its own; with `hits`, over the fake session."""
+    """Run `lci` as a process; with `hits`, over the stand-in with as many results."""
     start = ["-c", FAKE.format(hits=hits)] if hits else ["-m", "lci_py"]
     options.setdefault("capture_output", True)
     return subprocess.run(

@@ -1,4 +1,4 @@
-"""`lci conflicts` over a session that is not there: flags, outputs, errors and exit codes."""
+"""`lci conflicts` over a stand-in for the application: flags, outputs, errors and exit codes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ APP = typer.main.get_command(build(_keep))
 
 
 def by_typer(argv: list[str]) -> Invocation | None:
-    """What typer makes of it; None for errors and help."""
+    """The invocation that typer reads from a line; None for errors and help."""
     _seen.clear()
     try:
         APP.main(args=argv, prog_name="lci", standalone_mode=False)
@@ -81,7 +81,7 @@ def test_they_agree(argv: list[str]) -> None:
     ids=" ".join,
 )
 def test_plain_lines_do_not_need_typer(argv: list[str]) -> None:
-    assert parse(argv) is not None  # else each of these takes 100 ms longer
+    assert parse(argv) is not None  # typer would take 100 ms longer
 
 
 @pytest.mark.parametrize("argv", [[], ["-h"], ["search", "-h"], ["search", "--help"], ["--version"], ["search", "-n"]])

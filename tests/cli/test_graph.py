@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from lci_py import app
-from lci_py.render.text.graph import render
+from lci_py.render.text.graph import render, render_diagram
 from lci_py.types.graph import GraphRequest
 from tests.conftest import PROJECT, Ran
 from tests.support.graph_repo import build
@@ -202,8 +202,6 @@ def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
     with app.open_session(str(root)) as session:
         answer = session.navigate("tree", GraphRequest("run"))
         refs = session.navigate("refs", GraphRequest("run"))
-    from lci_py.render.text.graph_tree import render_diagram
-
     for shape in ("dot", "mermaid"):
         out = io.StringIO()
         render_diagram(answer, shape, file=out)

@@ -38,7 +38,7 @@ def test_completion(words: str, expected: list[str]) -> None:
 @pytest.mark.parametrize("argv", [["q"], ["q", "--json"], ["q", "--jsonl"], ["q", "--paths"]])
 def test_a_reader_that_goes_away_is_no_error(argv: list[str]) -> None:
     read, write = os.pipe()
-    os.close(read)  # every write fails from the first
+    os.close(read)  # so that every write fails
     ran = process("search", *argv, hits=5000, capture_output=False, stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     assert (ran.returncode, ran.stderr) == (0, b"")
@@ -176,7 +176,7 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
 
 
 def test_nothing_but_the_key_is_left_in_the_home_folder(tmp_path: Path) -> None:
-    """onnxruntime since 1.30 reports to its maker and keeps a device number at home, unless it is told not to."""
+    """onnxruntime 1.30 and later sends telemetry and keeps a device number in the home folder unless that is off."""
     home, repository = tmp_path / "home", tmp_path / "repository"
     home.mkdir()
     repository.mkdir()

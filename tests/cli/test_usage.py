@@ -1,4 +1,4 @@
-"""The outermost layer, over a session that is not there: flags, outputs, errors and exit codes."""
+"""The command line over a stand-in for the application: flags, outputs, errors and exit codes."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ USAGE_ERRORS = [
 def test_usage_errors(run: Callable[..., Ran], app: FakeApp, argv: list[str]) -> None:
     ran = run(*argv)
     assert ran.code == 2
-    if "--batch" not in argv:  # a batch prints JSON whatever else is said
+    if "--batch" not in argv:  # a batch always prints JSON
         assert ran.out == ""
         assert ran.err.startswith("lci: ")
         assert ran.err.count("\n") == 1
@@ -219,7 +219,7 @@ def test_interrupt(run: Callable[..., Ran], app: FakeApp) -> None:
 
 
 def test_the_slow_parser_ends_in_the_same_place(run: Callable[..., Ran], app: FakeApp) -> None:
-    # `+5` is no number for the fast parser and one for typer, so this goes through typer's commands.
+    # `+5` is a number only for typer, so these lines run through typer's commands.
     assert run("search", "nothing", "-n", "+5").code == 1
     assert app.requests[0].limit == 5
     app.hook = raising(DamagedIndexError("x"))
@@ -258,7 +258,7 @@ def test_index(run: Callable[..., Ran], app: FakeApp) -> None:
 
 def test_index_of_some_files(run: Callable[..., Ran], app: FakeApp) -> None:
     assert run("index", "--files", "a.py", "-q", "b/c.py", "--wait", "0", "--defer-dense", "--trust-index").code == 0
-    assert run("index", "--root", "r", "--files").code == 0  # `xargs lci index --files` of nothing
+    assert run("index", "--root", "r", "--files").code == 0  # `xargs lci index --files` without input
     (path, options), (root, nothing) = app.calls
     assert (path, options["files"], options["wait"]) == (None, ("a.py", "b/c.py"), 0)
     assert options["defer_dense"] and options["trust"]
@@ -308,7 +308,7 @@ def test_hook(run: Callable[..., Ran], app: FakeApp) -> None:
     VALIDATOR.validate(run("hook", "status", "--json", "--root", "x").json)
     assert run("hook", "run", "--root", "y") == Ran(0, "", "")
     assert app.calls == [(None, "install", {"force": True}), ("x", "status", {"force": False}), ("y", "run")]
-    assert run("hook", "uninstall").code == 1  # still there
+    assert run("hook", "uninstall").code == 1  # the hook is still installed
     app.hook_state = "skipped"
     assert (run("hook", "install").code, run("hook", "status").code, run("hook", "uninstall").code) == (1, 1, 0)
 

@@ -1,4 +1,4 @@
-"""The JSON answer: exactly the contract's shape and key order. docs/json-output.md describes it."""
+"""The JSON of `lci search`, and what all JSON output shares. docs/json-output.md describes the keys and their order."""
 
 from __future__ import annotations
 
@@ -10,33 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lci_py.errors import LciError
-    from lci_py.types.search import Answer, BuildSummary, DefinitionSite, GraphContext, GraphLink, IndexInfo, Result
+    from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, IndexInfo, Result
     from lci_py.types.source import FileEntry, Skip
 
-#: Goes up when a key changes its meaning or goes away; a new key does not change it.
+#: Increases when a key changes its meaning or is removed; a new key does not change it.
 SCHEMA_VERSION = 1
-#: Digits kept of a float. Sums in another order differ in the last bits, and answers must not.
-DIGITS = 6
+# Significant digits of a float. Sums in another order differ in the last bits, and answers must not.
+_DIGITS = 6
 
-# JSON leaves these raw. Written as \uXXXX the text is the same for a parser, and harmless on a terminal: DEL and C1
-# controls, bidi overrides, the line separators that split a JSON line for some readers, and lone surrogates (a
-# non-UTF-8 path), which could not be encoded at all.
+# `json.dumps` leaves these characters as they are. Written as \uXXXX they are the same for a parser, and harmless on a
+# terminal: DEL and C1 controls, bidi overrides, line separators, which split a JSON line for some readers, and lone
+# surrogates (of a path that is not UTF-8), which cannot be encoded at all.
 _RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _GRAPH = ("callers", "callees", "imports", "imported_by")
 
 
 def dumps(obj: object) -> str:
-    """Compact JSON, the same bytes for the same value; always encodable as UTF-8."""
+    """Compact JSON: the same text for the same value, always encodable as UTF-8."""
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _RAW.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def rounded(value: Any) -> Any:
-    """`value` with every float in it at `DIGITS` significant digits, and infinities and NaN as null."""
+    """`value` with every float in it at six significant digits, and infinities and NaN as None."""
     if isinstance(value, float):
-        if not math.isfinite(value):
-            return None
-        return float(f"{value:.{DIGITS}g}") + 0.0  # + 0.0 turns -0.0 into 0.0
+        return _score(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): rounded(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -45,11 +43,11 @@ def rounded(value: Any) -> Any:
 
 
 def _score(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}") + 0.0
+    return float(f"{value:.{_DIGITS}g}") + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
 def index_object(info: IndexInfo) -> dict[str, Any]:
-    """The envelope's `index`."""
+    """The key `index` of an answer."""
     found: dict[str, Any] = {
         "generation": info.generation,
         "built_at": info.built_at,
@@ -76,7 +74,7 @@ def _link(link: GraphLink) -> dict[str, Any]:
 
 def _graph(graph: GraphContext) -> dict[str, Any]:
     lists: dict[str, Any] = {name: [_link(link) for link in getattr(graph, name)] for name in _GRAPH}
-    # The lists are short; the counts say how many there are in all.
+    # The lists hold only the first few; the counts are of all.
     lists["counts"] = {name: graph.counts.get(name, len(lists[name])) for name in _GRAPH}
     return lists
 
@@ -96,7 +94,10 @@ def site_object(site: DefinitionSite) -> dict[str, Any]:
 
 
 def result_object(result: Result, *, doc: bool = False) -> dict[str, Any]:
-    """One result. The keys of every mode are always there (null for code outside a definition)."""
+    """One result; with `doc`, also the first line of its doc comment.
+
+    The keys that do not depend on flags are always there, and null for code outside a definition.
+    """
     obj: dict[str, Any] = {
         "id": result.id,
         "file": result.file,
@@ -166,12 +167,12 @@ def _tail(answer: Answer) -> dict[str, Any]:
 
 
 def envelope(answer: Answer, *, doc: bool = False) -> dict[str, Any]:
-    """The contract's envelope; with `doc`, results carry the first line of their doc comment (`lci def`)."""
+    """The whole answer; `doc` as in `result_object`."""
     return {**_head(answer), "results": [result_object(r, doc=doc) for r in answer.results], **_tail(answer)}
 
 
 def summary(answer: Answer) -> dict[str, Any]:
-    """The envelope without its results."""
+    """The answer without its results."""
     return {**_head(answer), **_tail(answer)}
 
 
@@ -183,15 +184,8 @@ def jsonl(answer: Answer) -> Iterator[str]:
 
 
 def error_object(error: LciError) -> dict[str, Any]:
+    """What stands on stdout instead of an answer."""
     return {"error": rounded(error.as_json())}
-
-
-def build_object(built: BuildSummary) -> dict[str, Any]:
-    """`lci index --json`."""
-    obj: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
-    for name in built.__dataclass_fields__:
-        obj[name] = rounded(getattr(built, name))
-    return obj
 
 
 def dry_run_object(files: list[FileEntry], skipped: list[Skip]) -> dict[str, Any]:
@@ -204,5 +198,5 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip]) -> dict[str, Any
 
 
 def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
-    """`lci status --json`, `lci clean --json`, `lci hook --json`."""
+    """JSON of the commands about the index: the fields of `found`, behind the version of the schema."""
     return {"schema_version": SCHEMA_VERSION, **rounded(found)}

@@ -1,4 +1,4 @@
-"""JSON of `lci conflicts`; docs/json-output.md describes it."""
+"""The JSON of `lci conflicts`. docs/json-output.md describes it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _conflict(found: Conflict) -> dict[str, Any]:
         "language": found.language,
         "relation": found.relation,
     }
-    # A symbol that another branch lacks, or that is only there, may have one definition: then nothing contradicts it.
+    # A symbol that exists on one branch only may have a single definition, which contradicts nothing.
     if len(found.definitions) > 1:
         obj["conflict"] = True
     obj["definitions"] = [site_object(site) for site in found.definitions]

@@ -1,4 +1,4 @@
-"""JSON of the commands that walk the graph; docs/json-output.md describes it."""
+"""The JSON of callers, callees, tree and refs. docs/json-output.md describes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def answer_object(answer: GraphAnswer) -> dict[str, Any]:
-    """The whole answer of callers, callees, tree or refs."""
+    """The whole answer."""
     return {**_head(answer), "results": _results(answer), **_tail(answer)}
 
 
@@ -97,7 +97,7 @@ def _external(item: External) -> dict[str, Any]:
 
 
 def _branch(branch: Branch) -> dict[str, Any]:
-    # What is not below a root was called from above it.
+    # The root of a tree has no step: no call leads to it.
     found = _place(branch.place) | (_edge(branch) if branch.step else {})
     for mark in ("cycle", "repeated"):
         if getattr(branch, mark):

@@ -1,4 +1,4 @@
-"""`lci conflicts --sarif`: the format that code scanning services read, SARIF 2.1.0 (an OASIS standard)."""
+"""`lci conflicts --sarif`: SARIF 2.1.0, the OASIS standard that code scanning services read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from lci_py.types.search import DefinitionSite
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
-#: The root of the repository: consumers know where they checked it out, and a path of this machine helps nobody.
+#: Stands for the root of the repository: whoever reads the file has the checkout elsewhere.
 _BASE = "SRCROOT"
-#: Its version goes up when what is hashed changes: then every alert opens anew.
+#: Name of the fingerprint. A new version makes services open every alert again: use one when the hashed key changes.
 _FINGERPRINT = "lciConflict/v1"
-#: Rule: level, what it says in a line, and what to do about it.
+#: Rule: level, its title, and what to do about it.
 _RULES = {
     "overlap": (
         "warning",
@@ -79,8 +79,8 @@ _SOURCE = re.compile(r"(?s)(.+):([1-9]\d{0,8})")
 def sarif(answer: ConflictsAnswer) -> str:
     """The answer as one SARIF log, without line breaks.
 
-    Paths are relative to the root, percent-encoded, with `SRCROOT` as their base. A fingerprint holds what stays when
-    lines move: names, files, conditions and relations.
+    Paths are relative to the root, percent-encoded, with `SRCROOT` as their base. A fingerprint hashes names, files,
+    conditions and relations, but no line numbers, so an alert survives edits above it.
     """
     branch = answer.index.branch
     results = [_conflict(conflict, branch) for conflict in answer.results]
@@ -116,7 +116,14 @@ def _rule(name: str) -> dict[str, Any]:
 
 
 def _result(rule: str, text: str, locations: list[dict[str, Any]], key: object) -> dict[str, Any]:
-    """A result; the first location is where it is shown, the others are related to it."""
+    """A result of SARIF.
+
+    Args:
+        rule: A key of `_RULES`.
+        text: The message.
+        locations: The first is where a service shows the result, the others are related to it.
+        key: What the fingerprint hashes.
+    """
     found: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": _PLACES[rule],
@@ -167,7 +174,7 @@ def _disagreement(conflict: Mapping[str, Any]) -> dict[str, Any]:
 
 def _location(file: str, line: int, text: str) -> dict[str, Any]:
     try:
-        data = file.encode("utf-8", "surrogateescape")  # a byte that is not UTF-8 is percent-encoded as it is
+        data = file.encode("utf-8", "surrogateescape")  # the bytes of the real path
     except UnicodeEncodeError:
         data = file.encode("utf-8", "replace")
     uri = quote(data, safe="/")
@@ -181,12 +188,12 @@ def _location(file: str, line: int, text: str) -> dict[str, Any]:
 
 
 def _message(text: str) -> dict[str, str]:
-    # `[text](target)` would be a link, made by whoever wrote the condition.
+    # SARIF reads `[text](target)` as a link, and the repository's code must not make one.
     return {"text": visible_line(text).replace("](", "] (")}
 
 
 def _number_fingerprints(results: list[dict[str, Any]]) -> None:
-    """Two results of one fingerprint would be one for a service that matches by it: the second gets a number."""
+    """Number the results that share a fingerprint: a service would take them for one."""
     seen: Counter[str] = Counter()
     for result in results:
         prints = result["partialFingerprints"]

@@ -1,4 +1,4 @@
-"""Several definitions of one symbol, and sources that disagree, for a person: below a result, and as a list."""
+"""Symbols with several definitions, and sources that disagree, as text: below a search result, and as a list."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from lci_py.render.text.style import (
     Layout,
     Signs,
-    Style,
+    footer_line,
+    layout_for,
     plural,
     shorten,
-    signs_for,
     visible_line,
     visible_path,
     width_of,
@@ -23,33 +23,43 @@ if TYPE_CHECKING:
     from lci_py.types.conflicts import Conflict, ConflictsAnswer
     from lci_py.types.search import DefinitionSite
 
-#: What a relation says, in the words of docs/conflicts.md.
-MEANING = {
+#: Each relation in a few words; docs/conflicts.md says more.
+_MEANING = {
     "overlap": "both can hold at once",
     "duplicate": "in one scope, without a condition: the last one wins",
     "fallback": "one stands in where the other cannot be had",
     "variant": "their conditions exclude each other",
     "branch": "branches define it differently",
 }
-#: Definitions shown of one symbol; who wants the rest asks for the symbol.
+#: How many definitions of a symbol are shown; `lci conflicts NAME` shows all.
 _MOST = 8
 _INDENT = "    "
 # A wider cell is not padded to: one long path or condition should not push every other row to the right.
 _MAX_PLACE, _MAX_TAG = 48, 48
-#: Places whose widths differ by no more than this line up, however long they are.
+#: Places whose widths differ by at most this line up, however long they are.
 _ALIKE = 16
 #: Columns that a condition keeps on a terminal beside the place; with fewer it gets a line of its own.
 _LEAST_TAG = 20
-#: Fewer of them say nothing.
+#: A condition cut to fewer columns is left out.
 _CUT_TAG = 6
-#: The sentence that explains a disagreement wraps at this at most: longer lines are hard to read.
+#: The widest line of the sentence that explains a disagreement: longer lines are hard to read.
 _PROSE = 110
 _ALARMING = ("overlap", "duplicate")
 
 
+class Context(NamedTuple):
+    """What the reader of a list of definitions knows, so that its rows need not repeat it."""
+
+    branch: str | None  # that is checked out: a definition of another branch is shown with its branch
+    own: tuple[str, int] | None = None  # file and line of the result above the list
+    relation: str = ""  # that stands above the list
+
+
 class _Row(NamedTuple):
+    """One definition, as the texts of its columns."""
+
     place: tuple[str, int]
-    tag: str
+    tag: str  # the condition, in brackets
     relation: str
     notes: str
     active: bool
@@ -60,48 +70,44 @@ class _Row(NamedTuple):
 
 
 def headline(sites: Sequence[DefinitionSite]) -> str:
-    """`3 definitions, overlap: both can hold at once`: what the gravest relation among the definitions says."""
+    """`3 definitions, overlap: both can hold at once`, with the gravest relation among the definitions."""
     relation = next((name for name in RELATIONS if any(site.relation == name for site in sites)), "")
     count = plural(len(sites), "definition")
-    return f"{count}, {relation}: {MEANING[relation]}" if relation else count
+    return f"{count}, {relation}: {_MEANING[relation]}" if relation else count
 
 
 def site_lines(
     sites: Sequence[DefinitionSite],
     layout: Layout,
+    context: Context,
     *,
-    branch: str | None,
     indent: str,
-    own: tuple[str, int] | None = None,
-    implied: str = "",
-    more: str = "",
+    more: str,
     most: int | None = _MOST,
 ) -> Iterator[str]:
-    """One line per definition, in columns: place, condition, relation, and what is to be said of it.
+    """One line per definition, in columns: place, condition, relation, notes.
 
     Args:
         sites: The definitions.
         layout: How lines are written.
-        branch: The branch that is checked out: those of another one are named with it.
+        context: What the rows need not repeat.
         indent: Blanks before each line.
-        own: File and line of the result that these are listed below.
-        implied: A relation that stands above them all, and is not repeated.
-        more: A command line that shows the rest, if there are more than `most`.
+        more: A command line that shows all, if there are more than `most`.
         most: Definitions shown; None for all.
     """
     if not sites:
         return
-    rows = [_row(site, layout.signs, branch, own, implied) for site in chosen(sites, own, most)]
+    rows = [_row(site, layout.signs, context) for site in chosen(sites, context.own, most)]
     columns = _Columns(rows, layout, indent)
     for row in rows:
         yield from columns.lines(row)
     if len(rows) < len(sites):
-        rest = f"{layout.signs.ellipsis} and {len(sites) - len(rows):,} more" + (f": {more}" if more else "")
+        rest = f"{layout.signs.ellipsis} and {len(sites) - len(rows):,} more: {more}"
         yield indent + layout.style(rest, "dim")
 
 
 def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
-    """The first ones, in their order; but what counts here and what is asked about are always among them."""
+    """The first `most`, in their order; the active definition and `own` are always among them."""
     if most is None or len(sites) <= most:
         return sites
     ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
@@ -109,7 +115,7 @@ def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: i
 
 
 def elsewhere(site: DefinitionSite, branch: str | None) -> bool:
-    """Whether a definition is in no file of this tree, but on another branch."""
+    """Whether a definition is on another branch than the one that is checked out."""
     return site.branch is not None and site.branch != branch
 
 
@@ -123,7 +129,13 @@ def listing_of(name: str) -> str:
 def disagreement_lines(
     conflict: Mapping[str, Any], layout: Layout, name_of: Callable[[str], str] = str
 ) -> Iterator[str]:
-    """Where sources disagree: what on, in a sentence; each source; what to do."""
+    """One disagreement between sources: a sentence that explains it, each source, and what to do.
+
+    Args:
+        conflict: As in the JSON answer.
+        layout: How lines are written.
+        name_of: Turns a source into the text to show.
+    """
     style, signs = layout.style, layout.signs
     what = str(conflict.get("conflict_type", "conflict"))
     first, *rest = _wrapped(f"{signs.warn} {what}: {conflict.get('reasoning', '')}", layout.width)
@@ -144,7 +156,7 @@ def render(
     footer: bool = True,
     whole: bool = False,
 ) -> None:
-    """`lci conflicts`: by relation, gravest first; then where sources disagree, and how many there are.
+    """Write the answer of `lci conflicts`: symbols by relation, gravest first, then disagreements between sources.
 
     Args:
         answer: What to show.
@@ -154,13 +166,13 @@ def render(
         footer: Whether to end with `12 conflicts: 9 variant, 2 overlap, 1 duplicate`.
         whole: Whether to list all definitions of a symbol, however many it has.
     """
-    layout = Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
+    layout = layout_for(file, color, width)
     for relation in RELATIONS:
         found = [conflict for conflict in answer.results if conflict.relation == relation]
         if found:
             alarming = relation in _ALARMING
             head = f"{layout.signs.warn} " if alarming else ""
-            text = shorten(f"{head}{relation}: {MEANING[relation]}", width, layout.signs.ellipsis)
+            text = shorten(f"{head}{relation}: {_MEANING[relation]}", width, layout.signs.ellipsis)
             file.write(layout.style(text, "warn" if alarming else "bold") + "\n")
         for conflict in found:
             file.writelines(line + "\n" for line in _conflict_lines(conflict, layout, answer.index.branch, whole))
@@ -170,11 +182,11 @@ def render(
         file.writelines(line + "\n" for line in disagreement_lines(disagreement, layout))
         file.write("\n")
     if footer:
-        file.write(layout.style(_footer(answer, layout.signs), "dim") + "\n")
+        file.write(footer_line(_summary(answer), answer.index.stale_files, layout) + "\n")
 
 
 def render_paths(answer: ConflictsAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line of every definition in this tree and of every source that is a place; each once."""
+    """`--paths`: file:line of every definition on this branch, then every source of a disagreement; each once."""
     branch = answer.index.branch
     places = [
         f"{visible_path(site.file)}:{site.line}"
@@ -201,8 +213,7 @@ class _Columns:
         self.room = self.rest = 0
         if self.width is None:
             return
-        # The place stays whole, or a click on it would go nowhere, and so does the mark of what counts: the condition
-        # gives way.
+        # The condition is cut first: a place must stay whole so that a click on it works, and notes say what is active.
         widest = max((width_of(row.tag) for row in rows), default=0)
         notes = max((width_of(row.notes) for row in rows), default=0)
         self.rest = sum(size + 2 for size in (self.relation, notes) if size)
@@ -215,10 +226,10 @@ class _Columns:
         self.room, self.tag = room, max(0, min(self.tag, room))
 
     def lines(self, row: _Row) -> Iterator[str]:
-        """One line, or two where the condition would be cut to nothing beside the place."""
+        """One line, or two where the condition has too little room beside the place."""
         style = self.style
         tag = row.tag
-        if self.width is not None:  # a row may use what others need for their notes
+        if self.width is not None:  # a row may use the room that only other rows need, for their notes
             own_rest = sum(width_of(text) + 2 for text in (row.relation, row.notes) if text)
             room = self.room + self.rest - own_rest
             tag = shorten(tag, room, self.signs.ellipsis) if room >= _CUT_TAG else ""
@@ -243,16 +254,16 @@ class _Columns:
             yield place + inner
 
 
-def _row(site: DefinitionSite, signs: Signs, branch: str | None, own: tuple[str, int] | None, implied: str) -> _Row:
-    other = elsewhere(site, branch)
-    notes = [visible_line(site.relation)] if implied and site.relation != implied else []
+def _row(site: DefinitionSite, signs: Signs, context: Context) -> _Row:
+    other = elsewhere(site, context.branch)
+    notes = [visible_line(site.relation)] if context.relation and site.relation != context.relation else []
     notes += [f"on {visible_line(site.branch or '')}"] if other else []
     notes += [f"{signs.here} active here"] if site.active else []
-    notes += ["this row"] if own == (site.file, site.line) and not other else []
+    notes += ["this row"] if context.own == (site.file, site.line) and not other else []
     return _Row(
         (visible_line(site.file), site.line),
         f"[{visible_line(site.build_tag)}]" if site.build_tag else "",
-        "" if implied else visible_line(site.relation),
+        "" if context.relation else visible_line(site.relation),
         ", ".join(notes),
         site.active,
     )
@@ -266,9 +277,8 @@ def _conflict_lines(conflict: Conflict, layout: Layout, branch: str | None, whol
     yield from site_lines(
         conflict.definitions,
         layout,
-        branch=branch,
+        Context(branch, relation=conflict.relation),
         indent=_INDENT,
-        implied=conflict.relation,
         more=listing_of(conflict.qualified_name),
         most=None if whole else _MOST,
     )
@@ -278,7 +288,7 @@ def _conflict_lines(conflict: Conflict, layout: Layout, branch: str | None, whol
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:
-    """The lines of a sentence on a terminal; in a pipe nothing is wrapped."""
+    """The lines of a sentence on a terminal; without a width, one line."""
     if width is None:
         return [text]
     room = max(20, min(width, _PROSE) - len(_INDENT))
@@ -291,7 +301,8 @@ def _wrapped(text: str, width: int | None) -> list[str]:
     return lines
 
 
-def _footer(answer: ConflictsAnswer, signs: Signs) -> str:
+def _summary(answer: ConflictsAnswer) -> list[str]:
+    """The parts of the footer: how many conflicts of which relation, and how many disagreements."""
     shown = len(answer.results)
     count = plural(answer.total, "conflict") if answer.total else "no conflicts"
     head = f"{shown:,} of {count}" if shown != answer.total else count
@@ -301,6 +312,4 @@ def _footer(answer: ConflictsAnswer, signs: Signs) -> str:
     parts = [head] if answer.total or not answer.conflicts else []
     if answer.conflicts:
         parts.append(plural(len(answer.conflicts), "disagreement") + " between sources")
-    if answer.index.stale_files:
-        parts.append(f"{plural(answer.index.stale_files, 'file')} changed since: run `lci index`")
-    return f" {signs.dot} ".join(parts)
+    return parts

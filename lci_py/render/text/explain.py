@@ -1,4 +1,4 @@
-"""Why a score is what it is, for a person: waterfalls, the plan, what became of a file, the stages of a search."""
+"""`--explain`, `--explain-file` and `--trace` as text: scores step by step, the plan, one file, the stages."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from lci_py.render.text.style import Layout
 
 _INDENT = "    "
-#: Terms of a field that a line names, the ones that count most.
+#: How many terms of a field a line names, highest scores first.
 _TERMS = 4
-#: The step that lifts a result, to below the best one at most.
+#: The step that lifts a result by its place in the call graph, never above the best result.
 _LIFT = "graph"
-#: Columns that a sentence needs beside the path before it.
+#: Columns that a sentence needs beside the path; with fewer the path gets a line of its own.
 _LEAST = 20
 
 
 def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Iterator[str]:
-    """The lines below a result: what its score is made of, and which views have it."""
+    """The lines below a result: the steps of its score, and the views that found it."""
     yield from _waterfall(explain.get("waterfall", ()), score, layout)
-    # What a view has too far down is no candidate of its own, though its signals count if another view has it.
+    # A view that ranks a result too far down does not make it a candidate; its signals count if another view does.
     standings = [
         f"{view} at {standing['rank']:,} ({standing['score']:.2f}{', too far down' if standing.get('beyond') else ''})"
         for view, standing in explain.get("views", {}).items()
@@ -37,7 +37,7 @@ def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout)
     style, signs, width = layout
     rows = []
     first = next((i for i, step in enumerate(steps) if step["value"] is None or step["name"] == _LIFT), len(steps))
-    # The largest first; what multiplies or lifts the sum comes after it, in the order in which it does.
+    # Signals come largest first; then what multiplies or lifts their sum, in the order of the calculation.
     for step in [*sorted(steps[:first], key=lambda step: -step["adds"]), *steps[first:]]:
         value = "" if step["value"] is None else f"{step['value']:.2f}"
         said = _terms(step.get("terms"))
@@ -56,7 +56,7 @@ def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout)
 
 
 def _terms(terms: Mapping[str, float] | None) -> str:
-    """`cancel 3.10, task 2.11`, the largest first; of one term nothing, since it is all there is."""
+    """`cancel 3.10, task 2.11`, the largest first; a single term without its score, which is the step's value."""
     if not terms or len(terms) < 2:
         return "" if not terms else next(iter(terms))
     ordered = sorted(terms.items(), key=lambda item: (-item[1], item[0]))
@@ -65,7 +65,7 @@ def _terms(terms: Mapping[str, float] | None) -> str:
 
 
 def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """The plan, one line per decision; what decides nothing (no filter, no rewrite) is left out."""
+    """The plan, one line per decision; empty ones (no filter, no rewrite) are left out."""
     said = [(key, parts) for key, value in plan.items() if (parts := _parts(value, layout.signs.dot))]
     label = max((len(key) for key, _ in said), default=0)
     for i, (key, parts) in enumerate(said):
@@ -74,7 +74,7 @@ def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def _parts(value: object, dot: str) -> list[str]:
-    """A value of the plan as words; the name of a number stays with it."""
+    """A value of the plan as pieces that are not broken: a name stays on the line of its number."""
     if isinstance(value, dict):
         items = [f"{key} {_plain(item)}" for key, item in value.items() if item not in (None, (), [], {})]
         return [f"{item} {dot}" for item in items[:-1]] + items[-1:]
@@ -97,7 +97,7 @@ def _plain(value: object) -> str:
 
 
 def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """Every stage: milliseconds, how many candidates came in, and how many went out."""
+    """One line per stage: milliseconds, and how many candidates came in and went out."""
     rows = []
     for name, stage in trace.items():
         came, left = stage.get("candidates_in"), stage.get("candidates")
@@ -110,7 +110,7 @@ def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def file_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """What became of the file of `--explain-file`: the sentence first, then what it rests on."""
+    """The file of `--explain-file`: the verdict in a sentence, then its best place and the steps of its score."""
     name = shorten(visible_line(found["file"]), layout.width, layout.signs.ellipsis)
     words, shown, used = found["verdict"].split(" "), layout.style(name, "path"), width_of(name) + 2
     if layout.width is not None and used + _LEAST > layout.width:

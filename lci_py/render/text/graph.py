@@ -1,23 +1,37 @@
-"""Callers, callees and references for a person: one line each, `path:line` first, in columns."""
+"""Callers, callees, references and call trees for a person; call trees also as Graphviz and Mermaid diagrams."""
 
 from __future__ import annotations
 
-import os
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import Signs, Style, plural, shorten, signs_for, visible_line, visible_path, width_of
+from lci_py.render.text.style import (
+    UNICODE,
+    Layout,
+    Style,
+    footer_line,
+    layout_for,
+    plural,
+    shorten,
+    visible_line,
+    visible_path,
+    width_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lci_py.types.graph import Branch, GraphAnswer, Place
+    from lci_py.types.graph import Branch, Format, GraphAnswer, Place
 
-# Wider cells are not padded to: one long path should not push every other row to the right.
-_MOST = (52, 56, 40)
-#: What the last column is left on a terminal, if there is as much in it: lines of calls, source text.
+#: A place (`path:line`), two cells, and the rest of the line.
+_Row = tuple[str, str, str, str]
+#: An arrow of a diagram: the node of the caller, and the node of what it calls.
+_Arrow = tuple[str, str]
+
+# A wider cell is not padded to: one long path should not push every other row to the right.
+_MAX_CELLS = (52, 56, 40)
+#: Columns that a terminal reserves for the rest: lines of calls, or the source text of references.
 _REST, _REST_OF_REFS = 12, 26
-#: Less of it is not shown; and the least that the other columns keep.
+#: A rest narrower than this is left out; the columns before it are not made narrower than that.
 _LEAST_REST, _LEAST_CELL = 6, 14
 _INDENT = "    "
 #: Lines of calls listed per row on a terminal.
@@ -26,6 +40,11 @@ _NOTES = {
     "unsupported_files": "with the word, but without identifiers (text, prose), left out",
     "elsewhere": "of something else with that name left out",
 }
+_BRANCHES = ("├── ", "└── ", "│   ", "    ")
+_ASCII_BRANCHES = ("|-- ", "`-- ", "|   ", "    ")
+_DOT = str.maketrans({"\\": "\\\\", '"': '\\"'})
+# Mermaid writes a character as # and its code, without the & of HTML.
+_MERMAID = str.maketrans({char: f"#{ord(char)};" for char in '#"<>&`;'})
 
 
 def render(
@@ -40,25 +59,23 @@ def render(
         width: Columns of the terminal; None for a pipe, where nothing is cut.
         footer: Whether to end with how many there are, and of what.
     """
-    style, signs = Style(color), signs_for(getattr(file, "encoding", None))
-    table = _Table(style, signs, width, _REST_OF_REFS if answer.command == "refs" else _REST)
+    layout = layout_for(file, color, width)
     if answer.command == "tree":
-        from lci_py.render.text.graph_tree import tree_lines
-
-        file.writelines(line + "\n" for line in tree_lines(answer.branches, style, signs, width))
+        file.writelines(line + "\n" for line in _tree_lines(answer.branches, layout))
     elif answer.command == "refs":
         rows = [
-            (f"{_path(r.file)}:{r.line}:{r.column}", r.role, _in(r.enclosing), r.text.strip())
+            (f"{visible_line(r.file)}:{r.line}:{r.column}", r.role, _in(r.enclosing), r.text.strip())
             for r in answer.references
         ]
-        file.writelines(line + "\n" for line in table.lines(rows, last=lambda text: text))
+        file.writelines(line + "\n" for line in _Table(layout, _REST_OF_REFS).lines(rows))
     else:
-        file.writelines(line + "\n" for line in table.lines(list(_hops(answer, signs, width)), last=style_dim(style)))
-        file.writelines(line + "\n" for line in _external(answer, table, style))
-    for line in _notes(answer, signs):
-        file.write(style(line, "warn") + "\n")
+        hops = list(_hops(answer, layout))
+        file.writelines(line + "\n" for line in _Table(layout, _REST).lines(hops, "dim"))
+        file.writelines(line + "\n" for line in _external(answer, layout))
+    for line in _notes(answer):
+        file.write(layout.style(f"{layout.signs.warn} {line}", "warn") + "\n")
     if footer:
-        file.write(style(_footer(answer, signs), "dim") + "\n")
+        file.write(footer_line(_summary(answer), answer.index.stale_files, layout) + "\n")
 
 
 def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:
@@ -70,60 +87,23 @@ def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:
     file.writelines(f"{visible_path(path)}:{line}\n" for path, line in dict.fromkeys(places))
 
 
-def seen_from(answer: GraphAnswer, root: Path, folder: str) -> GraphAnswer:
-    """The answer with every path relative to `folder` instead of to the root. For people and xargs; JSON stays."""
-    if os.path.samefile(root, folder):
-        return answer
-    from dataclasses import replace
-
-    def path(name: str) -> str:
-        return os.path.relpath(os.path.join(root, name), folder)
-
-    def place(found: Place) -> Place:
-        return found._replace(file=path(found.file))
-
-    def branch(found: Branch) -> Branch:
-        return found._replace(place=place(found.place), children=tuple(map(branch, found.children)))
-
-    return replace(
-        answer,
-        targets=tuple(map(place, answer.targets)),
-        neighbours=tuple(item._replace(place=place(item.place)) for item in answer.neighbours),
-        external=tuple(item._replace(file=path(item.file)) for item in answer.external),
-        branches=tuple(map(branch, answer.branches)),
-        references=tuple(item._replace(file=path(item.file)) for item in answer.references),
-        unsearched=tuple(map(path, answer.unsearched)),
-    )
-
-
-def name_of(place: Place) -> str:
-    """What a place is called: a file has no name but its path."""
+def _name(place: Place) -> str:
+    """The name of a definition; "" for a file, which has only its path."""
     return visible_line(place.qualified_name or place.symbol or "")
 
 
-def style_dim(style: Style) -> Callable[[str], str]:
-    return lambda text: style(text, "dim")
-
-
-#: A place, two cells, and the rest.
-Row = tuple[str, str, str, str]
+# --- callers, callees, references -------------------------------------------------------------------------------
 
 
 class _Table:
     """Rows of a place, two columns that line up, and a rest that is cut at the edge of the terminal."""
 
-    def __init__(self, style: Style, signs: Signs, width: int | None, rest: int) -> None:
-        self.style = style
-        self.signs = signs
-        self.width = width
+    def __init__(self, layout: Layout, rest: int) -> None:
+        self.style, self.signs, self.width = layout
         self.rest = rest
 
-    def lines(self, rows: Sequence[Row], last: Callable[[str], str]) -> Iterator[str]:
-        """
-        Args:
-            rows: A place (`path:line`), two cells, and the rest.
-            last: Styles the rest.
-        """
+    def lines(self, rows: Sequence[_Row], *style_of_rest: str) -> Iterator[str]:
+        """The rows as lines; `style_of_rest` names the styles of the rest."""
         wide = self._widths(rows)
         for place, *cells, rest in rows:
             head = place + " " * max(2, wide[0] - width_of(place) + 2)
@@ -131,16 +111,19 @@ class _Table:
             inner = "".join(self._cell(cell, size) for cell, size in zip(cells, wide[1:], strict=True))
             if self.width is not None and width_of(head) + width_of(inner.rstrip()) > self.width:
                 inner = shorten(inner.rstrip(), max(0, self.width - width_of(head)), self.signs.ellipsis)
-            plain = head + inner
-            kind, blank, name = plain[len(head) :].partition(" ")
-            room = None if self.width is None else max(0, self.width - width_of(plain))
-            shown = "" if room is not None and room < _LEAST_REST else last(shorten(rest, room, self.signs.ellipsis))
+            kind, blank, name = inner.partition(" ")
+            room = None if self.width is None else max(0, self.width - width_of(head + inner))
+            shown = "" if room is not None and room < _LEAST_REST else shorten(rest, room, self.signs.ellipsis)
+            if style_of_rest:
+                shown = self.style(shown, *style_of_rest)
             place = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}"
             yield f"{place}{self.style(kind, 'kind')}{blank}{name}{shown}".rstrip()
 
-    def _widths(self, rows: Sequence[Row]) -> list[int]:
-        """Of the columns before the rest: as wide as what is in them, on a terminal no wider than leaves it room."""
-        wide = [max((w for row in rows if (w := width_of(row[i])) <= most), default=0) for i, most in enumerate(_MOST)]
+    def _widths(self, rows: Sequence[_Row]) -> list[int]:
+        """The widths of the columns before the rest: their widest cells, on a terminal less what the rest needs."""
+        wide = [
+            max((w for row in rows if (w := width_of(row[i])) <= most), default=0) for i, most in enumerate(_MAX_CELLS)
+        ]
         if self.width is None:
             return wide
         wanted = min(self.rest, max((width_of(row[3]) for row in rows), default=0))
@@ -154,7 +137,7 @@ class _Table:
     def _cell(self, text: str, wide: int) -> str:
         if not wide:
             return ""
-        # In a pipe nothing is cut, and a row that is too long pushes only itself.
+        # In a pipe nothing is cut, and a cell that is too long pushes only its own row to the right.
         if self.width is not None and width_of(text) > wide:
             first, _, name = text.partition(" ")
             text = f"{first} {_end(name, wide - width_of(first) - 1, self.signs.ellipsis)}"
@@ -169,66 +152,155 @@ def _end(name: str, width: int, ellipsis: str) -> str:
     return ellipsis + name
 
 
-def _path(path: str) -> str:
-    return visible_line(path)
-
-
 def _in(place: Place | None) -> str:
-    return f"in {name_of(place)}" if place is not None else ""
+    return f"in {_name(place)}" if place is not None else ""
 
 
-def _hops(answer: GraphAnswer, signs: Signs, width: int | None) -> Iterator[Row]:
-    """Of a caller the place of its first call, and where the others are; of a callee its definition."""
+def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[_Row]:
+    """A caller with the line of its first call, then the lines of the others; a callee with that of its definition."""
     callers = answer.command == "callers"
     for item in answer.neighbours:
         place = item.place
         line, rest = (item.sites[0], item.sites[1:]) if callers and item.sites else (place.line, item.sites)
-        shown = rest if width is None else rest[:_SITES]
+        shown = rest if layout.width is None else rest[:_SITES]
         more = f" (+{len(rest) - len(shown)})" if len(rest) > len(shown) else ""
         sites = f"{'and' if callers else 'at'} {', '.join(map(str, shown))}{more}" if rest else ""
-        sure = f"{item.step}{f' {signs.dot} ambiguous' if item.ambiguous else ''}"
-        yield f"{_path(place.file)}:{line}", f"{place.kind} {name_of(place)}".rstrip(), sure, sites
+        sure = f"{item.step}{f' {layout.signs.dot} ambiguous' if item.ambiguous else ''}"
+        yield f"{visible_line(place.file)}:{line}", f"{place.kind} {_name(place)}".rstrip(), sure, sites
 
 
-def _external(answer: GraphAnswer, table: _Table, style: Style) -> Iterator[str]:
+def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
     if not answer.external:
         return
-    yield style("outside the repository, or not known:", "dim")
+    yield layout.style("outside the repository, or not known:", "dim")
     several = len({item.file for item in answer.external}) > 1
-    wide = max((w for item in answer.external if (w := width_of(item.name)) <= _MOST[1]), default=0)
+    wide = max((w for item in answer.external if (w := width_of(item.name)) <= _MAX_CELLS[1]), default=0)
     for item in answer.external:
         name = visible_line(item.name)
         sites = ", ".join(map(str, item.sites))
-        where = f"at {_path(item.file)}:{sites}" if several else f"at {sites}"
+        where = f"at {visible_line(item.file)}:{sites}" if several else f"at {sites}"
         pad = " " * max(2, wide - width_of(name) + 2)
-        room = None if table.width is None else table.width - len(_INDENT)
-        yield _INDENT + shorten(f"{name}{pad}{where}", room, table.signs.ellipsis)
+        room = None if layout.width is None else layout.width - len(_INDENT)
+        yield _INDENT + shorten(f"{name}{pad}{where}", room, layout.signs.ellipsis)
 
 
-def _notes(answer: GraphAnswer, signs: Signs) -> Iterator[str]:
+def _notes(answer: GraphAnswer) -> Iterator[str]:
     """What the answer does not cover."""
     for what, count in answer.left_out:
         noun = plural(count, "file" if what == "unsupported_files" else "place")
-        yield f"{signs.warn} {noun} {_NOTES.get(what, what)}"
+        yield f"{noun} {_NOTES.get(what, what)}"
     for path in answer.unsearched:
-        yield f"{signs.warn} {_path(path)} could not be parsed: left out"
+        yield f"{visible_line(path)} could not be parsed: left out"
 
 
-def _footer(answer: GraphAnswer, signs: Signs) -> str:
+def _summary(answer: GraphAnswer) -> list[str]:
+    """The parts of the footer: how many there are, and of which definition."""
     shown = len(answer.neighbours) + len(answer.references)
     nouns = {"callers": "caller", "callees": "callee", "refs": "reference", "tree": "place"}
     count = plural(answer.total, nouns[answer.command])
-    parts = [f"{shown:,} of {count}" if answer.command != "tree" and shown < answer.total else count]
+    if answer.command == "tree":
+        return [f"{count} {'above' if answer.direction == 'callers' else 'below'}, to depth {answer.depth}"]
+    parts = [f"{shown:,} of {count}" if shown < answer.total else count]
     if answer.neighbours and answer.command == "callers":
         parts[0] += f", {plural(sum(len(item.sites) for item in answer.neighbours), 'call')}"
     if answer.external:
         parts[0] += f", {len(answer.external):,} external or unknown"
-    if answer.command == "tree":
-        parts[0] += f" {'above' if answer.direction == 'callers' else 'below'}, to depth {answer.depth}"
-    if answer.targets and answer.command != "tree":
+    if answer.targets:
         first, rest = answer.targets[0], len(answer.targets) - 1
         more = f" (+{rest})" if rest else ""
-        parts.append(f"{first.kind} {name_of(first)} {_path(first.file)}:{first.line}{more}")
-    if answer.index.stale_files:
-        parts.append(f"{plural(answer.index.stale_files, 'file')} changed since: run `lci index`")
-    return f" {signs.dot} ".join(parts)
+        parts.append(f"{first.kind} {_name(first)} {visible_line(first.file)}:{first.line}{more}")
+    return parts
+
+
+# --- trees ------------------------------------------------------------------------------------------------------
+
+
+def _tree_lines(branches: Iterable[Branch], layout: Layout) -> Iterator[str]:
+    """One line per place: `name  path:line`, and its marks in parentheses."""
+    draws = _BRANCHES if layout.signs == UNICODE else _ASCII_BRANCHES
+    for root in branches:
+        yield _tree_line(root, "", layout)
+        yield from _below(root, "", draws, layout)
+
+
+def _below(branch: Branch, prefix: str, draws: tuple[str, ...], layout: Layout) -> Iterator[str]:
+    middle, end, down, blank = draws
+    for place, child in enumerate(branch.children, 1):
+        is_last = place == len(branch.children)
+        yield _tree_line(child, prefix + (end if is_last else middle), layout)
+        yield from _below(child, prefix + (blank if is_last else down), draws, layout)
+
+
+def _tree_line(branch: Branch, prefix: str, layout: Layout) -> str:
+    place, style = branch.place, layout.style
+    name, where = _name(place), f"{visible_line(place.file)}:{place.line}"
+    marks = [
+        "ambiguous" if branch.ambiguous else "",
+        "cycle" if branch.cycle else "",
+        "shown elsewhere" if branch.repeated else "",
+        f"+{branch.more}" if branch.more else "",
+    ]
+    tail = "".join(f"  ({mark})" for mark in marks if mark)
+    if not name:
+        return f"{style(prefix, 'dim')}{_where(place, style)}{style(tail, 'dim')}"
+    if layout.width is not None:
+        room = layout.width - width_of(prefix) - width_of(tail)
+        if width_of(name) + 2 + width_of(where) > room:
+            # The name says most; the place is left out rather than cut, since half a place leads nowhere.
+            short = shorten(name, max(room, 12), layout.signs.ellipsis)
+            return f"{style(prefix, 'dim')}{style(short, 'bold')}{style(tail, 'dim')}"
+    return f"{style(prefix, 'dim')}{style(name, 'bold')}  {_where(place, style)}{style(tail, 'dim')}"
+
+
+def _where(place: Place, style: Style) -> str:
+    return f"{style(visible_line(place.file), 'path')}:{style(str(place.line), 'line')}"
+
+
+# --- diagrams ---------------------------------------------------------------------------------------------------
+
+
+def render_diagram(answer: GraphAnswer, shape: Format, *, file: IO[str]) -> None:
+    """Write a tree as a diagram, each place once; arrows lead from the caller to what it calls.
+
+    Args:
+        answer: Of `lci tree`.
+        shape: "dot" or "mermaid".
+        file: Where.
+    """
+    nodes: dict[str, str] = {}  # id of a place to the name of its node
+    labels: dict[str, tuple[str, str]] = {}
+    certain: dict[_Arrow, bool] = {}
+    pending = list(reversed(answer.branches))
+    while pending:
+        branch = pending.pop()
+        node = nodes.setdefault(branch.place.id, f"n{len(nodes)}")
+        labels.setdefault(node, (_name(branch.place), f"{visible_line(branch.place.file)}:{branch.place.line}"))
+        for child in branch.children:
+            other = nodes.setdefault(child.place.id, f"n{len(nodes)}")
+            arrow = (other, node) if answer.direction == "callers" else (node, other)
+            certain[arrow] = certain.get(arrow, False) or not child.ambiguous
+        pending += reversed(branch.children)
+    write: Callable[[Mapping[str, tuple[str, str]], Mapping[_Arrow, bool]], Iterator[str]]
+    write = _dot if shape == "dot" else _mermaid
+    file.writelines(line + "\n" for line in write(labels, certain))
+
+
+def _dot(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool]) -> Iterator[str]:
+    yield "digraph calls {"
+    yield "  rankdir=LR;"
+    yield '  node [shape=box, fontname="monospace"];'
+    for node, label in labels.items():
+        text = "\\n".join(part.translate(_DOT) for part in label if part)
+        yield f'  {node} [label="{text}"];'
+    for (source, target), sure in certain.items():
+        yield f"  {source} -> {target}{'' if sure else ' [style=dashed]'};"
+    yield "}"
+
+
+def _mermaid(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool]) -> Iterator[str]:
+    yield "flowchart LR"
+    for node, label in labels.items():
+        text = "<br/>".join(part.translate(_MERMAID) for part in label if part)
+        yield f'  {node}["{text}"]'
+    for (source, target), sure in certain.items():
+        yield f"  {source} {'-->' if sure else '-.->'} {target}"

@@ -1,19 +1,20 @@
-"""What `lci index` did, and what `lci status` finds: one screen of text each."""
+"""`lci index`, `lci status`, `lci clean` and `lci hook` as text."""
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.render.text.style import Signs, Style, counts, plural, signs_for, size, visible_line, visible_path
+from lci_py.render.text.style import counts, layout_for, plural, size, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from lci_py.render.text.style import Signs, Style
     from lci_py.types.search import BuildSummary
     from lci_py.types.source import FileEntry, Skip
 
 _LABEL = 10
-#: Segments shown; one refresh may add one.
+#: How many segments are shown without --verbose; each refresh may add one.
 _SEGMENTS = 6
 
 
@@ -21,13 +22,13 @@ def _row(label: str, text: str, style: Style) -> str:
     return f"  {style(f'{label:<{_LABEL}}', 'dim')}{text}\n" if text else ""
 
 
-def _signs(file: IO[str]) -> Signs:
-    return signs_for(getattr(file, "encoding", None))
+def _warning(text: object, style: Style, signs: Signs) -> str:
+    return style(f"{signs.warn} {visible_line(str(text))}", "warn") + "\n"
 
 
 def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> None:
-    """The summary after `lci index`."""
-    style, signs = Style(color), _signs(file)
+    """Write the summary after `lci index`."""
+    style, signs, _ = layout_for(file, color, None)
     if not built.changed:
         file.write(f"up to date (generation {built.generation})\n")
     else:
@@ -41,12 +42,11 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> 
         file.write(_row("skipped", counts(built.skipped_by_reason.items(), signs), style))
         file.write(_row("branches", _branches(built.branches.items(), signs), style))
         file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", style))
-    for warning in built.warnings:
-        file.write(style(f"{signs.warn} {visible_line(warning)}", "warn") + "\n")
+    file.writelines(_warning(text, style, signs) for text in built.warnings)
 
 
 def _refresh(built: BuildSummary, signs: Signs) -> str:
-    """What a refresh did, "" for a build from nothing."""
+    """What a refresh did; "" after a build from nothing."""
     if not built.reused_files and not built.removed_files:
         return ""
     parts = [f"{built.parsed_files:,} parsed", f"{built.reused_files:,} reused"]
@@ -57,12 +57,12 @@ def _refresh(built: BuildSummary, signs: Signs) -> str:
 
 
 def _branches(items: Iterable[tuple[str, int]], signs: Signs) -> str:
-    """Names of branches, and how many files differ in each."""
+    """Branches, and how many files differ in each."""
     return f" {signs.dot} ".join(f"{visible_line(name)} {plural(files, 'differing file')}" for name, files in items)
 
 
 def render_dry_run(files: list[FileEntry], skipped: list[Skip], *, file: IO[str]) -> None:
-    """Each file that would be indexed, one per line; then, for a person, what would not be and why."""
+    """List the files that would be indexed, one per line; then count the others by reason, with examples."""
     render_files(files, file=file)
     reasons: dict[str, list[Skip]] = {}
     for skip in skipped:
@@ -72,7 +72,7 @@ def render_dry_run(files: list[FileEntry], skipped: list[Skip], *, file: IO[str]
         file.write(f"  {visible_line(reason)}: {len(skips):,}\n")
         file.writelines(f"    {visible_line(skip.path)}\n" for skip in skips[:5])
         if len(skips) > 5:
-            file.write(f"    {_signs(file).ellipsis} and {len(skips) - 5:,} more\n")
+            file.write(f"    {layout_for(file, False, None).signs.ellipsis} and {len(skips) - 5:,} more\n")
 
 
 def render_files(files: list[FileEntry], *, file: IO[str]) -> None:
@@ -91,8 +91,11 @@ def _age(seconds: float) -> str:
 
 
 def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = False, verbose: bool = False) -> None:
-    """`lci status`. A key that is missing or null has no row: an unborn branch has no commit."""
-    style, signs = Style(color), _signs(file)
+    """Write what `lci status` found.
+
+    A key that is missing or null has no row: before its first commit, a branch has no commit to show.
+    """
+    style, signs, _ = layout_for(file, color, None)
     get = status.get
     health = visible_line(str(get("health", "ok")))
     root = style(visible_line(str(get("root", ""))), "path")
@@ -120,16 +123,14 @@ def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = Fal
     file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), style))
     if verbose:
         file.writelines(_skipped(status, signs))
-    for problem in get("problems") or ():
-        file.write(style(f"{signs.warn} {visible_line(str(problem))}", "warn") + "\n")
     lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
-    for warning in (*lost, *(get("warnings") or ())):
-        file.write(style(f"{signs.warn} {visible_line(str(warning))}", "warn") + "\n")
+    problems = (*(get("problems") or ()), *lost, *(get("warnings") or ()))
+    file.writelines(_warning(text, style, signs) for text in problems)
     _stale(status, file, style, signs)
 
 
 def _segments(status: Mapping[str, Any], style: Style, signs: Signs, most: int) -> Iterator[str]:
-    """The shards, by segment if there are several."""
+    """The sizes of the shards, by segment if there are several."""
 
     def named(shards: Sequence[Mapping[str, Any]]) -> str:
         return f" {signs.dot} ".join(f"{visible_line(str(s['name']))} {size(s['bytes'])}" for s in shards)
@@ -158,7 +159,7 @@ def _stale(status: Mapping[str, Any], file: IO[str], style: Style, signs: Signs)
     stale = int(status.get("stale_files") or 0)
     if not stale:
         return
-    file.write(style(f"{signs.warn} {plural(stale, 'file')} changed since; `lci index` refreshes them", "warn") + "\n")
+    file.write(_warning(f"{plural(stale, 'file')} changed since; `lci index` refreshes them", style, signs))
     paths = list(status.get("stale_paths") or ())
     file.writelines(f"    {visible_line(str(path))}\n" for path in paths)
     if stale > len(paths) > 0:
@@ -166,7 +167,7 @@ def _stale(status: Mapping[str, Any], file: IO[str], style: Style, signs: Signs)
 
 
 def render_cleaned(cleaned: Mapping[str, Any], *, file: IO[str]) -> None:
-    """`lci clean`."""
+    """Write what `lci clean` removed, and what it kept."""
     folder = visible_line(str(cleaned["index_dir"]))
     file.write(f"{folder}: {size(cleaned['freed_bytes'])} freed\n")
     for name in cleaned["kept"]:
@@ -174,12 +175,11 @@ def render_cleaned(cleaned: Mapping[str, Any], *, file: IO[str]) -> None:
 
 
 def render_hooks(found: Mapping[str, Any], *, file: IO[str], color: bool = False) -> None:
-    """`lci hook`."""
-    style, signs = Style(color), _signs(file)
+    """Write the state of each git hook."""
+    style, signs, _ = layout_for(file, color, None)
     file.write(f"hooks in {style(visible_line(str(found['folder'])), 'path')}\n")
     for hook in found["hooks"]:
         detail = f": {visible_line(hook['detail'])}" if hook["detail"] else ""
         changed = "" if hook["name"] not in found["changed"] else " (changed)"
         file.write(f"  {hook['name']:<14}{hook['state']}{changed}{detail}\n")
-    for warning in found["warnings"]:
-        file.write(style(f"{signs.warn} {visible_line(str(warning))}", "warn") + "\n")
+    file.writelines(_warning(text, style, signs) for text in found["warnings"])

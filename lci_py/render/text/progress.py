@@ -1,4 +1,4 @@
-"""One line on a terminal's stderr that says how far `lci index` is. Ours, because importing rich takes 50 ms."""
+"""The progress of `lci index`, as one line on a terminal's stderr. Not rich: its import takes 50 ms."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import IO
 from lci_py.render.text.style import shorten, visible_line
 
 _BAR = 24
-_PERIOD = 0.1  # seconds between two drawings; a terminal over ssh should not be what indexing waits for
+_PERIOD = 0.1  # seconds between two drawings, so that indexing does not wait for a slow terminal
 
 
 class Progress:
-    """A context manager and the callback of `app.build_index`: `progress(stage, done, total)`."""
+    """The callback of `app.build_index`, as a context manager that removes the line at the end."""
 
     def __init__(self, file: IO[str], width: int) -> None:
         self._file = file

@@ -1,7 +1,7 @@
-"""Results for a person: a layered listing in the order that ripgrep users read, `path:line` first.
+"""Search results and definitions as text, `path:line` first, as ripgrep users read them.
 
-One header line per result, then its code, then what each layer adds. Nothing here depends on the clock, and
-without a `width` (a pipe) nothing is cut or wrapped.
+Each result has a header line, then its code, then what flags and modes add. Nothing depends on the clock, and without
+a `width` (in a pipe) nothing is cut or wrapped.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.render.text.style import (
-    Layout,
-    Signs,
-    Style,
+    footer_line,
+    layout_for,
     plural,
     shorten,
-    signs_for,
     visible,
     visible_line,
     visible_path,
@@ -25,13 +23,14 @@ from lci_py.render.text.style import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lci_py.render.text.style import Layout
     from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, Result
 
-#: Lines of code per result when --snippet is not given: ten results are then about one screen.
+#: Lines of code per result without --snippet: ten results are then about one screen.
 DEFAULT_SNIPPET_LINES = 4
 _INDENT = "    "
 _LINKS_SHOWN = 3
-#: What --max-tokens can have dropped, as `truncated` counts it.
+#: What `truncated` counts, in the singular and in the order of the sentence.
 _DROPPED = ("result", "snippet", "explanation", "definition", "conflict")
 _TAB = 4
 # Wider columns than these are not padded to: one long path should not push every other row to the right.
@@ -39,19 +38,19 @@ _MAX_PLACE, _MAX_WHAT = 48, 44
 
 
 class _Listing:
-    """The settings of one rendering, and the lines of each part."""
+    """An answer and the settings of its rendering; each method gives the lines of one part."""
 
-    def __init__(self, answer: Answer, style: Style, signs: Signs, width: int | None, snippet_lines: int) -> None:
+    def __init__(self, answer: Answer, layout: Layout, snippet_lines: int) -> None:
         self.answer = answer
-        self.style = style
-        self.signs = signs
-        self.width = width
+        self.layout = layout
+        self.style, self.signs, self.width = layout
         self.snippet_lines = snippet_lines
-        self.listed: dict[tuple[DefinitionSite, ...], str] = {}  # definitions, and the row that has them below it
-        self.layout = Layout(style, signs, width)
-        self.aside_width = None if width is None else width - len(_INDENT)
-        self.places = {r.id: f"{name(r)} ({r.file}:{r.line})" if name(r) else r.file for r in answer.results}
-        places = [width_of(place(r)) for r in answer.results]
+        self.listed: dict[
+            tuple[DefinitionSite, ...], str
+        ] = {}  # definitions to the place of the result that lists them
+        self.aside_width = None if self.width is None else self.width - len(_INDENT)
+        self.places = {r.id: f"{_name(r)} ({r.file}:{r.line})" if _name(r) else r.file for r in answer.results}
+        places = [width_of(_place(r)) for r in answer.results]
         whats = [width_of(_what(r)) for r in answer.results]
         self.place_width = max((w for w in places if w <= _MAX_PLACE), default=0)
         self.what_width = max((w for w in whats if w <= _MAX_WHAT), default=0)
@@ -62,15 +61,15 @@ class _Listing:
         return _INDENT + (self.style(cut, "dim") if dim else cut)
 
     def header(self, r: Result, tail: str) -> str:
-        """`path:line  kind name  tail`; the tail is aligned to the right of a terminal, when there is room."""
+        """`path:line  kind name  tail`; on a terminal the tail is aligned to the right if there is room."""
         style, signs = self.style, self.signs
         words = [word for word, holds in (("stale", r.stale), ("conflict", r.conflict)) if holds]
         flags = "".join(f"  {signs.warn} {word}" for word in words)
-        # In a list without code the columns line up; between snippets the padding would only scatter the words.
+        # Columns line up in a list without code. Between snippets they would be too far apart to compare.
         listed = self.snippet_lines == 0
-        gap = " " * max(2, (self.place_width if listed else 0) - width_of(place(r)) + 2)
-        left = width_of(place(r)) + len(gap) + width_of(flags)
-        # The place stays whole, or a click on it would go nowhere; the name gives way first.
+        gap = " " * max(2, (self.place_width if listed else 0) - width_of(_place(r)) + 2)
+        left = width_of(_place(r)) + len(gap) + width_of(flags)
+        # The place must stay whole so that a click on it works: the name is cut first.
         what = shorten(_what(r), None if self.width is None else max(12, self.width - left), self.signs.ellipsis)
         used = left + width_of(what)
         if listed:
@@ -107,7 +106,7 @@ class _Listing:
             if not links:
                 continue
             shown = [link.qualified_name or link.symbol or link.file for link in links[:_LINKS_SHOWN]]
-            if len(set(shown)) < len(shown):  # `main, main, main` says nothing
+            if len(set(shown)) < len(shown):  # places tell several definitions of one name apart
                 shown = [
                     f"{named} ({link.file}:{link.line})" if shown.count(named) > 1 and named != link.file else named
                     for named, link in zip(shown, links, strict=False)
@@ -123,35 +122,34 @@ class _Listing:
             yield self.aside(f"via (+{len(links) - _LINKS_SHOWN})")
 
     def conflict(self, r: Result) -> Iterator[str]:
-        from lci_py.render.text.conflicts import headline, listing_of, site_lines
+        from lci_py.render.text.conflicts import Context, headline, listing_of, site_lines
 
         text = headline(r.definitions)
-        above = self.listed.setdefault(r.definitions, place(r))
-        if above != place(r):
-            # Several results may be definitions of one symbol: a list each would hide the other results.
+        above = self.listed.setdefault(r.definitions, _place(r))
+        if above != _place(r):
+            # Several results may define one symbol; repeating the list below each would hide the other results.
             text = f"{text.partition(':')[0]}: listed above, at {above}"
         text = shorten(text, self.aside_width, self.signs.ellipsis)
         yield _INDENT + self.style(text, "warn")
-        if above != place(r):
+        if above != _place(r):
             return
         yield from site_lines(
             r.definitions,
             self.layout,
-            branch=self.answer.index.branch,
+            Context(self.answer.index.branch, own=(r.file, r.line)),
             indent=_INDENT + "  ",
-            own=(r.file, r.line),
-            more=listing_of(name(r)),
+            more=listing_of(_name(r)),
         )
 
     def result(self, r: Result) -> Iterator[str]:
-        yield self.header(r, found_by(r))
+        yield self.header(r, _found_by(r))
         if r.signature and _flat(r.signature) not in _flat(r.snippet) and self.snippet_lines:
             yield self.aside(_flat(r.signature))
         yield from self.snippet(r)
         if r.conflict:
             yield from self.conflict(r)
         yield from self.via(r.via or ())
-        if r.graph is not None and r.via is None:  # what is around a neighbour is for who asks about it
+        if r.graph is not None and r.via is None:  # a neighbour is shown without its own neighbours
             yield from self.graph(r.graph)
         if r.explain is not None:
             from lci_py.render.text.explain import explanation
@@ -159,7 +157,7 @@ class _Listing:
             yield from explanation(r.explain, r.mode_score, self.layout)
 
     def shadow(self, shadow: dict[str, Any]) -> Iterator[str]:
-        """What another ranking would move: the live rank, the other one, and what it is."""
+        """What another ranking would move: the live rank, the other rank, and the result."""
         moves, arrow = shadow["moves"], self.signs.arrow
         yield visible_line(f"shadow {shadow['ranking']}: {plural(len(moves), 'move')}, {shadow['same']:,} the same")
         digits = max((len(str(move[side] or "-")) for move in moves for side in ("live", "shadow")), default=0)
@@ -169,12 +167,12 @@ class _Listing:
             yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {named}".rstrip())
 
     def warning(self, text: str) -> Iterator[str]:
-        """A sentence on as many lines as it needs: the end says what to do."""
+        """A sentence on as many lines as it needs: its end says what to do, so it is not cut."""
         for line in wrapped(text.split(" "), "", self.layout, _INDENT):
             yield self.style(line, "warn")
 
     def notes(self) -> Iterator[str]:
-        """What the answer says about itself, never to be missed: below the last result, where a terminal stops."""
+        """Warnings about the answer, below the last result, where a terminal stops."""
         warn = self.signs.warn
         for d in self.answer.degraded:
             others = "no view answered" if d.fallback_mode == "none" else f"answered by {d.fallback_mode}"
@@ -195,15 +193,15 @@ class _Listing:
             dropped = " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]]) or "nothing"
             yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
 
-    def fate(self) -> Iterator[str]:
-        """What `--explain-file` adds below the results."""
+    def explained_file(self) -> Iterator[str]:
+        """What `--explain-file` adds below the notes."""
         if self.answer.explain_file is not None:
             from lci_py.render.text.explain import file_lines
 
             yield from file_lines(self.answer.explain_file, self.layout)
 
     def insight(self, *, explain: bool) -> Iterator[str]:
-        """What `--explain` and `--trace` add below that."""
+        """What `--explain` and `--trace` add below the explained file."""
         if explain and self.answer.plan is not None:
             from lci_py.render.text.explain import plan_lines
 
@@ -214,33 +212,36 @@ class _Listing:
             yield from trace_lines(self.answer.trace, self.layout)
 
 
-def place(r: Result) -> str:
+def _place(r: Result) -> str:
     return f"{visible_line(r.file)}:{r.line}"
 
 
-def name(r: Result) -> str:
+def _name(r: Result) -> str:
     return r.qualified_name or r.symbol or ""
 
 
 def _what(r: Result) -> str:
-    return visible_line(f"{r.kind} {name(r)}".rstrip())
+    return visible_line(f"{r.kind} {_name(r)}".rstrip())
 
 
 def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def found_by(r: Result) -> str:
-    """`0.83 dense +bm25 +symbolic`: the score, the view it comes from most, the others. A structural match has no
-    degree: its score is always 1."""
+def _found_by(r: Result) -> str:
+    """`0.83 dense +bm25 +symbolic`: the score, the view that contributes most to it, and the other views.
+
+    A structural match is shown without its score, which is always 1.
+    """
     if r.via is not None and not r.mode_score:
-        return ""  # no view found it: the graph did
+        return ""  # only the graph found it, no view
     also = "".join(f" +{view}" for view, _ in r.also_matched or ())
     score = "" if r.mode_source == "symbolic" and r.mode_score == 1 else f"{r.mode_score:.2f} "
     return f"{score}{r.mode_source}{also}"
 
 
-def _footer(answer: Answer, signs: Signs) -> str:
+def _summary(answer: Answer) -> list[str]:
+    """The parts of the footer: how many results, the mode, and what --expand added."""
     added = sum(result.via is not None for result in answer.results)
     shown, noun = len(answer.results) - added, "result" if answer.total == 1 else "results"
     head = f"{shown:,} of {answer.total:,} {noun}" if answer.total != shown else f"{shown:,} {noun}"
@@ -249,13 +250,7 @@ def _footer(answer: Answer, signs: Signs) -> str:
     if answer.expansion is not None:
         left_out = answer.expansion["left_out"]
         parts.append(f"{added:,} around them" + (f" ({left_out:,} left out)" if left_out else ""))
-    if answer.index.stale_files:
-        parts.append(f"{plural(answer.index.stale_files, 'file')} changed since: run `lci index`")
-    return f" {signs.dot} ".join(parts)
-
-
-def _listing(answer: Answer, file: IO[str], color: bool, width: int | None, snippet_lines: int) -> _Listing:
-    return _Listing(answer, Style(color), signs_for(getattr(file, "encoding", None)), width, snippet_lines)
+    return parts
 
 
 def render(
@@ -277,32 +272,32 @@ def render(
         width: Columns of the terminal; None for a pipe, where nothing is cut.
         snippet_lines: Lines of code per result at most; 0 lists one line per result; None is the default.
         footer: Whether to end with `10 of 37 results · multiview (balanced_hybrid)`.
-        explain: Whether to show the whole plan, which the footer only names.
+        explain: Whether to show the whole plan; the footer names only its intent.
     """
     lines_of_code = DEFAULT_SNIPPET_LINES if snippet_lines is None else snippet_lines
-    listing = _listing(answer, file, color, width, lines_of_code)
+    listing = _Listing(answer, layout_for(file, color, width), lines_of_code)
     for i, result in enumerate(answer.results):
         if i and lines_of_code:
             file.write("\n")
         file.writelines(line + "\n" for line in listing.result(result))
-    notes, fate = list(listing.notes()), list(listing.fate())
+    notes, explained = list(listing.notes()), list(listing.explained_file())
     rest = list(listing.insight(explain=explain))
     if footer:
-        rest.append(listing.style(_footer(answer, listing.signs), "dim"))
-    if answer.results and lines_of_code and (notes or fate or rest):
+        rest.append(footer_line(_summary(answer), answer.index.stale_files, listing.layout))
+    if answer.results and lines_of_code and (notes or explained or rest):
         file.write("\n")
-    # What became of a file begins as a result does, and must not look like one.
-    before = [""] if fate and (notes or (answer.results and not lines_of_code)) else []
-    after = [""] if fate and rest else []
-    file.writelines(line + "\n" for line in (*notes, *before, *fate, *after, *rest))
+    # The explained file begins with its path, as a result does; blank lines keep it from looking like one.
+    before = [""] if explained and (notes or (answer.results and not lines_of_code)) else []
+    after = [""] if explained and rest else []
+    file.writelines(line + "\n" for line in (*notes, *before, *explained, *after, *rest))
 
 
 def render_definitions(
     answer: Answer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
 ) -> None:
-    """`lci def`: where it is, what it is, its signature and the first line of its doc comment."""
-    # No score: every definition of the name is one. A snippet would repeat the signature.
-    listing = _listing(answer, file, color, width, 1)
+    """Write the answer of `lci def`: place, kind and name, signature, and first line of the doc comment."""
+    # There is no score, since every definition of the name counts, and no snippet, which would repeat the signature.
+    listing = _Listing(answer, layout_for(file, color, width), 1)
     for result in answer.results:
         lines = [listing.header(result, "")]
         lines += [listing.aside(_flat(result.signature), dim=False)] if result.signature else []

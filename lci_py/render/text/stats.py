@@ -1,33 +1,34 @@
-"""`lci stats` as text: one table for all searches, and by mode, intent and day."""
+"""`lci stats` as text: one table of the logged searches, in all and by mode, intent and day."""
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.render.text.style import Layout, Style, plural, shorten, signs_for, visible_line, width_of, wrapped
+from lci_py.render.text.style import layout_for, plural, shorten, visible_line, width_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from lci_py.render.text.style import Layout
 
 _TURN_ON = 'set log = "on" in .lci.toml, or LCI_LOG=on (LCI_LOG=queries keeps what was asked, too)'
 _COLUMNS = ("searches", "no results", "degraded", "relaxed", "p50", "p90")
 #: Days shown, the latest.
 _DAYS = 14
-#: Columns that the sentence needs beside the path before it.
+#: Columns that the first sentence needs beside the path; with fewer it gets a line of its own.
 _LEAST = 40
 
 
 def render_stats(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
-    """What the log of searches says, or how to turn it on.
+    """Write what the log of searches says, or how to turn it on.
 
     Args:
         found: The object of `lci stats --json`.
-        file: Where to write.
-        color: Whether `file` shows colours.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
         width: Columns of the terminal; None for a pipe, where nothing is cut.
     """
-    layout = Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
-    file.writelines(line + "\n" for line in _lines(found, layout))
+    file.writelines(line + "\n" for line in _lines(found, layout_for(file, color, width)))
 
 
 def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
@@ -44,7 +45,7 @@ def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
         yield from wrapped([f"{many},", f"{found['first']} to {found['last']}"], start, layout, used=used)
         for line in _table(found):
             yield shorten(line.rstrip(), width, signs.ellipsis)
-        # The slowest first: that is what somebody looks for.
+        # The slowest stage comes first: it is what readers look for.
         slowest = sorted(found["stages"].items(), key=lambda item: (-item[1]["p50_ms"], item[0]))
         times = [f"{name} {_ms(stage['p50_ms'])}" for name, stage in slowest]
         given = [f"{name} {count:,}" for name, count in found["flags"].items()]

@@ -1,16 +1,16 @@
-"""Text from a repository, made safe to show; display width; the few signs the terminal output uses."""
+"""What all text output shares: safe text, display width, colours and signs, line wrapping, and common phrases."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make
-# code read differently from what it is (CVE-2021-42574). U+2028/9 end a line for some viewers. A lone surrogate is
-# how Python carries a byte that is not UTF-8.
+# A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make code
+# look different from what it does (CVE-2021-42574). U+2028 and U+2029 end a line for some viewers. A lone surrogate
+# stands for a byte that is not UTF-8.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 _INVISIBLE = re.compile(f"[{_CONTROLS}\ud800-\udfff]")
 _INVISIBLE_LINE = re.compile(f"[\t\n{_CONTROLS}\ud800-\udfff]")
@@ -22,7 +22,7 @@ def _escape(match: re.Match[str]) -> str:
     char = match.group()
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"  # the byte itself, which is what a reader can search for
+        return f"\\x{code - 0xDC00:02x}"  # the byte itself, for which a reader can search
     return _NAMED.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
@@ -35,20 +35,20 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """Like `visible`, for what must stay on one line: newline and tab are spelled out too."""
+    """Like `visible`, for text that must stay on one line: newline and tab are spelled out too."""
     return _INVISIBLE_LINE.sub(_escape, text)
 
 
 def visible_path(path: str) -> str:
-    """Like `visible_line`, but bytes that are not UTF-8 are kept: written back with surrogateescape, the path opens."""
+    """Like `visible_line`, but surrogates stay: written with surrogateescape, they are the bytes of the real path."""
     return _INVISIBLE_PATH.sub(_escape, path)
 
 
 def width_of(text: str) -> int:
-    """Terminal columns that `text` takes."""
+    """How many terminal columns `text` takes."""
     if text.isascii():
         return len(text)
-    import unicodedata  # 1 ms, and most code is ASCII
+    import unicodedata  # here, because it takes 1 ms and most code is ASCII
 
     width = 0
     for char in text:
@@ -58,7 +58,7 @@ def width_of(text: str) -> int:
 
 
 def shorten(text: str, width: int | None, ellipsis: str) -> str:
-    """`text` cut to `width` columns, with a sign that it was cut; None cuts nothing."""
+    """`text` cut to `width` columns, `ellipsis` included; a width of None cuts nothing."""
     if width is None or width_of(text) <= width:
         return text
     room = max(0, width - len(ellipsis))
@@ -71,14 +71,14 @@ def shorten(text: str, width: int | None, ellipsis: str) -> str:
 
 
 class Signs(NamedTuple):
-    """The non-ASCII characters of the output, and what stands for them where they cannot be written."""
+    """The non-ASCII characters of the output, or their ASCII replacements."""
 
     warn: str
     dot: str
     bar: str
     ellipsis: str
     arrow: str
-    here: str  # points back at what stands before it
+    here: str  # points at the text to its left
     times: str
 
 
@@ -87,7 +87,7 @@ ASCII = Signs(warn="!", dot="-", bar="|", ellipsis="...", arrow="->", here="<-",
 
 
 def signs_for(encoding: str | None) -> Signs:
-    """The signs that a stream with this encoding can carry."""
+    """The signs that a stream with this encoding can write."""
     try:
         "⚠·│…→←×".encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -96,7 +96,7 @@ def signs_for(encoding: str | None) -> Signs:
 
 
 class Style:
-    """ANSI colours, or nothing. Plain codes: importing rich takes longer than most queries."""
+    """Wraps text in ANSI colour codes, or returns it as it is. Not rich: its import takes longer than most queries."""
 
     def __init__(self, color: bool) -> None:
         self.color = color
@@ -108,14 +108,19 @@ class Style:
 
 
 class Layout(NamedTuple):
-    """How lines are written."""
+    """How lines are written: colours, signs, and the width of the terminal."""
 
     style: Style
     signs: Signs
     width: int | None  # columns of the terminal; None for a pipe, where nothing is cut
 
 
-# ripgrep's defaults for paths and line numbers, so that the eye finds them where it looks already.
+def layout_for(file: IO[str], color: bool, width: int | None) -> Layout:
+    """The layout for a stream; its encoding decides between Unicode and ASCII signs."""
+    return Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
+
+
+# Paths and line numbers have ripgrep's default colours, which many readers know.
 _CODES = {"path": "35", "line": "32", "bold": "1", "dim": "2", "kind": "36", "warn": "33"}
 
 
@@ -131,14 +136,14 @@ def counts(numbers: Iterable[tuple[str, int]], signs: Signs, limit: int = 8) -> 
 def wrapped(
     words: Sequence[str], start: str, layout: Layout, hanging: str = "        ", used: int | None = None
 ) -> Iterator[str]:
-    """The words on as many lines as the terminal needs.
+    """Put the words on as many lines as the terminal needs; without a width, on one.
 
     Args:
-        words: What is not broken.
-        start: Of the first line.
-        layout: Says how wide the terminal is; without a width there is one line.
-        hanging: Start of the further lines.
-        used: Columns of `start`, if it holds colours.
+        words: Each stays whole, unless it is longer than a line.
+        start: The text before the first word, which may hold colour codes.
+        layout: The width, and the sign for a word that is cut.
+        hanging: The text before each further line.
+        used: Columns that `start` takes; by default those of its characters, so give it if `start` holds colour codes.
     """
     line, room, empty = start, width_of(start) if used is None else used, True
     for word in map(visible_line, words):
@@ -158,13 +163,19 @@ def plural(number: int, noun: str) -> str:
 
 
 def did_you_mean(name: str, near: Iterable[str]) -> str:
-    """What to say of a name that nothing has."""
+    """The message for a name that no definition has, with the names that resemble it."""
     names = ", ".join(visible_line(found) for found in near)
     return f"nothing is named {visible_line(repr(name))}" + (f"; did you mean {names}?" if names else "")
 
 
+def footer_line(parts: Iterable[str], stale_files: int, layout: Layout) -> str:
+    """The last line of an answer: its parts, then how many indexed files have changed since."""
+    stale = [f"{plural(stale_files, 'file')} changed since: run `lci index`"] if stale_files else []
+    return layout.style(f" {layout.signs.dot} ".join([*parts, *stale]), "dim")
+
+
 def size(number: int) -> str:
-    """Bytes for a person: 1.2 MB."""
+    """A number of bytes as `1.2 MB`."""
     value = float(number)
     for unit in ("B", "kB", "MB"):
         if value < 1000:

@@ -1,10 +1,10 @@
-"""The JSON answer: the schema, the docs, and what a consumer may rely on."""
+"""The JSON of a search agrees with its schema and with the docs, and --max-tokens cuts it in order."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ SCHEMA = json.loads((DOCS / "json-output.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)
 
-# Text as repositories have it: any code point, surrogates (bytes of a non-UTF-8 path) included.
+# Text from a repository can hold any code point, even surrogates, which stand for bytes of a path that is not UTF-8.
 text = st.text(st.characters(), max_size=20)
 name = st.none() | text
 line = st.integers(1, 10**6)
@@ -183,7 +183,7 @@ def test_a_json_line_is_one_line_of_harmless_characters(found: Answer) -> None:
     lines = list(render.jsonl(found))
     assert len(lines) == len(found.results) + 1
     for line in lines:
-        assert line.splitlines() == [line]  # also by U+2028, U+0085 and the like
+        assert line.splitlines() == [line]  # str.splitlines also splits at U+2028, U+0085 and others
         assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", line)
     for line in lines[:-1]:
         definition("result").validate(json.loads(line))
@@ -193,7 +193,7 @@ def test_a_json_line_is_one_line_of_harmless_characters(found: Answer) -> None:
 @given(text)
 def test_text_survives(value: str) -> None:
     again = json.loads(render.dumps({"x": value}))["x"]
-    # Two lone surrogates in a row are one character for JSON; both spell the same UTF-16.
+    # Two lone surrogates in a row are one character for JSON: their UTF-16 is the same.
     assert again.encode("utf-16", "surrogatepass") == value.encode("utf-16", "surrogatepass")
 
 
@@ -252,7 +252,7 @@ def test_errors() -> None:
 
 def test_build_and_dry_run() -> None:
     built = BuildSummary("/r", 1, True, 2, {"go": 2}, {}, 3, {"calls": 1}, {}, 0.123456789, 1, 2)
-    shown = render.build_object(built)
+    shown = render.plain_object(asdict(built))
     definition("indexSummary").validate(json.loads(render.dumps(shown)))
     assert shown["seconds"] == 0.123457
     assert next(iter(shown)) == "schema_version"
@@ -322,7 +322,7 @@ def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
             assert all(len(b.definitions) >= min(len(a.definitions), token_budget.KEPT_DEFINITIONS) for a, b in shown)
         if silent := len(found.conflicts) - len(cut.conflicts):
             note["conflicts_dropped"] = silent
-            assert not cut.results  # what is not said of the results is worse than fewer of them
+            assert not cut.results  # results go before disagreements
         assert cut.truncated == note
         assert cut.total == found.total
         definition("searchEnvelope").validate(json.loads(render.dumps(render.envelope(cut))))

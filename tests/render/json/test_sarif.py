@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: what the standard asks of a log, and what code scanning needs of it."""
+"""SARIF 2.1.0: what the standard requires of a log, and what code scanning needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read(found: ConflictsAnswer) -> dict[str, Any]:
 
 
 def check(log: dict[str, Any]) -> None:
-    """What the schema of SARIF 2.1.0 requires of the objects that are used here, and forbids beside them."""
+    """Check the keys of the objects used here against those that the schema of SARIF 2.1.0 requires and allows."""
     assert set(log) == {"$schema", "version", "runs"} and log["version"] == "2.1.0"
     assert log["$schema"].endswith("/sarif-schema-2.1.0.json")
     [run] = log["runs"]
@@ -79,7 +79,7 @@ def test_results() -> None:
     gone, opened, twice, many, timeout = run["results"]
     assert [r["ruleId"] for r in run["results"]] == ["branch", "overlap", "duplicate", "variant", "numeric-mismatch"]
     assert [r["level"] for r in run["results"]] == ["note", "warning", "warning", "note", "warning"]
-    # The active definition is where it is shown.
+    # A service shows the result at the active definition.
     assert places(opened) == ["net/open.go:12", "net/open_cgo.go:140", "net/open_windows.go:14"]
     assert places(twice) == ["a.py:9", "a.py:3"]
     assert places(many)[0] == "os/f17.c:17" and len(places(many)) == 20

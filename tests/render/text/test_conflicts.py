@@ -1,4 +1,4 @@
-"""Several definitions of a symbol, and sources that disagree, as a person sees them."""
+"""Symbols with several definitions, and sources that disagree, as text."""
 
 from __future__ import annotations
 
@@ -129,12 +129,12 @@ ALL = answer(GONE, OPEN, TWICE, conflicts=(TIMEOUT,))
 
 
 def test_a_list_through_a_pipe() -> None:
-    """Gravest first; what is not cut or wrapped at any length."""
+    """The gravest relation comes first, and in a pipe nothing is cut or wrapped."""
     assert shown(ALL) == shown(ALL, width=200) == WIDE
 
 
 def test_a_list_on_a_narrow_terminal() -> None:
-    """The place stays whole, and the mark of what counts here stays: the condition gives way."""
+    """The condition is cut; the place and the mark of the active definition stay whole."""
     assert shown(ALL, width=44, footer=False) == NARROW
 
 
@@ -203,7 +203,7 @@ def test_below_a_result() -> None:
 
 
 def test_one_list_for_all_rows_of_a_symbol() -> None:
-    """But a list each for those that differ."""
+    """Results with different definitions have a list each."""
     rows = [
         make(file=site.file, line=site.line, conflict=True, definitions=sites)
         for sites in (OPEN.definitions, TWICE.definitions)

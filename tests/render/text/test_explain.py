@@ -1,4 +1,4 @@
-"""Waterfalls, plans, stages and the fate of a file, as a person sees them. `make golden` rewrites the recorded ones."""
+"""--explain, --explain-file and --trace as text. `make golden` rewrites the recorded answers."""
 
 from __future__ import annotations
 

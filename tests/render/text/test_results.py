@@ -1,4 +1,4 @@
-"""What a person sees, on a terminal and through a pipe."""
+"""Results, builds and the state of the index as text, on a terminal and in a pipe."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_a_terminal_is_not_overrun(width: int) -> None:
     lines = shown(answer(wide), width=width).splitlines()
     assert max(map(width_of, lines)) <= width
     assert lines[0].startswith("src/aes.go:9  ")
-    assert "n" * 200 in shown(answer(wide))  # a pipe cuts nothing
+    assert "n" * 200 in shown(answer(wide))  # in a pipe nothing is cut
 
 
 @given(hostile, st.sampled_from([None, 60]))
@@ -417,4 +417,4 @@ def test_progress_draws_on_one_line_and_leaves_none() -> None:
     assert "\n" not in text
     assert "1,000/1,000" in text
     assert text.endswith("\r\x1b[K")
-    assert text.count("\r") < 100  # a terminal is not drawn on for every file
+    assert text.count("\r") < 100  # it does not draw for every file
