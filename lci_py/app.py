@@ -173,7 +173,7 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     return files, sorted(skipped, key=lambda skip: (skip.path, skip.reason))
 
 
-def open_session(
+def open_engine(
     root: str | None, model: str | None = None, *, refresh: str | None = None, trust: bool | None = None
 ) -> Engine:
     """Open the index around `root` for searching.
@@ -275,14 +275,14 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
     Args:
         root: A folder; None for the current one.
         check: Read every shard whole, and list under `problems` what is wrong.
-        trust: As in `open_session`.
+        trust: As in `open_engine`.
     """
     from lci_py.index.store.cache import size_of
     from lci_py.index.store.exposure import exposures
     from lci_py.index.store.manifest import BUILT_AT
     from lci_py.index.store.status_report import EXAMPLES, sizes, skipped_paths, total_bytes
 
-    with open_session(root, refresh="never", trust=trust) as engine:
+    with open_engine(root, refresh="never", trust=trust) as engine:
         snapshot = engine.snapshot
         manifest = snapshot.manifest
         problems = snapshot.problems(thoroughly=check)

@@ -78,5 +78,5 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def session(repo: Path) -> Iterator[Engine]:
-    with app.open_session(str(repo)) as opened:
+    with app.open_engine(str(repo)) as opened:
         yield opened

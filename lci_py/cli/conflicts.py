@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lci_py.cli.request import FILTER_KEYS, number, open_session, plain_text, texts
+from lci_py.cli.request import FILTER_KEYS, number, open_engine, plain_text, texts
 from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 
 if TYPE_CHECKING:
-    from lci_py.app import Engine as Session
+    from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
 
 #: The exit code of a check that fails, as of grep and ruff; a search without results exits with the same number.
@@ -27,11 +27,11 @@ def run_conflicts(call: Invocation) -> int:
     one_output(call, "json", "jsonl", "paths", "sarif")
     request = _request(call)
     fail_on = _fail_on(call, request.relations)
-    with open_session(call) as session:
-        answer = session.conflicts(request)
-        shown = _from_here(answer, session, call)
+    with open_engine(call) as engine:
+        answer = engine.conflicts(request)
+        shown = _from_here(answer, engine, call)
         found = bool(answer.results or answer.conflicts)
-        near = () if found or not request.name else _near(session, request.name)
+        near = () if found or not request.name else _near(engine, request.name)
     with writing():
         _print(shown, call, request)
     if near is not None and request.name and not found and not call.flag("quiet") and not _for_machines(call):
@@ -95,17 +95,17 @@ def _for_machines(call: Invocation) -> bool:
     return any(call.flag(name) for name in ("json", "jsonl", "sarif"))
 
 
-def _from_here(answer: ConflictsAnswer, session: Session, call: Invocation) -> ConflictsAnswer:
+def _from_here(answer: ConflictsAnswer, engine: Engine, call: Invocation) -> ConflictsAnswer:
     if call.text("root") is not None or _for_machines(call):
         return answer
     from lci_py.render.relative_paths import conflicts_seen_from
 
-    return conflicts_seen_from(answer, session.root, os.getcwd())
+    return conflicts_seen_from(answer, engine.root, os.getcwd())
 
 
-def _near(session: Session, name: str) -> tuple[str, ...] | None:
+def _near(engine: Engine, name: str) -> tuple[str, ...] | None:
     """Names that resemble `name` if no definition has it; None if one has it, and just has no conflict."""
-    found = session.definitions(name, Filters(), 1)
+    found = engine.definitions(name, Filters(), 1)
     return None if found.total else found.did_you_mean
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lci_py.cli.request import FILTER_KEYS, number, open_session, plain_text, required_name
+from lci_py.cli.request import FILTER_KEYS, number, open_engine, plain_text, required_name
 from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, GraphAnswer, GraphRequest, Role
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
-    from lci_py.app import Engine as Session
+    from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
 
 
@@ -21,8 +21,8 @@ def run_graph(call: Invocation) -> int:
     one_output(call, "json", "jsonl", "paths")
     shape = _format(call)
     request = _request(call)
-    with open_session(call) as session:
-        answer = _from_here(session.navigate(call.command, request), session, call, shape)
+    with open_engine(call) as engine:
+        answer = _from_here(engine.navigate(call.command, request), engine, call, shape)
     with writing():
         _print(answer, call, shape)
     quiet = shape == "json" or call.flag("jsonl") or call.flag("quiet")
@@ -82,13 +82,13 @@ def _from_root(name: str, call: Invocation) -> str:
     return name if path.startswith("..") else f"{path.replace(os.sep, '/')}::{rest}"
 
 
-def _from_here(answer: GraphAnswer, session: Session, call: Invocation, shape: Format) -> GraphAnswer:
+def _from_here(answer: GraphAnswer, engine: Engine, call: Invocation, shape: Format) -> GraphAnswer:
     """The answer with paths from the current folder, for people and xargs; with --root they start at the root."""
     if call.text("root") is not None or shape != "text" or call.flag("jsonl"):
         return answer
     from lci_py.render.relative_paths import graph_seen_from
 
-    return graph_seen_from(answer, session.root, os.getcwd())
+    return graph_seen_from(answer, engine.root, os.getcwd())
 
 
 def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:

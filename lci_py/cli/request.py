@@ -1,4 +1,4 @@
-"""Flags, or a line of a batch, to the request that they ask for; and the session that answers it."""
+"""Flags, or a line of a batch, to the request that they ask for; and the engine that answers it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchR
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.app import Session
+    from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
 
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
@@ -25,15 +25,15 @@ _DEFAULTS = SearchRequest("")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def open_session(call: Invocation) -> Session:
-    """The session that the flags of a query ask for."""
+def open_engine(call: Invocation) -> Engine:
+    """The engine that the flags of a query ask for."""
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh("--refresh", refresh)
     from lci_py import app
 
     trust = call.flag("trust_index") or None
-    return app.open_session(call.text("root"), call.text("model"), refresh=refresh, trust=trust)
+    return app.open_engine(call.text("root"), call.text("model"), refresh=refresh, trust=trust)
 
 
 def required_name(call: Invocation) -> str:

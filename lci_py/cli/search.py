@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.cli.request import FILTER_KEYS, batch_values, number, open_session, required_name, to_request
+from lci_py.cli.request import FILTER_KEYS, batch_values, number, open_engine, required_name, to_request
 from lci_py.cli.streams import (
     InternalError,
     machine_stdout,
@@ -35,7 +35,7 @@ from lci_py.types.search import Answer, Filters, SearchRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lci_py.app import Engine as Session
+    from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
 
 #: Bytes. A longer line of a batch is no query; the file may be binary, or not the one that was meant.
@@ -47,9 +47,9 @@ def run_search(call: Invocation) -> int:
     if call.text("batch") is not None:
         return _run_batch(call)
     request = to_request({**batch_values(call), "query": call.text("argument")})
-    with open_session(call) as session:
-        answer = _from_here(session.search(request), session, call)
-        _warn_of_log(session, call)
+    with open_engine(call) as engine:
+        answer = _from_here(engine.search(request), engine, call)
+        _warn_of_log(engine, call)
     with writing():
         _print(answer, call, request)
     return _exit_code(answer, request.strict)
@@ -60,8 +60,8 @@ def run_def(call: Invocation) -> int:
     name = required_name(call)
     filters = Filters(**{key: call.texts(key) for key in FILTER_KEYS if key != "name"})
     limit = number(call.values, "limit")
-    with open_session(call) as session:
-        answer = _from_here(session.definitions(name, filters, limit or 1), session, call)
+    with open_engine(call) as engine:
+        answer = _from_here(engine.definitions(name, filters, limit or 1), engine, call)
     with writing():
         if call.flag("json"):
             _print_json(answer, doc=True)
@@ -95,13 +95,13 @@ def _within_budget(answer: Answer, max_tokens: int | None) -> Answer:
     return cut(answer, max_tokens)
 
 
-def _from_here(answer: Answer, session: Session, call: Invocation) -> Answer:
+def _from_here(answer: Answer, engine: Engine, call: Invocation) -> Answer:
     """The answer with paths from the current folder, for people and xargs; with --root they start at the root."""
     if call.text("root") is not None or call.flag("json") or call.flag("jsonl"):
         return answer
     from lci_py.render.relative_paths import seen_from
 
-    return seen_from(answer, session.root, os.getcwd())
+    return seen_from(answer, engine.root, os.getcwd())
 
 
 def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
@@ -150,8 +150,8 @@ def _warn(answer: Answer, call: Invocation) -> None:
         warn(f"relaxed: {given_up}", quiet=call.flag("quiet"))
 
 
-def _warn_of_log(session: Session, call: Invocation) -> None:
-    if call.flag("verbose") and (problem := getattr(session, "log_problem", "")):
+def _warn_of_log(engine: Engine, call: Invocation) -> None:
+    if call.flag("verbose") and (problem := getattr(engine, "log_problem", "")):
         warn(f"not logged: {problem}", quiet=call.flag("quiet"))
 
 
@@ -168,14 +168,14 @@ def _run_batch(call: Invocation) -> int:
     to_request({**flags, "query": "a flag that is wrong is wrong for every line"})
     gc.enable()  # the entry point turned it off for short runs
     codes: set[int] = set()
-    with _open_batch(call.text("batch") or "") as file, open_session(call) as session, writing():
+    with _open_batch(call.text("batch") or "") as file, open_engine(call) as engine, writing():
         out = machine_stdout()
         for line_number, line in _lines(file):
-            text, code = _answer_line(session, flags, line, line_number)
+            text, code = _answer_line(engine, flags, line, line_number)
             codes.add(code)
             out.write(text + "\n")
             out.flush()  # whoever keeps the batch open may wait for this answer before asking again
-        _warn_of_log(session, call)
+        _warn_of_log(engine, call)
     # An error counts more than a degraded answer, that more than results, and results more than none.
     for code in (EXIT_USAGE, EXIT_DEGRADED, EXIT_OK):
         if code in codes:
@@ -217,13 +217,13 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
             yield line_number, line
 
 
-def _answer_line(session: Session, flags: Mapping[str, Any], line: str | None, line_number: int) -> tuple[str, int]:
+def _answer_line(engine: Engine, flags: Mapping[str, Any], line: str | None, line_number: int) -> tuple[str, int]:
     """The JSON and the exit code for one line. An error becomes JSON too, so that the next line gets its answer."""
     from lci_py.render.json.answer import dumps, envelope, error_object
 
     try:
         request = to_request({**flags, **_parse_line(line)})
-        answer = session.search(request)
+        answer = engine.search(request)
         text = dumps(envelope(_within_budget(answer, request.max_tokens)))
         return text, _exit_code(answer, request.strict)
     except LciError as error:

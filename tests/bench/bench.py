@@ -44,7 +44,7 @@ def in_process(tree: Path) -> dict[str, float]:
     from lci_py.types.search import SearchRequest
 
     medians = {}
-    with app.open_session(str(tree)) as session:
+    with app.open_engine(str(tree)) as session:
         for mode in MODES:
             query = "connection" if mode == "symbolic" else QUERY
             times = []

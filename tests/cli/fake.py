@@ -90,7 +90,7 @@ class FakeApp(ModuleType):
         }
         self.hook: Callable[[str], None] = lambda _: None  # called with each query; may raise
 
-    def open_session(self, root: str | None, model: str | None = None, **options: Any) -> FakeApp:
+    def open_engine(self, root: str | None, model: str | None = None, **options: Any) -> FakeApp:
         self.hook("open")
         self.model = model
         self.options = options

@@ -174,7 +174,7 @@ def test_in_a_subfolder_names_and_places_start_there(lci: Lci, root: Path) -> No
 
 
 def test_a_terminal_shows_the_place_whole(root: Path) -> None:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         answers = [
             session.navigate(c, GraphRequest("shop/store.py::clean")) for c in ("callers", "callees", "tree", "refs")
         ]
@@ -199,7 +199,7 @@ def test_a_command_imports_only_what_it_needs(root: Path) -> None:
 def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
     name = 'a"\\<b>\x1b[31m.py'
     root = build(tmp_path, {name: "def run():\n    return stop()\n\n\ndef stop():\n    return 1\n"})
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         answer = session.navigate("tree", GraphRequest("run"))
         refs = session.navigate("refs", GraphRequest("run"))
     for shape in ("dot", "mermaid"):

@@ -163,7 +163,7 @@ class Session:
     def search(self, r):
         from lci_py.types.search import Answer, IndexInfo
         return Answer(r.query, r.mode, (), 0, False, IndexInfo(1, "", None, None, 0))
-fake.open_session = lambda root, model, **how: Session()
+fake.open_engine = lambda root, model, **how: Session()
 from lci_py.cli.main import main
 main({argv!r})
 heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")

@@ -112,7 +112,7 @@ def test_a_file_of_the_repository_cannot_have_queries_logged(run: Run, root: Pat
 
 def test_the_table_fits_on_a_terminal(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LCI_LOG", "queries")
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         for mode in ("dense", "bm25", "symbolic", "multiview"):
             session.search(SearchRequest("zzzqqq " * 30, mode, trace=True))
     found = app.stats(str(root))
@@ -129,7 +129,7 @@ def test_the_answer_does_not_depend_on_the_log(root: Path, monkeypatch: pytest.M
     answers = []
     for log in ("off", "queries"):
         monkeypatch.setenv("LCI_LOG", log)
-        with app.open_session(str(root), refresh="never") as session:
+        with app.open_engine(str(root), refresh="never") as session:
             answers.append([session.search(request) for request in requests])
     assert answers[0] == answers[1]
     assert (root / ".lci" / SEARCH_LOG).read_text().count("\n") == 4

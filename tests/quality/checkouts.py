@@ -29,7 +29,7 @@ def opened(root: Path, kept: Path) -> Iterator[Engine]:
     os.environ.update({name: str(Path(path).resolve()) for name, path in own.items()})
     try:
         app.build_index(str(root))
-        with app.open_session(str(root), refresh="never") as session:
+        with app.open_engine(str(root), refresh="never") as session:
             yield session
     finally:
         for name, value in before.items():

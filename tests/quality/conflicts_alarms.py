@@ -32,7 +32,7 @@ def main() -> None:
         os.environ["LCI_INDEX_DIR"] = folder
         root = str(arguments.repository)
         app.build_index(root)
-        with app.open_session(root) as session:
+        with app.open_engine(root) as session:
             symbols: Counter[str] = Counter()
             for language, count in session.snapshot.symbols.per_file(
                 "language, (SELECT count(*) FROM symbols s WHERE s.file = files.id)"

@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("branch")
     parser.add_argument("--show", type=int, default=20)
     options = parser.parse_args()
-    with app.open_session(str(options.repository), refresh="never") as session:
+    with app.open_engine(str(options.repository), refresh="never") as session:
         index = session.snapshot.branches
         assert index is not None
         (tip,) = [tip for tip in index.tips if tip.name == options.branch]

@@ -83,7 +83,7 @@ def ambiguous(session: Engine, count: int) -> list[str]:
 @contextmanager
 def opened(folder: Path, index: Path) -> Iterator[Engine]:
     os.environ["LCI_INDEX_DIR"] = str(index)
-    with app.open_session(str(folder), refresh="never") as session:
+    with app.open_engine(str(folder), refresh="never") as session:
         yield session
 
 

@@ -57,7 +57,7 @@ def main() -> None:
         shutil.copytree(arguments.library, copy, ignore=lambda _, names: left_out.intersection(names))
         os.environ["LCI_INDEX_DIR"] = str(Path(folder) / "index")
         app.build_index(str(copy))
-        with app.open_session(str(copy)) as session:
+        with app.open_engine(str(copy)) as session:
             found = session.conflicts(ConflictsRequest()).results
         report(truth(copy), found, verbose=arguments.v)
 

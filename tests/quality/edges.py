@@ -175,7 +175,7 @@ def indexed(root: Path) -> Iterator[Engine]:
         os.environ.update(LCI_INDEX_DIR=f"{scratch}/index", LCI_CONFIG_DIR=f"{scratch}/config")
         try:
             app.build_index(str(root), jobs=1, defer_dense=True)
-            with app.open_session(str(root), refresh="never") as session:
+            with app.open_engine(str(root), refresh="never") as session:
                 yield session
         finally:
             for name, value in before.items():

@@ -52,12 +52,12 @@ def root(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def fresh(repo: Path) -> Iterator[Engine]:
-    with app.open_session(str(repo)) as opened:
+    with app.open_engine(str(repo)) as opened:
         yield opened
 
 
 def ask(root: Path, **options: object) -> Answer:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         return session.search(SearchRequest(QUESTION, "multiview", 20, explain=True, **options))  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from tests.torture.program import PROJECT
 CORPUS = PROJECT / "fixtures" / "corpus"
 LANGUAGES = ("python", "go", "javascript", "c", "java", "markdown")
 #: Few, so that one file's change moves the statistics, the ranks and the edges of the others.
-NAMES = ("load_cache", "flush_queue", "open_session", "parse_entry", "ring_push", "evict", "Store", "retry_upload")
+NAMES = ("load_cache", "flush_queue", "open_engine", "parse_entry", "ring_push", "evict", "Store", "retry_upload")
 WORDS = ("cache", "queue", "session", "expired", "entry", "refused", "warehouse", "retry", "ring", "buffer", "upload")
 FILES = {
     "src/app.py": '''"""Where the program starts."""
@@ -24,15 +24,15 @@ from src.util import load_cache, parse_entry
 class Session:
     """A session with the warehouse; expired ones are removed."""
 
-    def open_session(self, name):
+    def open_engine(self, name):
         return load_cache(parse_entry(name))
 
     def close(self):
-        return self.open_session("connection refused")
+        return self.open_engine("connection refused")
 
 
 def main():
-    Session().open_session("a")
+    Session().open_engine("a")
 ''',
     "src/util.py": '''def load_cache(entry):
     """Load an entry of the cache, or of the queue."""

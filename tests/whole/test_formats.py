@@ -85,7 +85,7 @@ def test_what_is_no_format_is_replaced(tmp_path: Path, found: object) -> None:
     root = copy(tmp_path / "repo", f"v{FORMAT}")
     named(root, found)  # type: ignore[arg-type]
     with pytest.raises(ShardVersionError) as caught:
-        app.open_session(str(root))
+        app.open_engine(str(root))
     assert len(caught.value.message) < 300 + len(str(root))
     assert app.build_index(str(root), jobs=1).changed
 
@@ -101,7 +101,7 @@ def test_todays_answers(tmp_path: Path) -> None:
         request = SearchRequest("kind:method" if mode == "symbolic" else "remove expired sessions", mode)
         found = []
         for where in (root, built):
-            with app.open_session(str(where), trust=True, refresh="never") as session:
+            with app.open_engine(str(where), trust=True, refresh="never") as session:
                 answer = session.search(request)
                 assert not answer.degraded and answer.index.stale_files == 0
                 found.append(answer.results)

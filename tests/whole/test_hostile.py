@@ -80,7 +80,7 @@ def found(hostile: tuple[Path, Ran]) -> Callable[[str], list[Any]]:
     def by_name(name: str) -> list[Any]:
         from lci_py.types.search import Filters, SearchRequest
 
-        with app.open_session(str(hostile[0])) as session:
+        with app.open_engine(str(hostile[0])) as session:
             return list(session.search(SearchRequest("", "symbolic", 5, Filters(name=(name,)))).results)
 
     return by_name
@@ -155,7 +155,7 @@ def test_files_without_a_word_at_the_end_of_the_list(tmp_path: Path) -> None:
     app.build_index(str(tmp_path), jobs=1)
     from lci_py.types.search import SearchRequest
 
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         for mode in MODES:
             for query in ("zebra", "zz", '"zebra zz now"', '"say zebra zz now"'):
                 if mode != "symbolic":
@@ -176,7 +176,7 @@ def test_a_repository_without_text(tmp_path: Path, lci: Callable[..., Ran], kind
     assert app.build_index(str(root), jobs=1).chunks == 0
     from lci_py.types.search import SearchRequest
 
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         for mode in MODES:
             answer = session.search(SearchRequest("name:a" if mode == "symbolic" else "a", mode))
             assert (answer.results, answer.total, answer.degraded) == ((), 0, ())

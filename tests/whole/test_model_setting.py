@@ -90,7 +90,7 @@ def test_index_and_search_with_another_model(
 
 def test_the_vectors_are_the_models(root: Path, model: Path) -> None:
     app.build_index(str(root), jobs=1, model=str(model))
-    with app.open_session(str(root), str(model)) as session:
+    with app.open_engine(str(root), str(model)) as session:
         vector = session.snapshot.encoder.encode_text("x notes txt open a file")
         cosines = session.snapshot.dense.index.best(session.snapshot.dense.index.cosines(vector))
         assert len(cosines) == int(manifest(root)["counts"]["units"])
@@ -136,7 +136,7 @@ def test_the_index_follows_the_model(root: Path, model: Path, monkeypatch: pytes
     with monkeypatch.context() as patch:  # the stamp of its files is enough
         patch.setattr(ModelFolder, "computed_sha256", lambda self: pytest.fail("hashed again"))
         assert not app.build_index(str(root), jobs=1, model=str(model)).changed
-        with app.open_session(str(root), str(model)) as session:
+        with app.open_engine(str(root), str(model)) as session:
             assert session.search(SearchRequest("close")).results
     before = manifest(root)["model"]
     (model / "tokenizer.json").touch()
@@ -167,7 +167,7 @@ def test_another_model_is_an_error_that_says_what_to_run(root: Path, model: Path
 
 def test_the_hint_fits_what_was_asked_for(root: Path, tmp_path: Path, model: Path) -> None:
     def hint(asked: Path | None) -> str:
-        with app.open_session(str(root), asked and str(asked)) as session, pytest.raises(ModelMismatchError) as caught:
+        with app.open_engine(str(root), asked and str(asked)) as session, pytest.raises(ModelMismatchError) as caught:
             session.search(SearchRequest("close"))
         return caught.value.hint
 
@@ -185,7 +185,7 @@ def test_a_batch_hashes_the_model_once(root: Path, model: Path, monkeypatch: pyt
     calls: list[ModelFolder] = []
     real = ModelFolder.computed_sha256
     monkeypatch.setattr(ModelFolder, "computed_sha256", lambda self: calls.append(self) or real(self))
-    with app.open_session(str(root), str(model)) as session:
+    with app.open_engine(str(root), str(model)) as session:
         for _ in range(3):
             with pytest.raises(ModelMismatchError):
                 session.search(SearchRequest("close"))
@@ -204,12 +204,12 @@ def test_a_damaged_model_keeps_the_index(root: Path, model: Path, lci: Callable[
     assert "onnxruntime cannot load it" in ran.err
     assert manifest(root) == before
     assert lci("search", "close", cwd=root).code == 0
-    with pytest.raises(BadModelError), app.open_session(str(root), "nowhere") as session:
+    with pytest.raises(BadModelError), app.open_engine(str(root), "nowhere") as session:
         session.search(SearchRequest("close", "multiview"))
 
 
 def test_an_empty_repository(tmp_path: Path, model: Path) -> None:
     (tmp_path / "empty").mkdir()
     app.build_index(str(tmp_path / "empty"), jobs=1, model=str(model))
-    with app.open_session(str(tmp_path / "empty"), str(model)) as session:
+    with app.open_engine(str(tmp_path / "empty"), str(model)) as session:
         assert session.search(SearchRequest("close")).results == ()

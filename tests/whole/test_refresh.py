@@ -74,7 +74,7 @@ def folder_state(root: Path) -> dict[str, tuple[int, int, int]]:
 def answers(root: Path) -> list[Any]:
     """All that an index says, but for when it was made."""
     found = []
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         for mode, query in [("dense", "purge value"), ("bm25", "return total"), ("symbolic", "kind:function")]:
             answer = envelope(session.search(SearchRequest(query, mode, 500)))  # type: ignore[arg-type]
             del answer["index"]
@@ -237,7 +237,7 @@ def test_everything_goes_and_comes_back(root: Path) -> None:
         path.rename(root.with_name(path.name))
     built = refresh(root)
     assert (built.files, built.chunks, segments(root)) == (0, 0, ())
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         for mode in ("dense", "bm25", "symbolic", "multiview"):
             assert session.search(SearchRequest("read", mode)).total == 0
     assert not refresh(root).changed
@@ -265,7 +265,7 @@ def test_a_change_within_the_same_tick_is_found(root: Path, monkeypatch: pytest.
     refresh(root)
     path.write_text(source(0, "other"))
     assert refresh(root).parsed_files == 1
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         assert session.search(SearchRequest("other", "bm25")).total == 3
 
 
@@ -285,7 +285,7 @@ def test_files_of_an_archive_are_believed_soon(root: Path) -> None:
         os.utime(path, (1_600_000_000, 1_600_000_000))
     time.sleep(0.05)
     refresh(root)
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         assert {item.mtime_ns for item in session.snapshot.files.known()} == {1_600_000_000 * 10**9}
 
 
@@ -296,7 +296,7 @@ def test_a_time_that_was_not_believed_is_noted_on_the_way(root: Path) -> None:
     refresh(root)
 
     def unsettled() -> set[str]:
-        with app.open_session(str(root), refresh="never") as session:
+        with app.open_engine(str(root), refresh="never") as session:
             return {item.path for item in session.snapshot.files.known() if item.mtime_ns < 0}
 
     assert unsettled() == {"f0.py", "f2.py"}
@@ -644,7 +644,7 @@ def test_a_file_that_changes_while_it_is_indexed(root: Path, monkeypatch: pytest
     with monkeypatch.context() as patch:
         patch.setattr(worker, "read_file", read)
         refresh(root)
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         sha = next(item.sha for item in session.snapshot.files.known() if item.path == "f0.py")
     assert sha == digest((root / "f0.py").read_bytes())
     refresh(root)

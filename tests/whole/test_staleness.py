@@ -51,12 +51,12 @@ def root(tmp_path: Path) -> Path:
 
 def search(root: Path, query: str, mode: str = "bm25", **more: Any) -> dict[str, Any]:
     """As if there were no time to refresh the index first."""
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         return envelope(session.search(SearchRequest(query, mode, **more)))  # type: ignore[arg-type]
 
 
 def refreshed(root: Path, query: str, mode: str = "bm25", refresh: str | None = None, **more: Any) -> dict[str, Any]:
-    with app.open_session(str(root), refresh=refresh) as session:
+    with app.open_engine(str(root), refresh=refresh) as session:
         return envelope(session.search(SearchRequest(query, mode, **more)))  # type: ignore[arg-type]
 
 
@@ -89,7 +89,7 @@ def test_a_file_that_changes_between_two_queries(root: Path) -> None:
     )
     app.build_index(str(root), jobs=1)
     request = SearchRequest("", "symbolic", filters=Filters(name=("twin",)), conflicts=True, snippet=0)
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         session.search(request)
         (root / "a.py").write_text("# something else\n" * 11)
         after = session.search(replace(request, snippet=3))
@@ -97,7 +97,7 @@ def test_a_file_that_changes_between_two_queries(root: Path) -> None:
 
 
 def test_a_phrase_of_every_file_keeps_none_of_them(root: Path) -> None:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         assert session.search(SearchRequest('"return"', "bm25", snippet=0)).total == 4
         assert not session.snapshot.reader._files
 
@@ -176,7 +176,7 @@ def test_a_quoted_phrase_is_checked_against_the_file_of_today(root: Path) -> Non
 
 
 def test_a_batch_sees_what_changes_between_two_queries(root: Path) -> None:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         assert not session.search(SearchRequest("second", "bm25")).results[0].stale
         (root / "a.py").write_text("#\n" + SOURCE)
         assert session.search(SearchRequest("second", "bm25")).results[0].stale
@@ -462,7 +462,7 @@ def test_a_model_that_takes_its_time_is_not_waited_for(root: Path, tmp_path: Pat
     (root / "a.py").write_text(SOURCE + "#\n")
 
     def found(refresh: str | None) -> dict[str, Any]:
-        with app.open_session(str(root), model, refresh=refresh) as session:
+        with app.open_engine(str(root), model, refresh=refresh) as session:
             return envelope(session.search(SearchRequest("second", "bm25")))
 
     assert found(None)["index"]["generation"] == generation and found(None)["results"][0]["stale"]
@@ -540,7 +540,7 @@ QUERIES = {
 def everything(root: Path) -> list[dict[str, Any]]:
     """Answers in every mode; generation and time apart, they say all that an index holds."""
     found = []
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         for mode, queries in QUERIES.items():
             for query in queries:
                 answer = envelope(session.search(SearchRequest(query, mode, 30)))  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ def index(root: Path, *branches: str, **how: Any) -> BuildSummary:
 
 def found(root: Path, name: str = "other") -> list[str]:
     """What differs, as `NAME here FILE:LINE there FILE:LINE`."""
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         if session.snapshot.branches is None:
             return []
         return [
@@ -78,7 +78,7 @@ def found(root: Path, name: str = "other") -> list[str]:
 
 def content(root: Path) -> Any:
     """All that the shard says, whatever its history."""
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         if session.snapshot.branches is None:
             return None
         names = session.snapshot.branches.names
@@ -116,7 +116,7 @@ def test_what_differs(root: Path) -> None:
         "new - a.py:1",
         "six - d.py:1",
     ]
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         assert session.snapshot.branches is not None and session.snapshot.branches.names == ["other"]
         paths = ("a.py", "b.py", "d.py", "same.py", "nothing.py")
         status = [session.snapshot.branches.status_of("other", path) for path in paths]
@@ -265,7 +265,7 @@ def test_without_git(tmp_path: Path) -> None:
     built = index(tmp_path, "main")
     assert built.warnings == ("branch 'main' is not indexed: not in a git work tree",)
     assert not index(tmp_path).changed
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         assert session.snapshot.branches is None
 
 
@@ -308,7 +308,7 @@ def test_a_branch_that_moves(root: Path, tmp_path: Path) -> None:
     git(root, "checkout", "-q", "main")
     settle(root)
     generation = manifest(root).generation
-    with app.open_session(str(root)) as session:  # not by a search
+    with app.open_engine(str(root)) as session:  # not by a search
         assert session.snapshot.manifest.generation == generation
     assert index(root).branches == {"other": 4}
     assert "five same.py:1 same.py:1" in found(root) and "three b.py:1 -" in found(root)
@@ -321,7 +321,7 @@ def test_a_branch_that_moves(root: Path, tmp_path: Path) -> None:
 def test_a_search_takes_changes_here_into_account(root: Path) -> None:
     index(root, "other")
     (root / "a.py").write_text(str(CHANGED["a.py"]))
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         assert session.snapshot.branches is not None and session.snapshot.branches.status_of("other", "a.py") is None
     assert not [line for line in found(root) if "a.py" in line]
 
@@ -395,7 +395,7 @@ def test_a_shard_that_is_not_what_was_written(root: Path) -> None:
     index(root, "other")
     good = shard(root).read_bytes()
     shard(root).write_bytes(good[:-1] + b"x")
-    with app.open_session(str(root), refresh="never") as session, pytest.raises(DamagedIndexError):
+    with app.open_engine(str(root), refresh="never") as session, pytest.raises(DamagedIndexError):
         session.snapshot.branches  # noqa: B018  # reading it is what fails
     found = app.status(str(root), check=True)
     assert found["health"] == "damaged" and "branches-" in found["problems"][0]

@@ -114,7 +114,7 @@ def test_evidence_adds_up_whatever_the_segments(tmp_path: Path) -> None:
     app.build_index(str(grown), jobs=1)
     write(whole, {".lci.toml": "", **FILES})
     app.build_index(str(whole), jobs=1)
-    with app.open_session(str(grown)) as one, app.open_session(str(whole)) as other:
+    with app.open_engine(str(grown)) as one, app.open_engine(str(whole)) as other:
         assert len(one.snapshot.manifest.segments) > 1 == len(other.snapshot.manifest.segments)
         assert known(one) == known(other)
         found = known(other)
@@ -128,7 +128,7 @@ def test_evidence_adds_up_whatever_the_segments(tmp_path: Path) -> None:
 def test_an_index_that_does_not_say_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, FILES)
     app.build_index(str(tmp_path), jobs=1)
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         for segment in session.snapshot.manifest.segments:
             monkeypatch.delitem(segment.shards, "related")
         assert session.snapshot.abbreviations is None

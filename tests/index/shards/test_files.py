@@ -239,7 +239,7 @@ def use(root: Path) -> list[LciError]:
             errors.append(error)
 
     def ask(mode: str, query: str, **more: Any) -> None:
-        with app.open_session(str(root), refresh="never") as session:
+        with app.open_engine(str(root), refresh="never") as session:
             session.search(SearchRequest(query, mode, 50, **more))  # type: ignore[arg-type]
 
     for mode in MODES:

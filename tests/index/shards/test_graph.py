@@ -102,7 +102,7 @@ CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
 def edges(root: Path) -> set[str]:
     """`caller calls callee`, by name and by qualified name."""
     found = set()
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         graph = session.snapshot.graph
         rows = session.snapshot.symbols.symbol_rows(range(graph.n_symbols))
         files = [path.rsplit("/", 1)[-1] for path in session.snapshot.symbols.paths()]

@@ -59,7 +59,7 @@ def facts(session: Engine) -> dict[str, dict[str, Any]]:
 def test_what_is_known_of_units(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     app.build_index(str(tmp_path), jobs=1)
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         found, table = facts(session), session.snapshot.unit_table
 
     def having(name: str) -> set[str]:
@@ -106,7 +106,7 @@ def test_they_do_not_depend_on_the_segments(tmp_path: Path) -> None:
     for root in (grown, whole):
         write(root, FILES)
         app.build_index(str(root), jobs=1)
-    with app.open_session(str(grown)) as one, app.open_session(str(whole)) as other:
+    with app.open_engine(str(grown)) as one, app.open_engine(str(whole)) as other:
         assert len(one.snapshot.manifest.segments) > 1 and not one.snapshot.numbering.identity
         assert len(other.snapshot.manifest.segments) == 1 and other.snapshot.numbering.identity
         for name in ARRAYS:
@@ -120,7 +120,7 @@ def test_they_do_not_depend_on_the_segments(tmp_path: Path) -> None:
 
 def test_an_empty_index_has_none(tmp_path: Path) -> None:
     app.build_index(str(tmp_path), jobs=1)
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         table = session.snapshot.unit_table
         assert len(table) == 0 and table.paths == []
         assert all(len(getattr(table, name)) == 0 for name in ARRAYS)
@@ -134,7 +134,7 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
     root = tmp_path_factory.mktemp("facts") / "repo"
     write(root, FILES)
     app.build_index(str(root), jobs=1)
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         return session.snapshot.shards("facts")[0], dict(session.snapshot.manifest.segments[0].counts)
 
 
@@ -219,7 +219,7 @@ def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
     app.build_index(str(root), jobs=1)
     (root / "notes.txt").unlink()
     app.build_index(str(root), jobs=1)
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         counts = [segment.counts for segment in session.snapshot.manifest.segments]
         maps = session.snapshot.files.maps()
         assert maps is not None
@@ -241,5 +241,5 @@ def test_a_query_says_that_the_shard_is_gone(tmp_path: Path, mode: Any) -> None:
     app.build_index(str(root), jobs=1)
     for path in (root / ".lci").glob("facts-*"):
         path.unlink()
-    with app.open_session(str(root), refresh="never") as session, pytest.raises(ShardMissingError):
+    with app.open_engine(str(root), refresh="never") as session, pytest.raises(ShardMissingError):
         session.search(SearchRequest("stock of a warehouse", mode))

@@ -67,7 +67,7 @@ def request(mode: str) -> SearchRequest:
 
 
 def answer(root: Path, mode: str) -> dict[str, Any]:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         found = envelope(session.search(request(mode)))
     del found["index"]
     return found
@@ -191,10 +191,10 @@ def test_damage_that_leaves_no_trace_in_stat_is_found_by_reading_everything(copy
     before = shard.stat()
     _flip(shard)
     os.utime(shard, ns=(before.st_atime_ns, before.st_mtime_ns))
-    with app.open_session(str(copy)) as session:  # the time of that change cannot be set
+    with app.open_engine(str(copy)) as session:  # the time of that change cannot be set
         assert [shard.name in problem for problem in session.snapshot.problems(thoroughly=False)] == [True]
     as_if_untouched(copy)
-    with app.open_session(str(copy)) as session:
+    with app.open_engine(str(copy)) as session:
         assert [shard.name in problem for problem in session.snapshot.problems(thoroughly=True)] == [True]
         assert not session.snapshot.problems(thoroughly=False)
     assert (app.status(str(copy))["health"], app.status(str(copy), check=True)["health"]) == ("ok", "damaged")
@@ -294,7 +294,7 @@ GARBAGE = {
 def test_a_manifest_of_garbage_is_a_damaged_index(copy: Path, content: bytes) -> None:
     (copy / ".lci" / MANIFEST).write_bytes(content)
     with pytest.raises((DamagedIndexError, ShardVersionError)):
-        app.open_session(str(copy))
+        app.open_engine(str(copy))
 
 
 def test_no_flipped_byte_of_a_manifest_is_believed(copy: Path) -> None:
@@ -352,7 +352,7 @@ HOSTILE: dict[str, Callable[[Path], dict[str, Any]]] = {
 def test_a_manifest_that_lies_is_refused(copy: Path, change: Callable[[Path], dict[str, Any]]) -> None:
     rewrite(copy, **change(copy))
     with pytest.raises(DamagedIndexError):
-        app.open_session(str(copy))
+        app.open_engine(str(copy))
     assert app.build_index(str(copy), jobs=1).changed  # and the next run replaces it
 
 
@@ -361,12 +361,12 @@ def test_a_manifest_or_shard_that_is_a_link_is_refused(copy: Path, tmp_path: Pat
     shard = next(index.glob("symbols-*"))
     shard.rename(tmp_path / "shard")
     shard.symlink_to(tmp_path / "shard")
-    with pytest.raises(DamagedIndexError), app.open_session(str(copy)) as session:
+    with pytest.raises(DamagedIndexError), app.open_engine(str(copy)) as session:
         session.search(request("symbolic"))
     (index / MANIFEST).rename(tmp_path / "manifest")
     (index / MANIFEST).symlink_to("/dev/zero")
     with pytest.raises(DamagedIndexError):
-        app.open_session(str(copy))
+        app.open_engine(str(copy))
 
 
 def test_a_newer_format_is_named(copy: Path, lci: Callable[..., Ran]) -> None:
@@ -541,7 +541,7 @@ def test_debris_of_a_killed_writer_goes_with_the_next_one(copy: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
 def test_an_open_session_keeps_its_generation(copy: Path, expected: dict[str, Any]) -> None:
     old = shard_names(copy)
-    with app.open_session(str(copy)) as session:
+    with app.open_engine(str(copy)) as session:
         session.search(request("symbolic"))  # the other shards are not loaded yet
         (copy / "more.py").write_text("def more(): pass\n")
         assert app.build_index(str(copy), jobs=1).generation == 2
@@ -580,7 +580,7 @@ def test_the_manifest_survives_its_own_round_trip(copy: Path) -> None:
 
 def test_no_index_names_the_folder(tmp_path: Path) -> None:
     with pytest.raises(NoIndexError, match=str(tmp_path)):
-        app.open_session(str(tmp_path))
+        app.open_engine(str(tmp_path))
 
 
 def test_an_index_folder_elsewhere_belongs_to_one_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -592,8 +592,8 @@ def test_an_index_folder_elsewhere_belongs_to_one_repository(tmp_path: Path, mon
     with pytest.raises(WrongRootError):
         app.build_index(str(tmp_path / "two"))
     with pytest.raises(WrongRootError):
-        app.open_session(str(tmp_path / "two"))
-    with app.open_session(str(tmp_path / "one")) as session:
+        app.open_engine(str(tmp_path / "two"))
+    with app.open_engine(str(tmp_path / "one")) as session:
         assert session.search(SearchRequest("one", "symbolic")).total == 1
 
 
@@ -605,6 +605,6 @@ def test_a_folder_in_the_place_of_a_file_of_ours_keeps_nobody_from_indexing(tmp_
         (tmp_path / ".lci" / name / "deep").mkdir(parents=True)
         (tmp_path / "a.py").write_text(f"def again_{number}(): pass\n")
         assert app.build_index(str(tmp_path)).files == 1
-        with app.open_session(str(tmp_path), refresh="never") as session:
+        with app.open_engine(str(tmp_path), refresh="never") as session:
             assert session.snapshot.symbols.paths() == ["a.py"]
     assert (tmp_path / ".lci" / ".gitignore").is_file()

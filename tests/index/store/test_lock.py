@@ -250,7 +250,7 @@ def test_clean_refuses_a_folder_that_is_not_an_index(
 
 
 def test_clean_leaves_a_shard_that_is_read_and_waits_for_no_writer(root: Path) -> None:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         kept = clean(root / ".lci").kept
         assert sorted(kept) == sorted(shard.name for _, shard in session.snapshot.manifest.all_shards())
         assert session.snapshot.symbols.paths()

@@ -196,13 +196,13 @@ def clone(theirs: Path, tmp_path: Path) -> Path:
 
 
 def names(root: Path, **how: Any) -> list[str | None]:
-    with app.open_session(str(root), **how) as session:
+    with app.open_engine(str(root), **how) as session:
         return [result.symbol for result in session.search(SearchRequest("kind:function", "symbolic")).results]
 
 
 def test_an_index_of_somebody_else_is_refused(clone: Path, lci: Callable[..., Ran]) -> None:
     with pytest.raises(UntrustedIndexError):
-        app.open_session(str(clone))
+        app.open_engine(str(clone))
     for command in (["search", "x"], ["search", "--kind", "class"], ["def", "x"], ["status"]):
         ran = lci(*command, "--json", cwd=clone)
         error = ran.json()["error"]

@@ -51,7 +51,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     for name, text in FILES.items():
         (root / name).write_text(textwrap.dedent(text))
     app.build_index(str(root), jobs=1)
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         yield session
 
 

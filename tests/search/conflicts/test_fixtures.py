@@ -51,7 +51,7 @@ def found(program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
     this_machine.cache_clear()
     app.build_index(str(program), jobs=1)
-    with app.open_session(str(program), refresh="never") as session:
+    with app.open_engine(str(program), refresh="never") as session:
         conflicts = session.conflicts(ConflictsRequest()).results
     this_machine.cache_clear()
     return listing(conflicts)

@@ -70,7 +70,7 @@ SOURCES = {
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root = build(tmp_path_factory.mktemp("crates"), SOURCES)
-    with app.open_session(str(root)) as opened:
+    with app.open_engine(str(root)) as opened:
         yield opened
 
 
@@ -194,7 +194,7 @@ def test_a_refreshed_index_says_the_same(tmp_path: Path) -> None:
     root = build(tmp_path, SOURCES)
     (root / "src/lib.rs").write_text(SOURCES["src/lib.rs"].replace('feature = "extra"', "unix"))
     app.build_index(str(root), jobs=1)
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         assert _rust_modules(session.snapshot.symbols).condition("rust", "src/extra/more.rs") == "unix && nightly"
         assert _rust_modules(session.snapshot.symbols).condition("rust", "src/net/tcp.rs") == 'feature = "net"'
 
@@ -202,7 +202,7 @@ def test_a_refreshed_index_says_the_same(tmp_path: Path) -> None:
 def test_a_long_chain_of_files_ends(tmp_path: Path) -> None:
     sources = {f"src/m{i}.rs": f'#[path = "m{i + 1}.rs"]\n#[cfg(c{i})]\nmod m;\n' for i in range(1_100)}
     root = build(tmp_path, {**sources, "src/m1100.rs": "fn f() {}\n"})
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         assert len(_rust_modules(session.snapshot.symbols).condition("rust", "src/m1100.rs") or "") < 5_000
         assert len(_rust_modules(session.snapshot.symbols).scope("rust", "src/m1100.rs", "f")) < 5_000
 

@@ -204,7 +204,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def opened(root: Path) -> Iterator[Engine]:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         yield session
 
 
@@ -247,7 +247,7 @@ def test_a_refresh_brings_the_claims_of_what_has_changed(root: Path, tmp_path: P
     app.build_index(str(other), jobs=1)
     (other / "README.md").write_text("`MAX_RETRIES` (default: 60)\n")
     app.build_index(str(other), jobs=1)
-    with app.open_session(str(other)) as session:
+    with app.open_engine(str(other)) as session:
         assert reasons(all_of(session.snapshot, Filters())) == [EXPECTED[1]]
 
 
@@ -255,11 +255,11 @@ def test_the_name_of_a_file_decides_how_its_content_is_read(tmp_path: Path) -> N
     text = "`MAX_RETRIES` (default: 5)\n"
     write(tmp_path, {"a.py": "MAX_RETRIES = 6\n", "CHANGES.md": text, ".lci.toml": ""})
     app.build_index(str(tmp_path), jobs=1)
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         assert all_of(session.snapshot, Filters()) == ()
     (tmp_path / "README.md").write_text(text)  # the same content: the cache must not answer for it
     app.build_index(str(tmp_path), jobs=1)
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         assert [entry["sources"] for entry in all_of(session.snapshot, Filters())] == [["a.py:1", "README.md:1"]]
 
 

@@ -53,7 +53,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(root: Path) -> Iterator[Engine]:
-    with app.open_session(str(root), refresh="never") as opened:
+    with app.open_engine(str(root), refresh="never") as opened:
         yield opened
 
 
@@ -238,7 +238,7 @@ def test_a_file_that_changed_or_went_is_marked(root: Path, tmp_path: Path) -> No
     app.build_index(str(tmp_path / "r"), jobs=1)
     (tmp_path / "r" / "cache01.py").write_text("x = 1\n")
     (tmp_path / "r" / "cache02.py").unlink()
-    with app.open_session(str(tmp_path / "r"), refresh="never") as opened:
+    with app.open_engine(str(tmp_path / "r"), refresh="never") as opened:
         found = [fate(opened, f"cache0{number}.py", limit=50) for number in range(3)]
     assert [item.get("stale") for item in found] == [None, True, True]
     assert {item["status"] for item in found} == {"shown"}

@@ -38,7 +38,7 @@ TESTS_FIRST = weights.Ranking("tests_first", weights.LIVE.weights, {"test": 9.0}
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with app.open_session(str(build(tmp_path_factory.mktemp("shadow"), SOURCES))) as opened:
+    with app.open_engine(str(build(tmp_path_factory.mktemp("shadow"), SOURCES))) as opened:
         yield opened
 
 

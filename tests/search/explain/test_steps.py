@@ -124,7 +124,7 @@ def test_a_definition_of_several_chunks_is_explained_by_its_best(tmp_path: Path,
     lines[100] = "    retry the failed upload of a queue: upload(queue)"
     (tmp_path / "a.py").write_text("\n".join(["def long(entry):", *lines, "", "", "def upload(queue): pass", ""]))
     app.build_index(str(tmp_path), jobs=1)
-    with app.open_session(str(tmp_path)) as opened:
+    with app.open_engine(str(tmp_path)) as opened:
         counts = opened.snapshot.numbering.total
         assert counts("chunks") > counts("units")
         for query in ("retry the failed upload", "store an entry"):
@@ -214,7 +214,7 @@ def test_every_stage_is_counted(session: Engine, mode: Any) -> None:
 
 
 def test_the_opening_is_reported_once(repo: Path) -> None:
-    with app.open_session(str(repo)) as opened:
+    with app.open_engine(str(repo)) as opened:
         request = SearchRequest("x", "symbolic", trace=True)
         first, second = opened.search(request).trace, opened.search(request).trace
     assert first is not None and second is not None

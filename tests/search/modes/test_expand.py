@@ -25,7 +25,7 @@ SOURCES = {
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with app.open_session(str(build(tmp_path_factory.mktemp("expand"), SOURCES))) as opened:
+    with app.open_engine(str(build(tmp_path_factory.mktemp("expand"), SOURCES))) as opened:
         yield opened
 
 
@@ -82,7 +82,7 @@ def test_neighbours_pass_the_filters(session: Engine) -> None:
 def test_the_same_twice_and_in_a_context_with_qualified_names(session: Engine, tmp_path: Path) -> None:
     assert search(session, 3) == search(session, 3)
     source = "class Zebra:\n    def __init__(self):\n        self.n = 1\n\n\ndef make_it():\n    return Zebra()\n"
-    with app.open_session(str(build(tmp_path, {"m.py": source}))) as other:
+    with app.open_engine(str(build(tmp_path, {"m.py": source}))) as other:
         (hit,) = [r for r in other.search(SearchRequest("Zebra", "multiview", 5)).results if r.symbol == "Zebra"]
     # Who makes objects of a type calls its constructor.
     assert [(link.symbol, link.qualified_name) for link in hit.graph.callers] == [("make_it", "make_it")]

@@ -132,6 +132,6 @@ def test_a_word_of_other_files_is_not_taken_for_a_typing_error(tmp_path: Path) -
     (tmp_path / "a.py").write_text("def load():\n    return 'settingz'\n")
     (tmp_path / "b.go").write_text("package b\n\nfunc Settings() int { return 1 }\n")
     app.build_index(str(tmp_path), jobs=1)
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         assert climbed(ask(session, "settingz lang:go"))[0] == "dense_only"
         assert climbed(ask(session, "settingk lang:go"))[0] == "relaxed_lexical"

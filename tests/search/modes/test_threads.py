@@ -27,7 +27,7 @@ def test_a_large_index_is_searched_in_threads_and_answers_as_without(
     monkeypatch.setattr(LexicalRetriever, "search", search)
 
     def ask() -> Answer:
-        with app.open_session(str(repo)) as session:
+        with app.open_engine(str(repo)) as session:
             return session.search(SearchRequest("how is the price of an Inventory computed", "multiview", 50))
 
     alone = ask()

@@ -18,7 +18,7 @@ from tests.support.graph_repo import build
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with app.open_session(str(build(tmp_path_factory.mktemp("graph")))) as opened:
+    with app.open_engine(str(build(tmp_path_factory.mktemp("graph")))) as opened:
         yield opened
 
 
@@ -68,7 +68,7 @@ def test_what_is_one_thing_needs_no_choice(session: Engine, name: str, places: s
 
 def test_a_name_may_begin_with_a_hash(tmp_path: Path) -> None:
     source = "class Timer {\n  #count() { return 1 }\n  tick() { return this.#count() }\n}\nfunction count() {}\n"
-    with app.open_session(str(build(tmp_path, {"a.js": source}))) as session:
+    with app.open_engine(str(build(tmp_path, {"a.js": source}))) as session:
         for name in ("Timer.#count", "#count", "a.js::Timer.#count"):
             (target,) = ask(session, "callers", name).targets
             assert target.line == 2
@@ -78,14 +78,14 @@ def test_a_name_may_begin_with_a_hash(tmp_path: Path) -> None:
 
 def test_what_cannot_be_called_is_named_by_its_file(tmp_path: Path) -> None:
     sources = {"a.py": "LIMIT = 1\n", "b.py": "def LIMIT():\n    return 2\n"}
-    with app.open_session(str(build(tmp_path, sources))) as session:
+    with app.open_engine(str(build(tmp_path, sources))) as session:
         assert [target.file for target in ask(session, "callees", "LIMIT").targets] == ["b.py"]
         assert [target.file for target in ask(session, "callees", "a.py::LIMIT").targets] == ["a.py"]
 
 
 def test_a_whole_path_is_no_end_of_another(tmp_path: Path) -> None:
     sources = {"a.py": "def f():\n    return 1\n", "sub/a.py": "def f():\n    return 2\n"}
-    with app.open_session(str(build(tmp_path, sources))) as session:
+    with app.open_engine(str(build(tmp_path, sources))) as session:
         for file in sources:
             (target,) = ask(session, "callers", f"{file}::f").targets
             assert target.file == file
@@ -139,7 +139,7 @@ def test_a_call_by_another_name_is_not_external(tmp_path: Path) -> None:
         "from lib import clean as tidy, clean\n\n\ndef run():\n    print(tidy(1))\n    print(clean(2))\n"
         "    wipe = clean\n    return wipe(len([3]))\n"
     )
-    with app.open_session(str(build(tmp_path, {"m.py": source, "lib.py": "def clean(x):\n    return x\n"}))) as session:
+    with app.open_engine(str(build(tmp_path, {"m.py": source, "lib.py": "def clean(x):\n    return x\n"}))) as session:
         answer = ask(session, "callees", "run")
     assert near(answer) == {"clean": (5, 6, 8)}
     assert [(item.name, item.sites) for item in answer.external] == [("print", (5, 6)), ("len", (8,))]
@@ -182,7 +182,7 @@ ANONYMOUS = {
 
 
 def test_anonymous_functions_have_the_name_of_what_is_around_them(tmp_path: Path) -> None:
-    with app.open_session(str(build(tmp_path, ANONYMOUS))) as session:
+    with app.open_engine(str(build(tmp_path, ANONYMOUS))) as session:
         callers = ask(session, "callers", "work").neighbours
         assert [(item.place.qualified_name, item.place.kind, item.place.line, item.sites) for item in callers] == [
             ("run.<lambda>", "lambda", 6, (6,)),
@@ -228,14 +228,14 @@ def test_a_tree_shows_each_subtree_once_and_marks_cycles(session: Engine) -> Non
 
 def test_what_comes_twice_is_shown_where_it_comes_first_level_by_level(tmp_path: Path) -> None:
     source = "def a():\n    b()\n    c()\n\n\ndef b():\n    c()\n\n\ndef c():\n    d()\n\n\ndef d():\n    return 1\n"
-    with app.open_session(str(build(tmp_path, {"m.py": source}))) as session:
+    with app.open_engine(str(build(tmp_path, {"m.py": source}))) as session:
         (root,) = ask(session, "tree", "a").branches
     assert drawn(root) == ["a", "  b", "    c repeated", "  c", "    d"]
 
 
 def test_of_two_on_one_level_the_first_shows_what_is_below(tmp_path: Path) -> None:
     source = "def a():\n    b()\n    c()\n\n\ndef b():\n    d()\n\n\ndef c():\n    d()\n\n\ndef d():\n    e()\n\n\ndef e():\n    return 1\n"
-    with app.open_session(str(build(tmp_path, {"m.py": source}))) as session:
+    with app.open_engine(str(build(tmp_path, {"m.py": source}))) as session:
         (root,) = ask(session, "tree", "a").branches
     assert drawn(root) == ["a", "  b", "    d", "      e", "  c", "    d repeated"]
 

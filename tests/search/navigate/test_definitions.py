@@ -46,6 +46,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_definition_is_found_by(root: Path, name: str, places: set[str]) -> None:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         found = session.definitions(name, Filters(), 50).results
     assert {f"{result.file}:{result.line}" for result in found} == places

@@ -17,7 +17,7 @@ from tests.support.graph_repo import build
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with app.open_session(str(build(tmp_path_factory.mktemp("refs")))) as opened:
+    with app.open_engine(str(build(tmp_path_factory.mktemp("refs")))) as opened:
         yield opened
 
 
@@ -77,7 +77,7 @@ def test_the_files_are_read_as_they_are_now(tmp_path: Path) -> None:
     root = build(tmp_path, {"a.py": "def clean():\n    pass\n", "b.py": "x = 1\n"})
     (root / "b.py").write_text("\nclean()\n")
     (root / "c.py").write_text("clean()\n")
-    with app.open_session(str(root), refresh="never") as session:
+    with app.open_engine(str(root), refresh="never") as session:
         found = session.navigate("refs", GraphRequest("clean")).references
     assert [(r.file, r.line, r.stale) for r in found] == [("a.py", 1, False), ("b.py", 2, True), ("c.py", 1, True)]
 
@@ -87,7 +87,7 @@ def test_a_call_that_may_mean_both_refers_to_both(tmp_path: Path) -> None:
         "class A:\n    def go(self):\n        return 1\n\n\nclass B:\n    def go(self):\n        return 2\n\n\n"
         "def run(c):\n    x = A() if c else B()\n    x.go()\n    A().go()\n    B().go()\n"
     )
-    with app.open_session(str(build(tmp_path, {"m.py": source}))) as session:
+    with app.open_engine(str(build(tmp_path, {"m.py": source}))) as session:
         found = {
             name: [r.line for r in session.navigate("refs", GraphRequest(f"{name}.go")).references] for name in "AB"
         }
@@ -98,7 +98,7 @@ def test_a_file_of_which_the_end_is_not_indexed_is_searched_whole(tmp_path: Path
     (tmp_path / ".lci.toml").write_text("max_file_chunks = 2\n")
     filler = "".join(f"def filler_{i}():\n    return '{'x' * 900}'\n\n\n" for i in range(12))
     root = build(tmp_path, {"a.py": filler + "def rare_bird():\n    return 1\n"})
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         (found,) = session.navigate("refs", GraphRequest("rare_bird")).references
     assert found.line == 49
 

@@ -25,7 +25,7 @@ SOURCES = {
 
 
 def test_a_declaration_and_its_definition_are_one(tmp_path: Path) -> None:
-    with app.open_session(str(build(tmp_path, SOURCES))) as session:
+    with app.open_engine(str(build(tmp_path, SOURCES))) as session:
         callers = session.navigate("callers", GraphRequest("Shop.open:at:"))
         assert [f"{call.place.file}:{call.place.line}" for call in callers.neighbours] == ["Shop.m:4"]
         refs = session.navigate("refs", GraphRequest("open:at:"))
@@ -39,6 +39,6 @@ def test_a_declaration_and_its_definition_are_one(tmp_path: Path) -> None:
 
 
 def test_a_function_of_c_is_called_from_a_method(tmp_path: Path) -> None:
-    with app.open_session(str(build(tmp_path, SOURCES))) as session:
+    with app.open_engine(str(build(tmp_path, SOURCES))) as session:
         callees = session.navigate("callees", GraphRequest("Shop.open:at:"))
         assert [f"{call.place.file}:{call.place.line}" for call in callees.neighbours] == ["note.c:1"]

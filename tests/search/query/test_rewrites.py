@@ -34,7 +34,7 @@ SOURCES = {
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with app.open_session(str(build(tmp_path_factory.mktemp("rewrites"), SOURCES))) as opened:
+    with app.open_engine(str(build(tmp_path_factory.mktemp("rewrites"), SOURCES))) as opened:
         yield opened
 
 
@@ -192,7 +192,7 @@ def test_rewrites_do_not_depend_on_the_segments(tmp_path: Path) -> None:
     )
     (grown / "app/gone.py").unlink()
     whole = build(tmp_path / "whole", {".lci.toml": "", **SOURCES})
-    with app.open_session(str(build(grown, SOURCES))) as one, app.open_session(str(whole)) as other:
+    with app.open_engine(str(build(grown, SOURCES))) as one, app.open_engine(str(whole)) as other:
         assert len(one.snapshot.manifest.segments) > 1 == len(other.snapshot.manifest.segments)
         for query in ("negotiation of config", "parse config", "name resolution"):
             assert found_for(one, read_text(query)) == found_for(other, read_text(query))

@@ -18,7 +18,7 @@ def ranked(tmp_path: Path, files: dict[str, str], query: str) -> list[Result]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     app.build_index(str(tmp_path), jobs=1)
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         return list(session.search(SearchRequest(query, "bm25", 20, explain=True)).results)
 
 
@@ -71,7 +71,7 @@ def test_a_file_that_answers_in_several_places_comes_first(tmp_path: Path) -> No
 def test_the_view_of_multiview_is_plain_bm25(tmp_path: Path) -> None:
     text = "def parse(line):\n    return invoice(line)\n"
     results = ranked(tmp_path, {"a_test.py": text, "invoice.py": text}, "parse invoice")
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         merged = session.search(SearchRequest("parse invoice", "multiview", 20, explain=True)).results
     own = {result.id: result.explain["views"]["bm25"]["score"] for result in results if result.explain}
     theirs = {

@@ -277,7 +277,7 @@ SOURCES = {
 
 
 def test_a_neighbour_is_lifted_unless_a_filter_keeps_it_out(tmp_path: Path) -> None:
-    with app.open_session(str(build(tmp_path, SOURCES))) as session:
+    with app.open_engine(str(build(tmp_path, SOURCES))) as session:
 
         def names(filters: Filters) -> list[str | None]:
             made = session.search(SearchRequest("checkout cart", "multiview", 20, filters))

@@ -52,7 +52,7 @@ SOURCES = {
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with app.open_session(str(build(tmp_path_factory.mktemp("near"), SOURCES))) as opened:
+    with app.open_engine(str(build(tmp_path_factory.mktemp("near"), SOURCES))) as opened:
         yield opened
 
 

@@ -108,7 +108,7 @@ def test_a_rare_word_of_the_query_finds_the_chunk_that_has_it(tmp_path: Path, lc
     assert lci("index", cwd=tmp_path).code == 0
     ran = lci("search", "send request zygote", "--mode", "dense", "--json", cwd=tmp_path)
     assert [result["file"] for result in ran.json()["results"]] == ["exact.py", "about.py"]
-    with app.open_session(str(tmp_path)) as session:  # what the vectors alone say
+    with app.open_engine(str(tmp_path)) as session:  # what the vectors alone say
         index = session.snapshot.dense.index
         cosines = index.best(index.cosines(session.snapshot.encoder.encode_text("send request zygote")))
         assert session.snapshot.unit_table.paths[session.snapshot.unit_table.file[cosines.argmax()]] == "about.py"
@@ -121,7 +121,7 @@ def test_a_model_without_a_table_ranks_by_the_cosine(tmp_path: Path, make: Calla
     for i, word in enumerate(tiny.WORDS[4:]):
         (root / f"{i:02}.py").write_text(f"def {word}():\n    return {tiny.WORDS[-1 - i]}\n")
     app.build_index(str(root), jobs=1, model=str(model))
-    with app.open_session(str(root), str(model)) as session:
+    with app.open_engine(str(root), str(model)) as session:
         dense, text = session.snapshot.dense, "remove expired session"
         assert dense.bags is None
         cosines = dense.index.best(dense.index.cosines(dense.encoder.encode_text(text)))

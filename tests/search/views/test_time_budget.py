@@ -59,7 +59,7 @@ def gate() -> Iterator[Gate]:
 @pytest.fixture
 def fresh(repo: Path) -> Iterator[Engine]:
     """A session with nothing open yet."""
-    with app.open_session(str(repo)) as opened:
+    with app.open_engine(str(repo)) as opened:
         yield opened
 
 
@@ -99,7 +99,7 @@ def test_a_late_view_is_named_and_the_others_answer(
 def test_the_next_query_of_a_session_is_answered_as_if_nothing_had_been_late(
     repo: Path, fresh: Engine, view: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with app.open_session(str(repo)) as other:
+    with app.open_engine(str(repo)) as other:
         expected = {mode: ask(other, mode) for mode in ("dense", "bm25", "multiview")}
     with monkeypatch.context() as patch:
         late(patch, view)
@@ -118,7 +118,7 @@ def test_the_next_query_of_a_session_is_answered_as_if_nothing_had_been_late(
 def test_a_shard_that_is_half_open_is_waited_for_and_opened_once(
     repo: Path, fresh: Engine, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with app.open_session(str(repo)) as other:
+    with app.open_engine(str(repo)) as other:
         expected = ask(other, "dense")
     with monkeypatch.context() as patch:
         late(patch, "dense")
@@ -141,7 +141,7 @@ def test_a_session_can_be_closed_while_a_late_view_is_at_work(
     monkeypatch.setattr(threading, "excepthook", crashed.append)
     late(monkeypatch, "symbolic")
     monkeypatch.setattr(SymbolicIndex, "spelled", gate.wrap(SymbolicIndex.spelled))
-    with app.open_session(str(repo)) as session:
+    with app.open_engine(str(repo)) as session:
         assert [entry.view for entry in ask(session, budget_ms=AMPLE).degraded] == ["symbolic"]
         assert gate.entered.wait(60)
     gate.opened.set()

@@ -270,7 +270,7 @@ def test_a_program_that_is_gone_is_looked_for_or_missed_in_silence(
 
 
 def names(root: Path) -> set[str | None]:
-    with app.open_session(str(root)) as session:
+    with app.open_engine(str(root)) as session:
         return {result.symbol for result in session.search(SearchRequest("kind:function", "symbolic", 50)).results}
 
 

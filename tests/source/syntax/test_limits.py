@@ -272,7 +272,7 @@ def test_limited_files_are_counted_named_and_found(tmp_path: Path) -> None:
     assert built.skipped_by_reason == {"hidden": 1, "long_lines": 1}
     from lci_py.types.search import SearchRequest
 
-    with app.open_session(str(tmp_path)) as session:
+    with app.open_engine(str(tmp_path)) as session:
         for word in ("hiddenword", "word59"):
             assert session.search(SearchRequest(word, "bm25")).results
     assert not app.build_index(str(tmp_path), jobs=1).changed
