@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lci_py.search.engine import Engine as Engine
     from lci_py.search.snapshot import Snapshot
     from lci_py.source.repository.walk import WalkResult
-    from lci_py.types.search import BuildSummary
+    from lci_py.types.index import BuildSummary
     from lci_py.types.source import FileEntry, Skip
 
 #: Seconds that a search with --refresh always waits for another writer.

@@ -89,7 +89,7 @@ def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:
         return None
 
     def links(found: tuple[GraphLink, ...]) -> tuple[GraphLink, ...]:
-        return tuple(replace(link, file=move(link.file)) for link in found)
+        return tuple(link._replace(file=move(link.file)) for link in found)
 
     return replace(
         graph,

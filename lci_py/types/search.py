@@ -1,4 +1,4 @@
-"""The values that flow between stages. Frozen, and free of behaviour.
+"""The values of a search: its request, its answer, and what both are made of. Immutable, without behaviour.
 
 Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSIX, relative to the root.
 """
@@ -37,9 +37,6 @@ BLOCK_KIND = "block"
 FILE_KIND, LAMBDA_KIND = "file", "lambda"
 
 
-# --- index ------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
     """The envelope's `index` object."""
@@ -50,31 +47,6 @@ class IndexInfo:
     branch: str | None
     stale_files: int  # changed, gone or new since
     unchecked_files: int = 0  # there was no time to look at them
-
-
-@dataclass(frozen=True, slots=True)
-class BuildSummary:
-    """What one run of `lci index` did: the one-screen summary."""
-
-    root: str
-    generation: int
-    changed: bool  # False when the index was fresh and nothing was written
-    files: int
-    files_by_language: dict[str, int]
-    symbols_by_kind: dict[str, int]
-    chunks: int
-    edges_by_kind: dict[str, int]
-    skipped_by_reason: dict[str, int]
-    seconds: float
-    bytes_read: int
-    bytes_on_disk: int
-    reused_files: int = 0  # taken over from the index as it was
-    parsed_files: int = 0  # new, or read again
-    removed_files: int = 0  # in the index before, and no longer
-    embedded_chunks: int = 0  # by the model in this run; the others' vectors were there
-    warnings: tuple[str, ...] = ()
-    limited_by_reason: dict[str, int] = field(default_factory=dict)  # files of which only a part is known
-    branches: dict[str, int] = field(default_factory=dict)  # indexed beside the tree: how many files differ in each
 
 
 # --- search -----------------------------------------------------------------------------------------------------
@@ -126,8 +98,7 @@ class SearchRequest:
     shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One view's opinion of one unit (a definition, or a block outside definitions)."""
 
     unit: int
@@ -156,8 +127,7 @@ class Step(NamedTuple):
     terms: dict[str, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GraphLink:
+class GraphLink(NamedTuple):
     id: str
     symbol: str | None
     file: str
@@ -215,8 +185,7 @@ class Result:
     explain: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Degradation:
+class Degradation(NamedTuple):
     """A view that failed or missed its budget, and what answered instead."""
 
     view: str

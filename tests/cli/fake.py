@@ -19,10 +19,10 @@ import pytest
 import lci_py
 from lci_py.cli import main
 from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
+from lci_py.types.index import BuildSummary
 from lci_py.types.search import (
     RELATIONS,
     Answer,
-    BuildSummary,
     DefinitionSite,
     Degradation,
     IndexInfo,

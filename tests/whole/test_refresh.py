@@ -24,7 +24,8 @@ from lci_py.index.store import commit
 from lci_py.index.store.manifest import MANIFEST, Segment, read_manifest
 from lci_py.render.json.answer import envelope
 from lci_py.source.text.digest import digest
-from lci_py.types.search import BuildSummary, SearchRequest
+from lci_py.types.index import BuildSummary
+from lci_py.types.search import SearchRequest
 from tests.conftest import Ran
 from tests.support import tiny_models
 

@@ -35,7 +35,7 @@ from lci_py.index.store.seal import cache_secret
 from lci_py.source.repository.git import head
 from lci_py.source.repository.walk import WalkOptions, WalkResult, walk
 from lci_py.source.syntax.limits import DEFAULTS, Limits
-from lci_py.types.search import BuildSummary
+from lci_py.types.index import BuildSummary
 
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder

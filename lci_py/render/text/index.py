@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lci_py.render.text.style import Signs, Style
-    from lci_py.types.search import BuildSummary
+    from lci_py.types.index import BuildSummary
     from lci_py.types.source import FileEntry, Skip
 
 _LABEL = 10

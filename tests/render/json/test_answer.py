@@ -16,6 +16,7 @@ from lci_py.errors import NoIndexError, UnknownModeError
 from lci_py.render import token_budget
 from lci_py.render.json import answer as render
 from lci_py.search.explain.file import STATUSES
+from lci_py.types.index import BuildSummary
 from lci_py.types.search import (
     BLOCK_KIND,
     CONFLICT_TYPES,
@@ -27,7 +28,6 @@ from lci_py.types.search import (
     RESOLUTIONS,
     VIEWS,
     Answer,
-    BuildSummary,
     DefinitionSite,
     Degradation,
     GraphContext,

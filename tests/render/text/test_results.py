@@ -13,9 +13,9 @@ from hypothesis import given, strategies as st
 from lci_py.render.text import index, results
 from lci_py.render.text.progress import Progress
 from lci_py.render.text.style import shorten, visible, visible_line, visible_path, width_of
+from lci_py.types.index import BuildSummary
 from lci_py.types.search import (
     Answer,
-    BuildSummary,
     DefinitionSite,
     Degradation,
     GraphContext,

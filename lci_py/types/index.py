@@ -1,0 +1,30 @@
+"""The values of a run of `lci index`. Apart from those of a search, which need not define them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSummary:
+    """What one run of `lci index` did: the one-screen summary."""
+
+    root: str
+    generation: int
+    changed: bool  # False when the index was fresh and nothing was written
+    files: int
+    files_by_language: dict[str, int]
+    symbols_by_kind: dict[str, int]
+    chunks: int
+    edges_by_kind: dict[str, int]
+    skipped_by_reason: dict[str, int]
+    seconds: float
+    bytes_read: int
+    bytes_on_disk: int
+    reused_files: int = 0  # taken over from the index as it was
+    parsed_files: int = 0  # new, or read again
+    removed_files: int = 0  # in the index before, and no longer
+    embedded_chunks: int = 0  # by the model in this run; the others' vectors were there
+    warnings: tuple[str, ...] = ()
+    limited_by_reason: dict[str, int] = field(default_factory=dict)  # files of which only a part is known
+    branches: dict[str, int] = field(default_factory=dict)  # indexed beside the tree: how many files differ in each
