@@ -19,7 +19,7 @@ ALLOWED = {
     "source": {"source"},
     "embed": {"embed", "source"},
     "training": {"embed", "index", "source"},  # a tool, which nothing imports
-    "callgraph": {"index", "source"},
+    "callgraph": {"source"},
     "index": {"callgraph", "source", "embed"},
     "search": {"search", "index", "callgraph", "source", "embed"},
     "render": {"render"},

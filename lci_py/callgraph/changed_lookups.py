@@ -12,19 +12,18 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
-from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, in_go_package, module_names
+from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, StoredTables, in_go_package, module_names
 from lci_py.callgraph.lookups import COMMON_CALLS, LookUp, LookUps, key_of
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
-    from lci_py.index.shards.callgraph_tables import SqlTables
 
 Contribution = tuple[LookUp, tuple[object, ...]]
 #: Look-ups with one answer made of many contributions ("the only one"): most changes of these leave it as it was.
 _SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"})
 
 
-def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
+def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     """What a file adds to the answers of look-ups: for every kind that `LookUps` has, save "common"."""
     facts = tables.facts(file)
     head = facts.head
@@ -75,7 +74,7 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
 
 
 def changed_look_ups(
-    old: SqlTables, gone: Iterable[int], new: SqlTables, fresh: Iterable[int]
+    old: StoredTables, gone: Iterable[int], new: StoredTables, fresh: Iterable[int]
 ) -> dict[int, list[LookUp]]:
     """Key to the look-ups, among those with that key, to which the changed files contribute otherwise than before.
 
@@ -98,7 +97,9 @@ def changed_look_ups(
     return changed
 
 
-def site_changes(old: SqlTables, gone: Iterable[int], new: SqlTables, fresh: Iterable[int]) -> Counter[tuple[str, str]]:
+def site_changes(
+    old: StoredTables, gone: Iterable[int], new: StoredTables, fresh: Iterable[int]
+) -> Counter[tuple[str, str]]:
     """By how many the calls of each (family, name) on a receiver have changed; arguments as above."""
     change: Counter[tuple[str, str]] = Counter()
     for tables, files, sign in ((old, gone, -1), (new, fresh, 1)):
@@ -123,7 +124,7 @@ def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Site
 class Answers:
     """Tells whether a look-up's answer is another now, where comparing contributions says only that it may be."""
 
-    def __init__(self, old: SqlTables, new: SqlTables, before: Sites, after: Sites) -> None:
+    def __init__(self, old: StoredTables, new: StoredTables, before: Sites, after: Sites) -> None:
         self._sides = ((old, LookUps(old, before)), (new, LookUps(new, after)))
 
     def differ(self, look_up: LookUp) -> bool:
@@ -134,7 +135,7 @@ class Answers:
         return before != after
 
 
-def _stable(tables: SqlTables, answer: Definition | Iterable[int] | None) -> object:
+def _stable(tables: StoredTables, answer: Definition | Iterable[int] | None) -> object:
     """An answer without numbers."""
     heads = tables.files.heads
     if isinstance(answer, Definition):

@@ -126,6 +126,25 @@ class Tables(Protocol):
         """Files with a type, module or namespace of that name, in languages that import by name; ascending."""
 
 
+class StoredTables(Tables, Protocol):
+    """The tables of one generation of an index: a refresh compares those of two.
+
+    Every method raises `DamagedIndexError` if the index cannot be read.
+    """
+
+    @property
+    def n_symbols(self) -> int: ...
+
+    def stable_ids(self, file: int) -> Sequence[str]:
+        """The stable ids of a file's symbols, in their order."""
+
+    def stable_id(self, symbol: int) -> str:
+        """The stable id of a symbol."""
+
+    def qualified_names(self, file: int) -> Sequence[str]:
+        """The qualified names of a file's symbols, in their order."""
+
+
 class MemoryTables:
     """The facts of all files in columns, strings once each. Add every file in the order of paths, then `freeze`."""
 

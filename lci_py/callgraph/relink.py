@@ -19,7 +19,7 @@ from lci_py.errors import DamagedIndexError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.shards.callgraph_tables import SqlTables
+    from lci_py.callgraph.lookup_tables import StoredTables
 
 #: Above this share of files, linking all of them in memory is quicker than asking SQL for so many.
 BULK_SHARE = 0.25
@@ -28,7 +28,7 @@ _MOST_COMPARED = 3_000
 
 
 def relink(
-    graph: Links, old: SqlTables, new: SqlTables, moved: Sequence[int], fresh: Sequence[int], *,
+    graph: Links, old: StoredTables, new: StoredTables, moved: Sequence[int], fresh: Sequence[int], *,
     bulk_share: float = BULK_SHARE,
 ) -> Links:  # fmt: skip
     """The graph after some files changed: all arrays are those that a full link of the new files gives.
@@ -86,7 +86,7 @@ def relink(
 
 
 def _lambdas(
-    graph: Links, new: SqlTables, places: NDArray[Any], fresh: Iterable[int], first: NDArray[Any]
+    graph: Links, new: StoredTables, places: NDArray[Any], fresh: Iterable[int], first: NDArray[Any]
 ) -> list[NDArray[Any]]:  # fmt: skip
     """The anonymous functions as `assemble` takes them."""
     starts = np.array(new.first_lambda, np.int32)
@@ -105,7 +105,7 @@ def _lambdas(
     return [starts, *found]
 
 
-def link_all(tables: SqlTables) -> Links:
+def link_all(tables: StoredTables) -> Links:
     """A full link from the symbolic shards."""
     linker = Linker()
     for file in range(len(tables.files.heads)):
@@ -126,7 +126,7 @@ def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], answers: Answers
     return concerned
 
 
-def _first_symbols(graph: Links, new: SqlTables, places: NDArray[Any], fresh: Iterable[int]) -> NDArray[Any]:
+def _first_symbols(graph: Links, new: StoredTables, places: NDArray[Any], fresh: Iterable[int]) -> NDArray[Any]:
     """int64 [files now + 1]: the first symbol of each file."""
     counts = np.zeros(len(new.files.heads), np.int64)
     kept = places >= 0
@@ -142,7 +142,7 @@ def _first_symbols(graph: Links, new: SqlTables, places: NDArray[Any], fresh: It
 
 
 def _node_map(
-    graph: Links, old: SqlTables, new: SqlTables, places: NDArray[Any], fresh: Iterable[int], first: NDArray[Any]
+    graph: Links, old: StoredTables, new: StoredTables, places: NDArray[Any], fresh: Iterable[int], first: NDArray[Any]
 ) -> NDArray[Any]:
     """int64 [nodes before]: what each is now; -1 if it is gone. Symbols of changed files are matched by stable id."""
     counts = np.diff(graph.first_symbol)
