@@ -8,8 +8,8 @@ are compared in stable terms (ids of symbols and paths, never numbers or lines),
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
 from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, StoredTables, in_go_package, module_names
@@ -73,20 +73,18 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
             yield ("orphan", family, folder, facts.owners[place], name), token
 
 
-def changed_look_ups(
-    old: StoredTables, gone: Iterable[int], new: StoredTables, fresh: Iterable[int]
-) -> dict[int, list[LookUp]]:
-    """Key to the look-ups, among those with that key, to which the changed files contribute otherwise than before.
+class ChangedFiles(NamedTuple):
+    """The files that differ between two generations, in one of them: its tables and their numbers there, ascending."""
 
-    Args:
-        old: The tables before.
-        gone: Numbers in `old` of the files that changed or were removed, ascending.
-        new: The tables now.
-        fresh: Numbers in `new` of the files that changed or were added, ascending.
-    """
+    tables: StoredTables
+    files: Sequence[int]
+
+
+def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[LookUp]]:
+    """Key to the look-ups, among those with that key, to which the changed files contribute otherwise than before."""
     before: dict[LookUp, list[object]] = defaultdict(list)
     after: dict[LookUp, list[object]] = defaultdict(list)
-    for found, tables, files in ((before, old, gone), (after, new, fresh)):
+    for found, (tables, files) in ((before, old), (after, new)):
         for file in files:
             for look_up, token in contributions(tables, file):
                 found[look_up].append(token)
@@ -97,12 +95,10 @@ def changed_look_ups(
     return changed
 
 
-def site_changes(
-    old: StoredTables, gone: Iterable[int], new: StoredTables, fresh: Iterable[int]
-) -> Counter[tuple[str, str]]:
-    """By how many the calls of each (family, name) on a receiver have changed; arguments as above."""
+def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str]]:
+    """By how many the calls of each (family, name) on a receiver have changed."""
     change: Counter[tuple[str, str]] = Counter()
-    for tables, files, sign in ((old, gone, -1), (new, fresh, 1)):
+    for (tables, files), sign in ((old, -1), (new, 1)):
         for file in files:
             family = tables.files.families[file]
             for call in tables.calls(file):
@@ -121,7 +117,7 @@ def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Site
     return found
 
 
-class Answers:
+class Comparison:
     """Tells whether a look-up's answer is another now, where comparing contributions says only that it may be."""
 
     def __init__(self, old: StoredTables, new: StoredTables, before: Sites, after: Sites) -> None:

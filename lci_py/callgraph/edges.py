@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -149,12 +149,28 @@ def _site_key(family: str, name: str) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little", signed=True)
 
 
+class FileKeys(NamedTuple):
+    """The keys of files' look-ups, as in `Links.keys`; `sizes` says how many of them each file has."""
+
+    keys: NDArray[Any]
+    sizes: NDArray[Any]
+
+
+class Lambdas(NamedTuple):
+    """The anonymous functions of a graph, as in `Links`."""
+
+    first: NDArray[Any]
+    symbol: NDArray[Any]
+    line: NDArray[Any]
+    end_line: NDArray[Any]
+
+
 class Linked:
     """Collects edges and keys of files, one file after another."""
 
     def __init__(self) -> None:
         self._columns = tuple(array("i") for _ in Edge._fields)
-        self.key_sizes = array("i")
+        self._key_sizes = array("i")
         self._keys = array("I")
 
     def add(self, edges: Iterable[Edge], keys: Iterable[int]) -> None:
@@ -163,11 +179,11 @@ class Linked:
             column.extend(values)
         before = len(self._keys)
         self._keys.extend(sorted(keys))
-        self.key_sizes.append(len(self._keys) - before)
+        self._key_sizes.append(len(self._keys) - before)
 
-    def keys(self) -> NDArray[Any]:
-        """int32, one file's after another's; order within a file is that of the numbers without a sign."""
-        return np.array(self._keys, np.uint32).view(np.int32)
+    def keys(self) -> FileKeys:
+        """One file's keys after another's; order within a file is that of the numbers without a sign."""
+        return FileKeys(np.array(self._keys, np.uint32).view(np.int32), np.array(self._key_sizes, np.int32))
 
     def edges(self, n_symbols: int, n_files: int) -> NDArray[Any]:
         """int32 [5, E]: source, target, kind, line and step; unsorted, nodes as in `Links`."""
@@ -179,19 +195,18 @@ class Linked:
 
 
 def assemble(
-    rows: NDArray[Any], first_symbol: NDArray[Any], keys: NDArray[Any], key_sizes: NDArray[Any], sites: Sites,
-    relinked: Iterable[int], anonymous: Sequence[NDArray[Any]],
+    rows: NDArray[Any], first_symbol: NDArray[Any], keys: FileKeys, sites: Sites, relinked: Iterable[int],
+    lambdas: Lambdas,
 ) -> Links:  # fmt: skip
     """Sort edges into a graph.
 
     Args:
         rows: int32 [5, E]: source, target, kind, line and step.
         first_symbol: int32 [F + 1].
-        keys: int32, of all files.
-        key_sizes: Per file, how many of them are its.
+        keys: Of all files.
         sites: The counts of names.
         relinked: Files that were linked anew.
-        anonymous: `first_lambda`, `lambda_symbol`, `lambda_line` and `lambda_end_line` of the graph.
+        lambdas: Of all files.
     """
     source, target, kind, line, step = rows
     order = np.lexsort((line, kind, target, source))  # stable: of equal edges the first one counts
@@ -206,12 +221,12 @@ def assemble(
         kind=kind.astype(np.uint8),
         line=line,
         step=step.astype(np.uint8),
-        first_lambda=anonymous[0],
-        lambda_symbol=anonymous[1],
-        lambda_line=anonymous[2],
-        lambda_end_line=anonymous[3],
-        key_start=np.concatenate([[0], np.cumsum(key_sizes)]).astype(np.int32),
-        keys=keys,
+        first_lambda=lambdas.first,
+        lambda_symbol=lambdas.symbol,
+        lambda_line=lambdas.line,
+        lambda_end_line=lambdas.end_line,
+        key_start=np.concatenate([[0], np.cumsum(keys.sizes)]).astype(np.int32),
+        keys=keys.keys,
         site_key=sites.keys,
         site_count=sites.counts,
         relinked=tuple(relinked),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Beside:
+class Forked:
     """Computes an int32 array with five rows, in a forked process if one is to be had.
 
     Whatever becomes of that process, `result` gives the array: if need be it is computed then.

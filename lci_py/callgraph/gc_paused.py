@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Look for no garbage meanwhile: among so many values that takes as long as all the rest."""
     collects = gc.isenabled()
     gc.disable()

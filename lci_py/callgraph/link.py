@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.callgraph.edges import Linked, Links, Sites, assemble
+from lci_py.callgraph.edges import Lambdas, Linked, Links, Sites, assemble
 from lci_py.callgraph.file_facts import DECLARED, FileFacts
-from lci_py.callgraph.forked import Beside
-from lci_py.callgraph.gc_paused import uncollected
+from lci_py.callgraph.forked import Forked
+from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookup_tables import QUALIFIED, MemoryTables
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.pointsto.propagate import anonymous, concerns, reconciled, solved
+from lci_py.callgraph.pointsto.propagate import anonymous_functions, any_followed, propagated, reconciled
 from lci_py.callgraph.resolve.calls import FileLinker
 
 if TYPE_CHECKING:
@@ -60,13 +60,14 @@ class Linker:
         linked = Linked()
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
-        follow = concerns(tables, range(n_files))
-        beside = Beside(lambda: solved(tables, sites).edges(n_symbols, n_files), fork=fork and follow)
-        with uncollected():
+        follow = any_followed(tables, range(n_files))
+        propagation = Forked(lambda: propagated(tables, sites).edges(n_symbols, n_files), fork=fork and follow)
+        with gc_paused():
             for file in range(n_files):
                 linked.add(*linker.link(file))
         first_symbol = np.array(tables.first_symbol, np.int32)
-        named, followed = linked.edges(n_symbols, n_files), beside.result()
+        named, followed = linked.edges(n_symbols, n_files), propagation.result()
         rows = np.concatenate([named, reconciled(tables, named, followed)], axis=1)
-        lambdas = [np.array(tables.first_lambda, np.int32), *anonymous(tables, first_symbol, range(n_files))]
-        return assemble(rows, first_symbol, linked.keys(), np.array(linked.key_sizes), sites, range(n_files), lambdas)
+        first_lambda = np.array(tables.first_lambda, np.int32)
+        lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
+        return assemble(rows, first_symbol, linked.keys(), sites, range(n_files), lambdas)

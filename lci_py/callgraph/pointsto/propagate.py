@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.callgraph.edges import AMBIGUOUS, CALLS, FLOW, INHERITS, Linked
-from lci_py.callgraph.gc_paused import uncollected
+from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.pointsto.program_constraints import FlowFile
 from lci_py.callgraph.pointsto.solve import Solver
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lci_py.types.source import Import
 
 
-def solved(tables: Tables, sites: SiteCounts) -> Linked:
+def propagated(tables: Tables, sites: SiteCounts) -> Linked:
     """Edges that follow from where functions go as values."""
     look_ups = LookUps(tables, sites)
     imports = ImportResolver(look_ups)
@@ -57,7 +57,7 @@ def solved(tables: Tables, sites: SiteCounts) -> Linked:
             )
         )
     found = Linked()
-    with uncollected():
+    with gc_paused():
         found.add(solver.solve(), ())
     return found
 
@@ -168,7 +168,7 @@ def _meaning(
     return imports.targets(file, item), item.name, heads
 
 
-def concerns(tables: Tables, files: Iterable[int]) -> bool:
+def any_followed(tables: Tables, files: Iterable[int]) -> bool:
     """Whether the propagation goes through any of some files."""
     heads = tables.files.heads
     return any(_is_followed(heads[file]) for file in files)
@@ -179,7 +179,7 @@ def _is_followed(head: FileHead) -> bool:
     return head.language in LOWERED and not head.test
 
 
-def anonymous(tables: Tables, first_symbol: NDArray[Any], files: Sequence[int]) -> NDArray[Any]:
+def anonymous_functions(tables: Tables, first_symbol: NDArray[Any], files: Sequence[int]) -> NDArray[Any]:
     """int32 [3, n]: the symbol around each anonymous function of some files, its first and its last line."""
     rows = [
         (int(first_symbol[file]) + item.symbol if item.symbol >= 0 else -1, item.line, item.end_line)
