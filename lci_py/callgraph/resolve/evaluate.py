@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
-from lci_py.callgraph.file_facts import FileFacts
 from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
@@ -43,6 +42,7 @@ from lci_py.types.source import Import, Typed
 
 _NO_SCOPES: frozenset[int] = frozenset()
 _RUST_MODULES = frozenset({"crate", "super"})
+_NOT_LEXICAL = language_rules.IMPLICIT_SELF | language_rules.SPELLED | language_rules.PREFIXED | {"rust"}
 _BASE_DEPTH = 5
 _LINEAGE = 12
 #: Bases that are looked for to find the base of another class, at once.
@@ -231,17 +231,20 @@ class Names:
         self._memo_modules.clear()
 
     def _language(self, name: str) -> _Language:
+        known = self._languages.get(name)
+        if known is not None:
+            return known
         plain = name in language_rules.PLAIN_SELF
         own = self._selfs.get(name, frozenset()) | language_rules.SUPERS | language_rules.OWN_TYPES
         found = self._languages[name] = _Language(
-            name,
-            own - {"self"} if plain else own,
-            language_rules.MAKERS.get(name),
-            plain,
-            name in language_rules.SEPARATE_NAMES,
-            name in language_rules.IMPLICIT_SELF,
-            name in language_rules.SPELLED,
-            name not in language_rules.IMPLICIT_SELF | language_rules.SPELLED | language_rules.PREFIXED | {"rust"},
+            name=name,
+            own=own - {"self"} if plain else own,
+            maker=language_rules.MAKERS.get(name),
+            plain_self=plain,
+            separate=name in language_rules.SEPARATE_NAMES,
+            implicit_self=name in language_rules.IMPLICIT_SELF,
+            spelled=name in language_rules.SPELLED,
+            lexical=name not in _NOT_LEXICAL,
         )
         return found
 
@@ -290,7 +293,7 @@ class Names:
 
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)
-        language = self._languages.get(facts.head.language) or self._language(facts.head.language)
+        language = self._language(facts.head.language)
         if language.name == "rust" and name in _RUST_MODULES:
             return self.rust_module(file, place, name)
         if name in language.own:
@@ -302,7 +305,7 @@ class Names:
             return tuple(v._replace(kind=CLASS) for v in self.own_object(file, place, "self"))
         absolute = name.startswith("::")
         if not absolute and place >= 0:
-            around = self._around(file, place, facts, name, bare, language, depth, callee)
+            around = self._around(file, place, name, depth, callee)
             if around is not None:
                 return around
         if not language.spelled or not bare[:1].isupper():
@@ -314,11 +317,11 @@ class Names:
                 return (value_of(declared, PACKAGE),)
         return self.outside(file, bare, depth) or (Value(EXTERNAL, None, IMPORT, files=(file,), text=bare),)
 
-    def _around(
-        self, file: int, place: int, facts: FileFacts, name: str, bare: str, language: _Language, depth: int,
-        callee: bool,
-    ) -> Values | None:  # fmt: skip
+    def _around(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
         """What the scopes around have under a name, the innermost first; None if none of them has it."""
+        facts = self._look.tables.facts(file)
+        language = self._language(facts.head.language)
+        bare = name.lstrip("$@:")
         everywhere = language.implicit_self or file != self._look.own
         known = facts.scopes.get(bare, _NO_SCOPES) if not everywhere else _NO_SCOPES
         if not everywhere and not known:
@@ -333,7 +336,7 @@ class Names:
                     if rows:
                         found = self._all.types.rows(file, rows, depth)
                         return tuple([v._replace(step=VALUE) if v.kind in (FUNCTION, CLASS) else v for v in found])
-                inside = self._in_scope(file, scope, kind, bare, language, depth)
+                inside = self._in_scope(file, scope, bare, depth)
                 if not inside and language.implicit_self and facts.owners[scope]:
                     own = [value.at for value in self.own_object(file, scope, "self")]
                     member = self._all.members.member
@@ -343,12 +346,12 @@ class Names:
             scope = facts.parents[scope]
         return None
 
-    def _in_scope(
-        self, file: int, scope: int, kind: str, name: str, language: _Language, depth: int
-    ) -> Values:  # fmt: skip
+    def _in_scope(self, file: int, scope: int, name: str, depth: int) -> Values:
         """What the definition around has under a name that is not bound in it as a local."""
+        facts = self._look.tables.facts(file)
+        kind = facts.kinds[scope]
         if kind in TYPE_KINDS:
-            if not language.implicit_self:
+            if facts.head.language not in language_rules.IMPLICIT_SELF:
                 return ()
             owner = self._look.definition(file, scope)
             members = self._all.members.of_type(Value(CLASS, owner, SELF), name, depth - 1)
