@@ -1,8 +1,8 @@
-"""Which look-ups may have other answers after some files changed.
+"""Finds the look-ups whose answers may have changed with some files.
 
 Each file contributes to the answers of some look-ups: a definition to those of its name, a path to those of its last
-segment. A look-up whose contributions from the changed files are the same before and after has the same answer. They
-are compared in stable terms (ids of symbols and paths, never numbers or lines), so editing a body changes none.
+segment. If the changed files contribute the same to a look-up before and after, its answer is the same. Contributions
+are in stable terms (ids of symbols and paths, never numbers or lines), so editing a function's body changes none.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
 
 Contribution = tuple[LookUp, tuple[object, ...]]
-#: Look-ups with one answer made of many contributions ("the only one"): most changes of these leave it as it was.
+#: Kinds whose answer is made of many contributions ("the only one"): it mostly stays as it is when one of them changes.
 _SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"})
 
 
 def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
-    """What a file adds to the answers of look-ups: for every kind that `LookUps` has, save "common"."""
+    """What a file contributes to the answers of look-ups, of every kind in `LookUps` but "common"."""
     facts = tables.facts(file)
     head = facts.head
     path, language, family, folder = head.path, head.language, head.family, head.folder
@@ -53,7 +53,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
     for place in facts.callables:
-        # What is found is also asked about its file: a language that is another one counts as another definition.
+        # Linking also asks for the language of what it finds: in another language it is another definition.
         token = (ids[place], language)
         yield ("takes", path, facts.names[place]), (ids[place], facts.arities[place])
         name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
@@ -81,7 +81,7 @@ class ChangedFiles(NamedTuple):
 
 
 def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[LookUp]]:
-    """Key to the look-ups, among those with that key, to which the changed files contribute otherwise than before."""
+    """Key to the look-ups of that key to which the changed files do not contribute the same as before."""
     before: dict[LookUp, list[object]] = defaultdict(list)
     after: dict[LookUp, list[object]] = defaultdict(list)
     for found, (tables, files) in ((before, old), (after, new)):
@@ -96,7 +96,7 @@ def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[Loo
 
 
 def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str]]:
-    """By how many the calls of each (family, name) on a receiver have changed."""
+    """By how much the number of calls of each (family, name) on a receiver has changed."""
     change: Counter[tuple[str, str]] = Counter()
     for (tables, files), sign in ((old, -1), (new, 1)):
         for file in files:
@@ -108,7 +108,7 @@ def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str
 
 
 def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Sites) -> dict[int, list[LookUp]]:
-    """The same as `changed_look_ups` for names that became common, or are no longer."""
+    """Like `changed_look_ups`, for names that became common or ceased to be."""
     found: dict[int, list[LookUp]] = {}
     for family, name in change:
         if (before.count(family, name) > COMMON_CALLS) != (after.count(family, name) > COMMON_CALLS):
@@ -118,7 +118,7 @@ def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Site
 
 
 class Comparison:
-    """Tells whether a look-up's answer is another now, where comparing contributions says only that it may be."""
+    """Compares the answers to a look-up before and after. Contributions only say that they may differ."""
 
     def __init__(self, old: StoredTables, new: StoredTables, before: Sites, after: Sites) -> None:
         self._sides = ((old, LookUps(old, before)), (new, LookUps(new, after)))
@@ -132,7 +132,7 @@ class Comparison:
 
 
 def _stable(tables: StoredTables, answer: Definition | Iterable[int] | None) -> object:
-    """An answer without numbers."""
+    """An answer in stable terms."""
     heads = tables.files.heads
     if isinstance(answer, Definition):
         head = heads[answer.file]

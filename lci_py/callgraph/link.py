@@ -1,4 +1,4 @@
-"""A full link: the facts of all files, then the edges of each."""
+"""A full link: collects the facts of all files, then finds the edges of each."""
 
 from __future__ import annotations
 
@@ -23,19 +23,17 @@ if TYPE_CHECKING:
 
 
 class Linker:
-    """Links a whole repository. Files come one by one, and only what linking needs of them is kept: some 200 bytes
-    per symbol with its calls, whatever else the files hold."""
+    """Links a whole repository. It keeps what linking needs of each file: some 200 bytes per symbol with its calls."""
 
     def __init__(self) -> None:
         self._tables = MemoryTables()
 
     def add(self, path: str, is_test: bool, extract: Extract) -> None:
-        """Take the next file. Files are added in the order of their public numbers, which is that of their paths;
-        those without symbols too, since they have numbers."""
+        """Take the next file. All files are added, in path order, even those without symbols: each gets a number."""
         self._tables.add_extract(path, is_test, extract)
 
     def add_facts(self, facts: FileFacts, calls: Sequence[CallSite], qualified_names: Iterable[str]) -> None:
-        """The same for a file whose facts come from an index.
+        """Take the next file, whose facts come from an index.
 
         Args:
             facts: Its facts.
@@ -51,7 +49,7 @@ class Linker:
         """All edges. Call it once, after the last file.
 
         Args:
-            fork: Follow functions as values in a process of its own, meanwhile. For a process without threads.
+            fork: Follow functions as values in a forked process meanwhile. The calling process may have no threads.
         """
         tables = self._tables
         tables.freeze()

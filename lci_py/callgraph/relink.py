@@ -38,15 +38,15 @@ def relink(
     graph: Links, old: StoredTables, new: StoredTables, moved: Sequence[int], fresh: Sequence[int], *,
     bulk_share: float = BULK_SHARE,
 ) -> Links:  # fmt: skip
-    """The graph after some files changed: all arrays are those that a full link of the new files gives.
+    """The graph after some files changed. Its arrays are those of a full link.
 
     Args:
         graph: The graph before, as `read_links` gives it, of `old`.
         old: The tables before.
         new: The tables now.
-        moved: Per file number before, its number now; -1 if its content changed or it is gone. What is not -1 ascends.
-        fresh: Numbers now of the files that changed or were added, ascending: those that `moved` does not name.
-        bulk_share: Above this share of files to link anew, all are.
+        moved: Per file before, its number now; -1 if its content changed or it is gone. The other numbers ascend.
+        fresh: Numbers now of the files that changed or were added, ascending.
+        bulk_share: If a larger share of the files has to be linked anew, all are.
     Raises:
         DamagedIndexError: The graph does not fit the tables, or a shard is damaged.
         ValueError: `moved` and `fresh` do not name every file once.
@@ -63,7 +63,7 @@ def relink(
     concerned = _concerned(graph, look_ups, Comparison(old, new, sites_before, sites))
     nodes, owners = numbers.nodes(old), _owners(graph)
     followed = (graph.kind == CALLS) & np.isin(graph.step & ~np.uint8(AMBIGUOUS), SOLVED)
-    # A target that is gone must have changed an answer. Should it not have, its callers are linked anew all the same.
+    # A target that is gone must have changed an answer; even if it did not, its callers are linked anew.
     concerned[owners[(nodes[graph.target] < 0) & ~followed]] = True
     concerned[gone] = True
     again = sorted({*fresh, *numbers.places[concerned & numbers.stays].tolist()})
@@ -92,7 +92,7 @@ def _unfit() -> DamagedIndexError:
 
 
 class _Renumbering:
-    """Numbers before a change to numbers now.
+    """Maps numbers before a change to numbers now.
 
     Attributes:
         places: int64 [files before], the number of each file now; -1 if it changed or is gone.
@@ -188,7 +188,7 @@ def link_all(tables: StoredTables) -> Links:
 
 
 def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comparison) -> NDArray[Any]:
-    """bool [files before]: whether a file has looked something up whose answer is another now."""
+    """bool [files before]: whether a file asked a look-up whose answer has changed."""
     changed = np.array(sorted(look_ups), np.uint32).view(np.int32)
     asked = np.flatnonzero(np.isin(graph.keys, changed))
     met = np.unique(graph.keys[asked]).view(np.uint32).tolist()
@@ -201,7 +201,7 @@ def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comp
 
 
 def _owners(graph: Links) -> NDArray[Any]:
-    """int64 [edges]: the file that each edge comes from."""
+    """int64 [edges]: the file of each edge's source."""
     files = np.arange(graph.n_files)
     of_nodes = [np.repeat(files, np.diff(graph.first_symbol)), files, np.repeat(files, np.diff(graph.first_lambda))]
     found: NDArray[Any] = np.concatenate(of_nodes)[graph.source]

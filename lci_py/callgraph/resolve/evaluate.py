@@ -1,8 +1,8 @@
-"""What an expression stands for, as far as declarations and assignments tell: receivers of calls, types of fields.
+"""Works out what an expression stands for, from declarations and assignments: receivers of calls, types of fields.
 
-Evaluation goes from a name to what it was given, on to what that was given, and so on, through any file, for a bounded
-number of steps: a value is a function of the texts and of that bound alone, so it does not matter where one starts,
-nor in which order. What it learns of other files it asks of `LookUps`, which takes the questions down.
+Evaluation goes from a name to what it was assigned, on to what that was assigned, and so on, through any file, for a
+bounded number of steps. A value depends on the sources and that bound alone, not on where or in which order evaluation
+starts. All that it learns of other files comes from `LookUps`, which records the questions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.expression_steps import Step, TypeText, steps_of, types_in
 from lci_py.callgraph.resolve.imports import ImportResolver
-from lci_py.callgraph.resolve.qualified_names import spelled, within
+from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
 from lci_py.callgraph.resolve.values import (
     BASES,
     CLASS,
@@ -42,10 +42,10 @@ from lci_py.types.source import Import, Typed
 
 _NO_SCOPES: frozenset[int] = frozenset()
 _RUST_MODULES = frozenset({"crate", "super"})
-_NOT_LEXICAL = language_rules.IMPLICIT_SELF | language_rules.SPELLED | language_rules.PREFIXED | {"rust"}
+_NOT_LEXICAL = language_rules.IMPLICIT_SELF | language_rules.MODULE_SCOPE | language_rules.PREFIXED | {"rust"}
 _BASE_DEPTH = 5
 _LINEAGE = 12
-#: Bases that are looked for to find the base of another class, at once.
+#: How deep look-ups of base classes may be nested in each other.
 _NESTED_BASES = 8
 
 
@@ -53,9 +53,9 @@ class Evaluator:
     """Evaluates expressions in the files of a repository.
 
     Attributes:
-        names: What a bare name stands for.
-        members: What a member of a value stands for.
-        types: What is declared.
+        names: Evaluates bare names.
+        members: Evaluates members of values.
+        types: Evaluates declarations.
     """
 
     def __init__(self, look_ups: LookUps, imports: ImportResolver, selfs: Mapping[str, frozenset[str]]) -> None:
@@ -72,13 +72,13 @@ class Evaluator:
         self._memo: dict[tuple[int, int, str, int], Values] = {}
 
     def start(self) -> None:
-        """Begin with a file: what was found for another one would not be taken down for this."""
+        """Begin with a file. Values that are kept from another file would leave this one without keys."""
         self._memo.clear()
         self.names.start()
         self.members.start()
 
     def expression(self, file: int, place: int, text: str, depth: int = DEPTH) -> Values:
-        """What an expression stands for at a place: a symbol of the file, or -1 for the file's top level."""
+        """The values of an expression at a place: a symbol of the file, or -1 for its top level."""
         if depth <= 0:
             return ()
         steps = steps_of(text)
@@ -136,7 +136,7 @@ class Evaluator:
         found: list[Value] = []
         attribute = self.members.attribute
         for value in values:
-            if value.kind == FUNCTION:  # a property: it is called by looking at it
+            if value.kind == FUNCTION:  # a property: reading it calls it
                 for result in self.result(value, depth - 1):
                     found.extend(attribute(result, name, depth - 1))
             elif not called and value.kind == INSTANCE and (fields := self.members.as_field(value, name, depth)):
@@ -145,12 +145,12 @@ class Evaluator:
                 found.append(value._replace(kind=FUNCTION))
             else:
                 values = attribute(value, name, depth - 1)
-                made = not called and value.kind == CLASS and values == (value,)  # Ruby's `C.new` without parentheses
+                made = not called and value.kind == CLASS and values == (value,)  # in Ruby, `C.new`
                 found.extend(self._results(values, depth - 1) if made else values)
         return distinct(found)
 
     def _chained(self, values: Values, receivers: Values) -> Values:
-        """The receivers themselves, if all methods give what they are called on (`-> Self`)."""
+        """The receivers themselves, if all methods return the object that they are called on (`-> Self`)."""
         for value in values:
             if value.kind != FUNCTION or value.at is None or not receivers:
                 return ()
@@ -166,7 +166,7 @@ class Evaluator:
         return distinct(result for value in values for result in self.result(value, depth))
 
     def result(self, value: Value, depth: int) -> Values:
-        """What a call of a value gives."""
+        """What a call of a value returns."""
         if depth <= 0 or value.kind == MODULE:
             return ()
         if value.kind == EXTERNAL:
@@ -199,20 +199,20 @@ class Evaluator:
 
 
 class _Language(NamedTuple):
-    """The rules of one language, put together once: a name is looked up a hundred times in a file."""
+    """The rules of one language, collected once, as names are looked up a hundred times in a file."""
 
     name: str
-    own: frozenset[str]  # names of the object, the class or the bases around
+    own: frozenset[str]  # names of the object or class around, or of its bases
     maker: str | None
     plain_self: bool
     separate: bool
     implicit_self: bool
-    spelled: bool
-    lexical: bool  # a name means what the scopes around bind, and nothing that a type around has
+    module_scope: bool
+    lexical: bool  # a name means what the scopes around bind, never a member of the type around
 
 
 class Names:
-    """Looks names up. One for an evaluator, which it asks for all else."""
+    """Evaluates bare names. A part of an `Evaluator`, whose other parts it calls."""
 
     def __init__(
         self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver, selfs: Mapping[str, frozenset[str]]
@@ -243,19 +243,19 @@ class Names:
             plain_self=plain,
             separate=name in language_rules.SEPARATE_NAMES,
             implicit_self=name in language_rules.IMPLICIT_SELF,
-            spelled=name in language_rules.SPELLED,
+            module_scope=name in language_rules.MODULE_SCOPE,
             lexical=name not in _NOT_LEXICAL,
         )
         return found
 
     def name(self, file: int, place: int, name: str, depth: int = DEPTH, callee: bool = False) -> Values:
-        """What a bare name stands for at a place.
+        """The values of a bare name at a place.
 
         Args:
             file: The file.
             place: The innermost symbol around the name, or -1.
             name: The name.
-            depth: How many further names may be looked through.
+            depth: How many further names may be followed.
             callee: The name is called.
         """
         if depth <= 0:
@@ -267,8 +267,7 @@ class Names:
         return found
 
     def scope(self, file: int, place: int, name: str) -> int:
-        """The outermost place from where a name means the same as at a place: what no scope around binds means the same
-        everywhere in the file, and what one of them binds the same inside of it."""
+        """The outermost place where a name means the same: the scope around that binds it, or -1 if none does."""
         if place < 0 or file != self._look.own:
             return place
         facts = self._look.tables.facts(file)
@@ -308,17 +307,17 @@ class Names:
             around = self._around(file, place, name, depth, callee)
             if around is not None:
                 return around
-        if not language.spelled or not bare[:1].isupper():
+        if not language.module_scope or not bare[:1].isupper():
             plain = language.plain_self and name == "self"
             return self.outside(file, bare, depth) or (self.own_object(file, place, name) if plain else ())
         if self._look.binding(file, bare) is None or absolute:
-            declared = spelled(self._look, file, place, f"::{bare}" if absolute else bare)
+            declared = find_dotted(self._look, file, place, f"::{bare}" if absolute else bare)
             if declared is not None:
                 return (value_of(declared, PACKAGE),)
         return self.outside(file, bare, depth) or (Value(EXTERNAL, None, IMPORT, files=(file,), text=bare),)
 
     def _around(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
-        """What the scopes around have under a name, the innermost first; None if none of them has it."""
+        """The values of a name in the innermost scope that has it; None if no scope has it."""
         facts = self._look.tables.facts(file)
         language = self._language(facts.head.language)
         bare = name.lstrip("$@:")
@@ -347,7 +346,7 @@ class Names:
         return None
 
     def _in_scope(self, file: int, scope: int, name: str, depth: int) -> Values:
-        """What the definition around has under a name that is not bound in it as a local."""
+        """The values of a name that a definition around has, other than as a local."""
         facts = self._look.tables.facts(file)
         kind = facts.kinds[scope]
         if kind in TYPE_KINDS:
@@ -364,7 +363,7 @@ class Names:
         return ()
 
     def rust_module(self, file: int, place: int, name: str) -> Values:
-        """The module that `crate` or `super` means; in a module inside a file, `super` is the file's own."""
+        """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
         if name not in _RUST_MODULES or self._look.files.heads[file].language != "rust":
             return ()
         facts = self._look.tables.facts(file)
@@ -375,7 +374,7 @@ class Names:
         return (Value(MODULE, None, IMPORT, files=(found,)),) if found >= 0 else ()
 
     def own_object(self, file: int, place: int, name: str) -> Values:
-        """The object around a place; as its bases see it, if `name` says so."""
+        """The object around a place; as an object of its bases, if `name` is in `SUPERS`."""
         facts = self._look.tables.facts(file)
         kind = BASES if name in language_rules.SUPERS else INSTANCE
         while place >= 0 and facts.kinds[place] not in HOLDERS:
@@ -390,7 +389,7 @@ class Names:
     # --- the file and what it sees --------------------------------------------------------------------------------
 
     def outside(self, file: int, name: str, depth: int) -> Values:
-        """What a name means outside all definitions of a file."""
+        """The values of a name outside all definitions of a file."""
         found = self.in_module(file, name, depth)
         if found:
             return found
@@ -411,13 +410,13 @@ class Names:
         return ()
 
     def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
-        """What a file has under a name: its definitions, its imports, its variables.
+        """The values of a name that a file defines, imports or binds at its top level.
 
         Args:
             file: The file.
             name: The name.
-            depth: How many further names may be looked through.
-            outside: Another file asks: what this one imports counts only if that makes it one of its own names.
+            depth: How many further names may be followed.
+            outside: Another file asks: imports count only if the language lets others import them in turn.
         """
         if depth <= 0:
             return ()
@@ -453,13 +452,13 @@ class Names:
         return ()
 
     def imported(self, file: int, item: Import, name: str, depth: int) -> Values:
-        """What an import binds a name to, through any re-exports."""
+        """The values that an import binds a name to, through any re-exports."""
         targets = self._import.targets(file, item)
         original = "" if item.name == "*" else item.name
         language = self._look.files.heads[file].language
-        if language in language_rules.SPELLED and item.name != "*":
+        if language in language_rules.MODULE_SCOPE and item.name != "*":
             full = ".".join(filter(None, (item.module, original))).replace("\\", ".").replace("::", ".").strip(".")
-            declared = spelled(self._look, file, -1, f"::{full}")
+            declared = find_dotted(self._look, file, -1, f"::{full}")
             if declared is not None:
                 return (value_of(declared, IMPORT),)
         if language in language_rules.MODULE_VALUES:
@@ -482,7 +481,7 @@ class Names:
         return (Value(MODULE, None, IMPORT, files=targets),)
 
     def _unresolved(self, file: int, item: Import, original: str, name: str) -> Values:
-        """What an import means that no file is known for: a declared name all the same, or something from outside."""
+        """The value of an import that means no known file: a declared name, or something external."""
         language = self._look.files.heads[file].language
         if original and language in language_rules.QUALIFIED:
             for target in self._look.declaring(self._look.files.families[file], item.module):
@@ -503,7 +502,7 @@ class Names:
         return distinct(v for o in owners if o.at for v in self._all.members.attribute(o, name, depth))
 
     def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
-        """What a module is that hands out one value, or what that has as a member."""
+        """The one value that a module returns to those that import it, or a member of that."""
         found: list[Value] = []
         for file in files:
             for value in self._all.types.rows(file, self._look.typed(file, -1, name), depth - 1):
@@ -518,7 +517,7 @@ class Names:
 
 
 class Members:
-    """Looks for members. One for an evaluator, which it asks for all else."""
+    """Evaluates members of values. A part of an `Evaluator`, whose other parts it calls."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver) -> None:
         self._all = evaluator
@@ -536,7 +535,7 @@ class Members:
         self._bases.clear()
 
     def attribute(self, value: Value, name: str, depth: int) -> Values:
-        """What a member of a value stands for."""
+        """The values of a member of a value."""
         if depth <= 0:
             return ()
         key = (value, name, depth)
@@ -548,7 +547,7 @@ class Members:
     def _attribute(self, value: Value, name: str, depth: int) -> Values:
         if value.kind == EXTERNAL:
             full = f"{value.text}.{name}"[:200]
-            declared = spelled(self._look, value.files[0], -1, f"::{full}") if value.files else None
+            declared = find_dotted(self._look, value.files[0], -1, f"::{full}") if value.files else None
             if declared is not None:
                 return (value_of(declared, PACKAGE),)
             return self._extension(value, name) or (value._replace(text=full),)
@@ -567,7 +566,7 @@ class Members:
         return tuple([v if v.kind == INSTANCE or v.step == step else v._replace(step=step) for v in found])
 
     def of_type(self, value: Value, name: str, depth: int) -> Values:
-        """A member of a type, or of the object beside it; `value` is of a type."""
+        """The values of a member of a type or of its companion. `value` is the type or an object of it."""
         assert value.at is not None
         for owner in self.companions(value.at, of_name=value.kind == CLASS):
             found = self.member(owner, name, depth)
@@ -576,11 +575,11 @@ class Members:
         return ()
 
     def companions(self, owner: Definition, *, of_name: bool) -> list[Definition]:
-        """A type, and in some languages the objects or classes of its name beside it.
+        """A type and, in some languages, its companions: the objects or classes of its name beside it.
 
         Args:
             owner: The type.
-            of_name: Objects come first: a member of what the name alone stands for is looked for.
+            of_name: Objects come first: the name alone stands for the object.
         """
         facts = self._look.tables.facts(owner.file)
         if facts.head.language not in language_rules.COMPANIONS:
@@ -594,20 +593,20 @@ class Members:
         return sorted([owner, *beside], key=lambda item: (item.kind == "object") != of_name)
 
     def _of_class(self, value: Value, name: str) -> Values:
-        """What a class or module has under a name beside its members."""
+        """What a class or module has under a name besides its members."""
         assert value.at is not None
         language = self._look.files.heads[value.at.file].language
         if value.kind == INSTANCE:
             return (value._replace(kind=CLASS),) if language == "ruby" and name == "class" else ()
         if name == language_rules.MAKERS.get(language):
             return (value,)
-        if language in language_rules.SPELLED:
-            declared = within(self._look, value.at, name)
+        if language in language_rules.MODULE_SCOPE:
+            declared = find_in_module(self._look, value.at, name)
             return (value_of(declared, value.step),) if declared is not None else ()
         return ()
 
     def _extension(self, value: Value, name: str) -> Values:
-        """A method that the repository gives a type from outside."""
+        """A method that the repository adds to an external type."""
         head = self._look.files.heads[value.files[0]] if value.files else None
         if head is None or head.language not in language_rules.ADOPTING:
             return ()
@@ -628,7 +627,7 @@ class Members:
         return ()
 
     def member(self, owner: Definition, name: str, depth: int) -> Values:
-        """A member of a type or, failing that, of its bases in their order."""
+        """The values of a member of a type or, failing that, of its bases in their order."""
         for current in self.lineage(owner):
             found = self._look.member(current, name)
             if found is not None:
@@ -639,7 +638,7 @@ class Members:
         return ()
 
     def as_field(self, value: Value, name: str, depth: int) -> Values:
-        """A field, where methods have names of their own."""
+        """The values of a field, in languages where a method may have the same name."""
         if value.at is None or self._look.files.heads[value.at.file].language not in language_rules.SEPARATE_MEMBERS:
             return ()
         for current in self.lineage(value.at):
@@ -663,7 +662,7 @@ class Members:
     # --- types and their bases ------------------------------------------------------------------------------------
 
     def lineage(self, owner: Definition, depth: int = _LINEAGE) -> tuple[Definition, ...]:
-        """A type and all its bases, in the order in which members are looked for.
+        """A type and all its bases, in the order in which they are searched for members.
 
         Source:
             Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order).
@@ -684,7 +683,7 @@ class Members:
         """The types in the repository that a type is derived from."""
         known = self._bases.get(owner.symbol)
         if known is None:
-            # A base may be found through another one (`class A(B.C)`), and sources may make a circle, or any chain.
+            # A base may be found through another one (`class A(B.C)`), in circles and in chains of any length.
             self._bases[owner.symbol] = ()
             if self._nested == _NESTED_BASES:
                 return ()
@@ -701,7 +700,7 @@ class Members:
         return known
 
     def named_like_its_type(self, value: Value, name: str) -> Value:
-        """The class of an object, if it has this name."""
+        """The class of an object, if it has this name; else something external."""
         at = value.at if value.kind == INSTANCE else None
         facts = self._look.tables.facts(at.file) if at is not None else None
         same = at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
@@ -716,14 +715,14 @@ class Members:
 
 
 class Types:
-    """Reads declarations. One for an evaluator, which it asks for all else."""
+    """Evaluates type hints: declared types, and values that names are given. A part of an `Evaluator`."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
         self._look = look_ups
 
     def rows(self, file: int, rows: Iterable[Typed], depth: int) -> Values:
-        """What a name stands for of which this is known; what is declared counts more than what is given."""
+        """The values of a name, given its type hints. Declared types count more than assigned values."""
         if depth <= 0:
             return ()
         rows = list(rows)
@@ -741,7 +740,7 @@ class Types:
         return distinct(found)
 
     def _narrowed(self, file: int, rows: list[Typed], declared: Values, depth: int) -> Values:
-        """What a local of a declared type is only ever given, if all of that is made on the spot."""
+        """The values assigned to a local with a declared type, if each is one object that a call makes."""
         given = [row for row in rows if row.text.startswith("=")]
         scope = rows[0].scope
         if scope < 0 or self._look.tables.facts(file).kinds[scope] not in FUNCTION_KINDS:
@@ -759,7 +758,7 @@ class Types:
         return tuple(made)
 
     def declared(self, file: int, place: int, text: str, depth: int) -> Values:
-        """What is declared to be of a type."""
+        """The values of what is declared to be of a type, given as text."""
         if depth <= 0:
             return ()
         return distinct(v for item in types_in(text) for v in self._declared(file, place, item, depth))
@@ -785,15 +784,15 @@ class Types:
             yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 
     def named(self, file: int, place: int, dotted: str, depth: int = DEPTH) -> Values:
-        """The types that a name, dotted or not, means at a place."""
+        """The types that a name, which may be dotted, means at a place."""
         names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
         if not names or depth <= 0:
             return ()
         if (
-            self._look.files.heads[file].language in language_rules.SPELLED
+            self._look.files.heads[file].language in language_rules.MODULE_SCOPE
             and self._look.binding(file, names[0]) is None
         ):
-            declared = spelled(self._look, file, place, ".".join(names))
+            declared = find_dotted(self._look, file, place, ".".join(names))
             if declared is not None and declared.kind in HOLDERS:
                 return (value_of(declared, SCOPE if declared.file == file else PACKAGE),)
         values = self._in_scope(file, place, names[0], depth - 1)

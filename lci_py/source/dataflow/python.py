@@ -1,4 +1,4 @@
-"""Python's syntax as constraints."""
+"""Lowers Python's syntax trees to constraints."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _COMPREHENSIONS = frozenset(
 )
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
 _TUPLES = frozenset({"tuple", "list", "expression_list"})
-#: A value of one of these kinds tells something about the name that it is assigned to.
-_TELLING = frozenset({"call", "identifier", "attribute", "await"})
+#: Kinds of expressions that are kept as type hints of the names that they are assigned to.
+_HINTS = frozenset({"call", "identifier", "attribute", "await"})
 _FEW = 4
 _QUOTES = b"\"'"
 
@@ -63,7 +63,7 @@ _QUOTES = b"\"'"
 def _children(node: Node) -> Iterable[Node]:
     """The named children of a node, in order.
 
-    For the few that most nodes have it takes a third of the time of `named_children`, which makes the others as well.
+    Most nodes have few: then this takes a third of the time of `named_children`, which makes the other children, too.
     """
     count = node.named_child_count
     return map(node.named_child, range(count)) if count < _FEW else node.named_children  # type: ignore[arg-type]
@@ -75,11 +75,11 @@ def _first(node: Node) -> Node | None:
 
 
 def _nothing(_node: Node) -> None:
-    """A literal, or what has no values in it."""
+    """Handles a node without values in it."""
 
 
 class PythonFlow:
-    """Goes through a syntax tree once. `flow` has what was found."""
+    """Walks a syntax tree once, and adds what it finds to `flow`."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         """
@@ -95,11 +95,11 @@ class PythonFlow:
         self._imports = {(i.line, i.module, i.name, i.alias): place for place, i in enumerate(imports)}
         self._scope: Scope = self.flow.module
         self._function = -1
-        self._symbol = -1  # what code here belongs to
-        self._around = -1  # the definition whose text this is: of a parameter's default, the function
+        self._symbol = -1  # the symbol that code here belongs to
+        self._around = -1  # the definition whose text this is: for a parameter's default, the function
         self._class = -1
         self._self = 0
-        # Expressions by kind; each handler gives the node of the value, 0 for one that nobody knows.
+        # Handlers of expressions. Each returns the node of the value, 0 if that is unknown.
         self._expressions: dict[str, Callable[[Node], int]] = {
             "identifier": self._identifier,
             "attribute": self._attribute,
@@ -118,7 +118,7 @@ class PythonFlow:
             "yield": self._yield,
             "as_pattern": self._alias,
         }
-        # What is done with a node whose value nobody asks for.
+        # Handlers of syntax whose value is not used.
         self._visits: dict[str, Callable[[Node], object]] = {
             **self._expressions,
             **dict.fromkeys((*_LITERALS, *_NO_CODE, "identifier"), _nothing),
@@ -139,7 +139,7 @@ class PythonFlow:
     # --- walking the tree ---------------------------------------------------------------------------------------------
 
     def run(self, root: Node) -> FlowBuilder:
-        """Everything in the tree."""
+        """The constraints of the whole tree."""
         self._block(root)
         return self.flow
 
@@ -156,7 +156,7 @@ class PythonFlow:
                 self._block(child)
 
     def _errors(self, node: Node) -> None:
-        """What could not be parsed right inside a definition: a part of its body may stand there."""
+        """Walk syntax errors directly inside a definition: a part of its body may be in them."""
         for child in _children(node):
             if child.type == "ERROR":
                 self._block(child)
@@ -175,7 +175,7 @@ class PythonFlow:
         expression = self._expressions.get(kind)
         if expression is not None:
             return expression(node)
-        # An f-string's parts are evaluated, too.
+        # The parts of an f-string are evaluated, too.
         if kind not in _LITERALS or (kind == "string" and self._source[node.start_byte] not in _QUOTES):
             self._block(node)
         return 0
@@ -221,7 +221,7 @@ class PythonFlow:
         for base in _children(bases) if bases is not None else ():
             if base.type != "keyword_argument":
                 flow.row(BASE, place, self._value(base))
-        # At the top level what the body calls is called by the class.
+        # At the top level, the class is the caller of what its body calls.
         caller = flow.function(symbol) if self._function < 0 and symbol >= 0 else self._function
         self._scope = flow.scope(self._scope, caller, owner=place, hidden=True)
         self._symbol = symbol if symbol >= 0 else self._symbol
@@ -255,7 +255,7 @@ class PythonFlow:
         return self.flow.value(FUNC, function)
 
     def _enter(self, node: Node, function: int, symbol: int, method: int, flags: int) -> None:
-        """The parameters, in the scope around for their defaults, and the body."""
+        """Walk the parameters of a function, whose defaults are evaluated in the scope around it, and its body."""
         flow = self.flow
         before = self._scope, self._function, self._symbol, self._class, self._self
         inner = flow.scope(self._scope, function)
@@ -277,14 +277,14 @@ class PythonFlow:
         self._scope, self._function, self._symbol, self._class, self._self = before
 
     def _body(self, body: Node, declared: Node | None) -> None:
-        """A function's statements, and what they say of its result."""
+        """Walk the statements of a function, and keep type hints of its result."""
         if declared is not None:
             self._know(RESULT, "", TYPE_OF, declared)
             self._block(body)
             return
         for child in _children(body):
             given = _first(child) if child.type == "return_statement" else None
-            if given is not None and given.type in _TELLING:
+            if given is not None and given.type in _HINTS:
                 self._know(RESULT, "", VALUE_OF, given)
             self._visit(child)
 
@@ -376,7 +376,7 @@ class PythonFlow:
             self._assign(_first(alias), found)
 
     def _alias(self, node: Node) -> int:
-        """An alias elsewhere, as in `except*`."""
+        """`x as y` outside `with` and `except`, as in `except*`."""
         self._know_alias(node)
         self._block(node)
         return 0
@@ -420,7 +420,7 @@ class PythonFlow:
     # --- assignments --------------------------------------------------------------------------------------------------
 
     def _assignment(self, node: Node) -> int:
-        # `a = b = ...` is nested: not gone down, for the sake of what a program has written.
+        # `a = b = ...` is nested, and a program may have written a long one: a loop instead of recursion.
         lefts: list[Node | None] = []
         while True:
             right, left = node.child_by_field_name("right"), node.child_by_field_name("left")
@@ -637,7 +637,7 @@ class PythonFlow:
         return target
 
     def _operator(self, node: Node) -> int:
-        """A chain of operators, without going down it: sums of a thousand strings are nested as deep."""
+        """Walk a chain of operators without recursion: a sum of a thousand strings is nested a thousand deep."""
         operands = []
         while node.type == "binary_operator":
             right, left = node.child_by_field_name("right"), node.child_by_field_name("left")
@@ -668,14 +668,14 @@ class PythonFlow:
             self.flow.copy(target, value)
         return 0
 
-    # --- what is known of names ---------------------------------------------------------------------------------------
+    # --- type hints ---------------------------------------------------------------------------------------------------
 
     def _know(self, role: int, name: str, what: str = "", node: Node | None = None) -> None:
         assert self.flow.given is not None
         self.flow.given.append(Given(self._around, role, name, what, node))
 
     def _give(self, node: Node, left: Node, right: Node | None) -> None:
-        """Take down what an assignment says of the names on its left."""
+        """Keep what an assignment says about the types of the names on its left."""
         kind = left.type
         if kind == "pattern_list":
             self._know_all(left)
@@ -692,16 +692,16 @@ class PythonFlow:
         declared = node.child_by_field_name("type")
         if declared is not None:
             self._know(role, name, TYPE_OF, declared)
-        elif right is not None and (right.type in _TELLING or (right.type == "subscript" and role == LOCAL)):
+        elif right is not None and (right.type in _HINTS or (right.type == "subscript" and role == LOCAL)):
             self._know(role, name, VALUE_OF, right)
 
     def _know_all(self, names: Node) -> None:
-        """Names that get something, nobody knows what."""
+        """Keep that names are bound to something unknown."""
         for child in _children(names):
             if child.type == "identifier":
                 self._know(LOCAL, self._text(child))
 
     def _each_of(self, left: Node | None, right: Node | None) -> None:
-        """Take down that a name is each of what is on the right."""
+        """Keep that a name is each element of what is on the right."""
         if left is not None and left.type == "identifier" and right is not None:
             self._know(LOCAL, self._text(left), EACH_OF, right)
