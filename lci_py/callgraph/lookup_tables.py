@@ -102,7 +102,7 @@ def in_go_package(head: FileHead) -> bool:
 
 
 class Tables(Protocol):
-    """What can be asked about all files. Calls of this leave no key: `LookUps` adds that."""
+    """What can be asked about all files. Nothing here is tracked: `LookUps` does that."""
 
     @property
     def files(self) -> Files: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import (
@@ -35,6 +36,7 @@ _NAME = re.compile(r"[A-Za-z_$#][\w$]*")
 _SYMBOL = re.compile(r"Symbol\.\w+")
 
 
+@dataclass(eq=False, slots=True)
 class Frame:
     """What `this` and `arguments` belong to: a function that is no arrow function, or the initialisers of a class.
 
@@ -47,15 +49,12 @@ class Frame:
         listed: Node of `arguments`, 0 until it is asked for.
     """
 
-    __slots__ = ("function", "holder", "listed", "node", "owner", "static")
-
-    def __init__(self, function: int, owner: int, static: bool, holder: int) -> None:
-        self.function = function
-        self.owner = owner
-        self.static = static
-        self.holder = holder
-        self.node = 0
-        self.listed = 0
+    function: int
+    owner: int
+    static: bool
+    holder: int
+    node: int = 0
+    listed: int = 0
 
 
 class Lowering:
