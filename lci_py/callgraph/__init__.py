@@ -1,1 +1,1 @@
-"""Call sites to edges: names, types, imports, and functions as values. Reads and writes no index."""
+"""Resolves call sites to edges: by names and types, through imports, and by following functions as values."""

@@ -1,31 +1,30 @@
-"""Which look-ups may have other answers after some files changed.
+"""Finds the look-ups whose answers may have changed with some files.
 
 Each file contributes to the answers of some look-ups: a definition to those of its name, a path to those of its last
-segment. A look-up whose contributions from the changed files are the same before and after has the same answer. They
-are compared in stable terms (ids of symbols and paths, never numbers or lines), so editing a body changes none.
+segment. If the changed files contribute the same to a look-up before and after, its answer is the same. Contributions
+are in stable terms (ids of symbols and paths, never numbers or lines), so editing a function's body changes none.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
-from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, in_go_package, module_names
+from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, StoredTables, in_go_package, module_names
 from lci_py.callgraph.lookups import COMMON_CALLS, LookUp, LookUps, key_of
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
-    from lci_py.index.shards.callgraph_tables import SqlTables
 
 Contribution = tuple[LookUp, tuple[object, ...]]
-#: Look-ups with one answer made of many contributions ("the only one"): most changes of these leave it as it was.
+#: Kinds whose answer is made of many contributions ("the only one"): it mostly stays as it is when one of them changes.
 _SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"})
 
 
-def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
-    """What a file adds to the answers of look-ups: for every kind that `LookUps` has, save "common"."""
+def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
+    """What a file contributes to the answers of look-ups, of every kind in `LookUps` but "common"."""
     facts = tables.facts(file)
     head = facts.head
     path, language, family, folder = head.path, head.language, head.family, head.folder
@@ -54,7 +53,7 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
     for place in facts.callables:
-        # What is found is also asked about its file: a language that is another one counts as another definition.
+        # Linking also asks for the language of what it finds: in another language it is another definition.
         token = (ids[place], language)
         yield ("takes", path, facts.names[place]), (ids[place], facts.arities[place])
         name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
@@ -74,20 +73,18 @@ def contributions(tables: SqlTables, file: int) -> Iterator[Contribution]:
             yield ("orphan", family, folder, facts.owners[place], name), token
 
 
-def changed_look_ups(
-    old: SqlTables, gone: Iterable[int], new: SqlTables, fresh: Iterable[int]
-) -> dict[int, list[LookUp]]:
-    """Key to the look-ups, among those with that key, to which the changed files contribute otherwise than before.
+class ChangedFiles(NamedTuple):
+    """The files that differ between two generations, in one of them: its tables and their numbers there, ascending."""
 
-    Args:
-        old: The tables before.
-        gone: Numbers in `old` of the files that changed or were removed, ascending.
-        new: The tables now.
-        fresh: Numbers in `new` of the files that changed or were added, ascending.
-    """
+    tables: StoredTables
+    files: Sequence[int]
+
+
+def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[LookUp]]:
+    """Key to the look-ups of that key to which the changed files do not contribute the same as before."""
     before: dict[LookUp, list[object]] = defaultdict(list)
     after: dict[LookUp, list[object]] = defaultdict(list)
-    for found, tables, files in ((before, old, gone), (after, new, fresh)):
+    for found, (tables, files) in ((before, old), (after, new)):
         for file in files:
             for look_up, token in contributions(tables, file):
                 found[look_up].append(token)
@@ -98,10 +95,10 @@ def changed_look_ups(
     return changed
 
 
-def site_changes(old: SqlTables, gone: Iterable[int], new: SqlTables, fresh: Iterable[int]) -> Counter[tuple[str, str]]:
-    """By how many the calls of each (family, name) on a receiver have changed; arguments as above."""
+def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str]]:
+    """By how much the number of calls of each (family, name) on a receiver has changed."""
     change: Counter[tuple[str, str]] = Counter()
-    for tables, files, sign in ((old, gone, -1), (new, fresh, 1)):
+    for (tables, files), sign in ((old, -1), (new, 1)):
         for file in files:
             family = tables.files.families[file]
             for call in tables.calls(file):
@@ -111,7 +108,7 @@ def site_changes(old: SqlTables, gone: Iterable[int], new: SqlTables, fresh: Ite
 
 
 def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Sites) -> dict[int, list[LookUp]]:
-    """The same as `changed_look_ups` for names that became common, or are no longer."""
+    """Like `changed_look_ups`, for names that became common or ceased to be."""
     found: dict[int, list[LookUp]] = {}
     for family, name in change:
         if (before.count(family, name) > COMMON_CALLS) != (after.count(family, name) > COMMON_CALLS):
@@ -120,10 +117,10 @@ def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Site
     return found
 
 
-class Answers:
-    """Tells whether a look-up's answer is another now, where comparing contributions says only that it may be."""
+class Comparison:
+    """Compares the answers to a look-up before and after. Contributions only say that they may differ."""
 
-    def __init__(self, old: SqlTables, new: SqlTables, before: Sites, after: Sites) -> None:
+    def __init__(self, old: StoredTables, new: StoredTables, before: Sites, after: Sites) -> None:
         self._sides = ((old, LookUps(old, before)), (new, LookUps(new, after)))
 
     def differ(self, look_up: LookUp) -> bool:
@@ -134,8 +131,8 @@ class Answers:
         return before != after
 
 
-def _stable(tables: SqlTables, answer: Definition | Iterable[int] | None) -> object:
-    """An answer without numbers."""
+def _stable(tables: StoredTables, answer: Definition | Iterable[int] | None) -> object:
+    """An answer in stable terms."""
     heads = tables.files.heads
     if isinstance(answer, Definition):
         head = heads[answer.file]

@@ -1,10 +1,10 @@
-"""All edges of the repository with what a refresh needs to know about them, as arrays."""
+"""The call graph as arrays: all edges of the repository, and what a refresh needs to update them."""
 
 from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,29 +15,28 @@ if TYPE_CHECKING:
 
 CALLS, IMPORTS, INHERITS = 0, 1, 2
 EDGE_KINDS = ("calls", "imports", "inherits")
-#: What an edge rests on, with the share of such edges that were right where the truth is known (docs/call-graph.md).
+#: The rule that an edge rests on. The two tables below say which share of such edges was right where that was measured:
+#: of edges that stand alone, and of edges of which a call may mean several (docs/call-graph.md).
 STEPS = ("scope", "import", "self", "type", "package", "value", "flow", "name", "override", "callback")
 _ALONE = (0.99, 0.99, 0.99, 0.99, 0.99, 0.93, 0.97, 0.94, 0.8, 0.6)
 _OF_SEVERAL = (0.8, 0.5, 0.5, 0.8, 0.95, 0.5, 0.7, 0.5, 0.5, 0.3)
 SCOPE, IMPORT, SELF, TYPE, PACKAGE, VALUE, FLOW, NAME, OVERRIDE, CALLBACK = range(len(STEPS))
-#: The steps of edges that follow from the whole program, and are made anew when any file of it changes.
+#: Steps of edges that depend on the whole program: they are computed anew when any of its files changes.
 SOLVED = (FLOW, CALLBACK)
-#: Bit of `step`: the edge is one of several that the call may mean.
+#: Bit of `step`: the call may mean any of several edges, of which this is one.
 AMBIGUOUS = 0x80
-#: The arrays of a graph that are stored, with their types; pointers are made of them.
+#: The arrays of a graph that are stored, with their types.
 STORED = {
     "first_symbol": "i4", "source": "i4", "target": "i4", "kind": "u1", "line": "i4", "step": "u1",
     "first_lambda": "i4", "lambda_symbol": "i4", "lambda_line": "i4", "lambda_end_line": "i4", "key_start": "i4",
     "keys": "i4", "site_key": "i8", "site_count": "i4",
 }  # fmt: skip
-
-
-#: Nodes from here downwards are anonymous functions, where symbols and files have yet to be counted.
+#: In an `Edge`, nodes from here downwards are anonymous functions: how many symbols there are is not known yet.
 _LAMBDAS = -(1 << 30)
 
 
 def lambda_node(number: int) -> int:
-    """An anonymous function as the end of an `Edge`."""
+    """The node of an anonymous function in an `Edge`."""
     return _LAMBDAS - number
 
 
@@ -52,7 +51,7 @@ class Edge(NamedTuple):
 
 
 def confidence(step: int) -> float:
-    """How sure an edge is: (0, 1], from what was measured for its step, alone or as one of several."""
+    """How sure an edge is, in (0, 1]: the measured share of right edges of its step."""
     known = min(step & ~AMBIGUOUS, len(STEPS) - 1)
     return _OF_SEVERAL[known] if step & AMBIGUOUS else _ALONE[known]
 
@@ -64,18 +63,18 @@ class Links:
     Attributes:
         first_symbol: int32 [F + 1], the first symbol of each file, and S.
         source, target: int32 [E], nodes; edges are distinct and sorted by source, target, kind, line.
-        kind: uint8 [E], places in `EDGE_KINDS`.
+        kind: uint8 [E], indices of `EDGE_KINDS`.
         line: int32 [E], line in the source's file.
-        step: uint8 [E], place in `STEPS`, and `AMBIGUOUS`; 0 for what is no call.
+        step: uint8 [E], index of `STEPS`, and `AMBIGUOUS`; 0 for imports.
         first_lambda: int32 [F + 1], the first anonymous function of each file, and L.
         lambda_symbol: int32 [L], the symbol around each, or -1.
         lambda_line, lambda_end_line: int32 [L], its first and last line.
         key_start: int32 [F + 1], where the keys of each file start.
-        keys: int32 [K], keys of the look-ups that the file's edges come from (lookups.py): 32 bits each, of which
-            int32 is only the storage; within a file ascending, read without a sign.
+        keys: int32 [K], keys of the look-ups that each file's edges come from (lookups.py): unsigned numbers of 32
+            bits, stored as int32; within a file they ascend as unsigned numbers.
         site_key: int64 [N], hashes of (family, name) of what is called on a receiver, ascending.
-        site_count: int32 [N], in how many places, at least 1.
-        relinked: Numbers of the files whose look-ups were made anew; all of them after a full link.
+        site_count: int32 [N], in how many places that is called, at least 1.
+        relinked: Numbers of the files that were linked anew; all of them after a full link.
     """
 
     first_symbol: NDArray[Any]
@@ -107,13 +106,13 @@ class Links:
         return self.n_symbols + self.n_files + int(self.first_lambda[-1])
 
     def edges_by_kind(self) -> dict[str, int]:
-        """How many edges there are of each kind that occurs, by name."""
+        """Name of each kind that occurs to its number of edges."""
         counts = np.bincount(self.kind, minlength=len(EDGE_KINDS)).tolist()
         return {name: count for name, count in sorted(zip(EDGE_KINDS, counts, strict=True)) if count}
 
 
 class Sites:
-    """How often each name is called on a receiver. By hash: the names themselves would be the larger part of it."""
+    """How often each name is called on a receiver. Names are kept as hashes, which take less memory."""
 
     def __init__(self, keys: NDArray[Any], counts: NDArray[Any]) -> None:
         self.keys = keys
@@ -123,12 +122,12 @@ class Sites:
     def of(cls, counts: Mapping[tuple[str, str], int]) -> Sites:
         """
         Args:
-            counts: (family, name) to the number of calls; what is not positive is left out.
+            counts: (family, name) to the number of calls; numbers that are not positive are left out.
         """
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int32)).plus(counts)
 
     def plus(self, change: Mapping[tuple[str, str], int]) -> Sites:
-        """These counts with others added, which may be negative."""
+        """These counts with others, which may be negative, added."""
         keys = np.array([_site_key(*name) for name in change], np.int64)
         merged = np.concatenate([self.keys, keys])
         amounts = np.concatenate([self.counts, np.array(list(change.values()), np.int64)])
@@ -149,28 +148,44 @@ def _site_key(family: str, name: str) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little", signed=True)
 
 
+class FileKeys(NamedTuple):
+    """The keys of all files as in `Links.keys`, and how many of them each file has."""
+
+    keys: NDArray[Any]
+    sizes: NDArray[Any]
+
+
+class Lambdas(NamedTuple):
+    """The anonymous functions of a graph, as in `Links`."""
+
+    first: NDArray[Any]
+    symbol: NDArray[Any]
+    line: NDArray[Any]
+    end_line: NDArray[Any]
+
+
 class Linked:
-    """Collects edges and keys of files, one file after another."""
+    """Collects edges and look-up keys, one file after another."""
 
     def __init__(self) -> None:
         self._columns = tuple(array("i") for _ in Edge._fields)
-        self.key_sizes = array("i")
+        self._key_sizes = array("i")
         self._keys = array("I")
 
     def add(self, edges: Iterable[Edge], keys: Iterable[int]) -> None:
-        """Take a file's edges, whose nodes are symbols or `~file`, and its keys."""
+        """Take the edges and keys of the next file."""
         for column, values in zip(self._columns, zip(*edges, strict=True), strict=False):
             column.extend(values)
         before = len(self._keys)
         self._keys.extend(sorted(keys))
-        self.key_sizes.append(len(self._keys) - before)
+        self._key_sizes.append(len(self._keys) - before)
 
-    def keys(self) -> NDArray[Any]:
-        """int32, one file's after another's; order within a file is that of the numbers without a sign."""
-        return np.array(self._keys, np.uint32).view(np.int32)
+    def keys(self) -> FileKeys:
+        """The keys of all files so far."""
+        return FileKeys(np.array(self._keys, np.uint32).view(np.int32), np.array(self._key_sizes, np.int32))
 
     def edges(self, n_symbols: int, n_files: int) -> NDArray[Any]:
-        """int32 [5, E]: source, target, kind, line and step; unsorted, nodes as in `Links`."""
+        """int32 [5, E]: source, target, kind, line and step of each edge, unsorted; nodes as in `Links`."""
         rows = np.array([np.array(column, np.int32) for column in self._columns], np.int32).reshape(5, -1)
         nodes = rows[:2]
         files = np.where(nodes < 0, n_symbols + ~nodes, nodes)
@@ -179,19 +194,18 @@ class Linked:
 
 
 def assemble(
-    rows: NDArray[Any], first_symbol: NDArray[Any], keys: NDArray[Any], key_sizes: NDArray[Any], sites: Sites,
-    relinked: Iterable[int], anonymous: Sequence[NDArray[Any]],
+    rows: NDArray[Any], first_symbol: NDArray[Any], keys: FileKeys, sites: Sites, relinked: Iterable[int],
+    lambdas: Lambdas,
 ) -> Links:  # fmt: skip
-    """Sort edges into a graph.
+    """Sort edges, drop duplicates and make a graph of them.
 
     Args:
         rows: int32 [5, E]: source, target, kind, line and step.
         first_symbol: int32 [F + 1].
-        keys: int32, of all files.
-        key_sizes: Per file, how many of them are its.
+        keys: Of all files.
         sites: The counts of names.
         relinked: Files that were linked anew.
-        anonymous: `first_lambda`, `lambda_symbol`, `lambda_line` and `lambda_end_line` of the graph.
+        lambdas: Of all files.
     """
     source, target, kind, line, step = rows
     order = np.lexsort((line, kind, target, source))  # stable: of equal edges the first one counts
@@ -206,12 +220,12 @@ def assemble(
         kind=kind.astype(np.uint8),
         line=line,
         step=step.astype(np.uint8),
-        first_lambda=anonymous[0],
-        lambda_symbol=anonymous[1],
-        lambda_line=anonymous[2],
-        lambda_end_line=anonymous[3],
-        key_start=np.concatenate([[0], np.cumsum(key_sizes)]).astype(np.int32),
-        keys=keys,
+        first_lambda=lambdas.first,
+        lambda_symbol=lambdas.symbol,
+        lambda_line=lambdas.line,
+        lambda_end_line=lambdas.end_line,
+        key_start=np.concatenate([[0], np.cumsum(keys.sizes)]).astype(np.int32),
+        keys=keys.keys,
         site_key=sites.keys,
         site_count=sites.counts,
         relinked=tuple(relinked),

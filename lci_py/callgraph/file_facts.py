@@ -1,5 +1,8 @@
-"""What linking has to know about one file. Lean: no signatures, no texts, and names of definitions only if code can
-refer to them."""
+"""The facts of one file that linking needs. Signatures and texts are left out, and so are the names of definitions that
+code cannot refer to.
+
+A symbol's place is its index among the symbols of its file.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from typing import NamedTuple
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Extract, Import, Lambda, Typed
 
-#: One name space: a TypeScript file may call what a JavaScript file defines.
+#: Languages that share one name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
-#: Languages whose macros are texts.
+#: Languages whose macros are replaced by their text.
 EXPANDING = frozenset({"c", "cpp", "objc"})
-#: What a declaration that is imported by its qualified name can be.
+#: Kinds of declarations that are imported by their qualified names.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SEPARATOR = re.compile(r"::|[./\\]")
 _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
@@ -29,7 +32,7 @@ def family(language: str) -> str:
 
 
 class FileHead(NamedTuple):
-    """What is known about every file at once."""
+    """The part of a file's facts that is in memory for all files at once."""
 
     path: str
     language: str
@@ -45,12 +48,12 @@ class FileHead(NamedTuple):
         return posixpath.dirname(self.path)
 
 
-#: A macro's place in its file; name, receiver and number of arguments of what is called in its text.
+#: A macro's place, and name, receiver and number of arguments of each call in its text.
 MacroText = tuple[int, tuple[tuple[str, str, int], ...]]
 
 
 class CallSite(NamedTuple):
-    """A call in the text, as in `lci_py.types.search.Call`."""
+    """A call in the text, as in `lci_py.types.source.Call`."""
 
     name: str
     receiver: str
@@ -60,7 +63,7 @@ class CallSite(NamedTuple):
 
 
 class BaseName(NamedTuple):
-    """A type that a symbol (a place in its file) inherits from; `line` is the symbol's."""
+    """A type that a symbol, given by its place, inherits from; `line` is the symbol's."""
 
     symbol: int
     name: str
@@ -69,15 +72,15 @@ class BaseName(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FileFacts:
-    """Definitions, imports and bases of one file, the definitions by their place in it.
+    """Definitions, imports and bases of one file.
 
     Attributes:
         first: Number of the file's first symbol.
-        names: Per symbol; what is not `CALLABLE` may have "" here.
-        parents: Per symbol, the place of what is around it, smaller than its own, or -1.
-        types, lambdas, flow: As in `Extract`.
-        owners: Per symbol, the type that a method without a parent says it belongs to, or "".
+        names: Per symbol; may be "" if the symbol is not `CALLABLE`.
+        parents: Per symbol, the place of the symbol around it, which is smaller than its own; -1 at the top level.
+        owners: Per symbol, the type that a method outside its type names as its own, or "".
         arities: Per symbol, as in `source.syntax.arity`.
+        types, lambdas, flow: As in `Extract`.
     """
 
     head: FileHead
@@ -100,11 +103,12 @@ class FileFacts:
 
     @cached_property
     def callables(self) -> list[int]:
+        """Places of the symbols that are `CALLABLE`."""
         return [place for place, kind in enumerate(self.kinds) if kind in CALLABLE]
 
     @cached_property
     def top(self) -> dict[str, int]:
-        """Names that the file as a whole has: the first definition of each."""
+        """Names defined at the file's top level to the place of the first definition."""
         found: dict[str, int] = {}
         for place in self.callables:
             if is_top(self.kinds[place], self.kind_around(place), self.head.language):
@@ -113,7 +117,7 @@ class FileFacts:
 
     @cached_property
     def members(self) -> dict[int, dict[str, list[int]]]:
-        """Per symbol, the definitions right inside it, by name."""
+        """Per symbol, the definitions directly inside it, by name."""
         found: dict[int, dict[str, list[int]]] = {}
         for place in self.callables:
             if self.parents[place] >= 0:
@@ -122,6 +126,7 @@ class FileFacts:
 
     @cached_property
     def base_names(self) -> dict[int, list[str]]:
+        """Per symbol, the names of its bases."""
         found: dict[int, list[str]] = {}
         for base in self.bases:
             found.setdefault(base.symbol, []).append(base.name)
@@ -129,7 +134,7 @@ class FileFacts:
 
     @cached_property
     def typed(self) -> dict[tuple[int, str], list[Typed]]:
-        """(Scope, name) to what is known of its type, in the order of the text."""
+        """(Scope, name) to the type hints of that name, in text order."""
         found: dict[tuple[int, str], list[Typed]] = {}
         for item in self.types:
             found.setdefault((item.scope, item.name), []).append(item)
@@ -137,7 +142,7 @@ class FileFacts:
 
     @cached_property
     def by_name(self) -> dict[str, list[Typed]]:
-        """Name to what is known of its type in any scope, in the order of the text."""
+        """Name to its type hints in any scope, in text order."""
         found: dict[str, list[Typed]] = {}
         for item in self.types:
             found.setdefault(item.name, []).append(item)
@@ -145,7 +150,7 @@ class FileFacts:
 
     @cached_property
     def scopes(self) -> dict[str, set[int]]:
-        """Name to the symbols that have it inside them: as a definition, or as a name with a type."""
+        """Name to the symbols in which it is bound, as a definition or as a name with a type hint."""
         found: dict[str, set[int]] = {}
         for item in self.types:
             if item.scope >= 0:
@@ -157,7 +162,7 @@ class FileFacts:
 
     @cached_property
     def stars(self) -> list[Import]:
-        """Imports that bind everything a module has."""
+        """Imports that bind every name of a module."""
         whole = self.head.language in ("csharp", "haskell")  # `using a.b;`, `import A.B`
         return [
             item
@@ -167,7 +172,7 @@ class FileFacts:
 
     @cached_property
     def bindings(self) -> dict[str, Import]:
-        """What each name that an import binds stands for; the first import of a name counts."""
+        """Local name to the import that binds it; the first import of a name counts."""
         found: dict[str, Import] = {}
         for item in self.imports:
             found.setdefault(bound_name(item), item)
@@ -175,7 +180,7 @@ class FileFacts:
 
 
 def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[MacroText]]:
-    """Name to the macros of a file that are texts, in their order, with what is called in each."""
+    """Name to the macros of that name in a file, in text order, with the calls in each."""
     found: dict[int, list[tuple[str, str, int]]] = {
         place: [] for place, kind in enumerate(facts.kinds) if kind == "macro"
     }  # fmt: skip
@@ -189,31 +194,33 @@ def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[M
 
 
 def is_top(kind: str, around: str, language: str = "") -> bool:
-    """Whether a definition is one of its file's own names; `around` is the kind of its parent, or ""."""
+    """Whether a definition stands at its file's top level; `around` is the kind of its parent, or ""."""
     if language == "haskell" and around == "class":
-        return True  # the methods of a type class are functions of the module
+        return True  # methods of a type class are functions of the module
     return kind not in ("method", "constructor") and around in ("", "namespace", "module")
 
 
 def is_type(kind: str, family: str) -> bool:
-    """Whether a definition has members of its own. Elsewhere than in Go a `type` is another name of one that does."""
+    """Whether a definition has members of its own. In Go a `type` has; elsewhere it is an alias."""
     return kind in TYPE_KINDS or (kind == "type" and family == "go")
 
 
 def is_shared(around: str) -> bool:
-    """Whether other files can see a definition: what is local to a function is its own."""
+    """Whether other files can see a definition: those inside functions are local."""
     return around not in FUNCTION_KINDS
 
 
 def owner(kind: str, around: str, scope: str) -> str:
-    """The name of the type that a method outside it belongs to (Go, Swift extensions, C++), else ""; `around` is the
-    kind of its parent, or ""."""
+    """The type that a method belongs to if it stands outside it (Go, Swift extensions, C++), else "".
+
+    `around` is the kind of the method's parent, or "".
+    """
     outside = kind in ("method", "constructor") and around in ("", "namespace", "module")
     return scope.rpartition(".")[2] if outside else ""
 
 
 def bound_name(item: Import) -> str:
-    """The local name that an import binds."""
+    """The local name that an import binds: its alias, else the last part of what it imports."""
     if item.alias:
         return item.alias
     if item.name and item.name != "*":
@@ -222,7 +229,13 @@ def bound_name(item: Import) -> str:
 
 
 def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
-    """The lean part of what was extracted."""
+    """The facts of an extracted file.
+
+    Args:
+        head: The file.
+        first: Number of its first symbol.
+        extract: What was extracted from it.
+    """
     symbols = extract.symbols
     return FileFacts(
         head,

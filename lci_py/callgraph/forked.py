@@ -1,4 +1,4 @@
-"""One computation in a process of its own, beside what its caller goes on with. For a process without threads."""
+"""Runs one computation in a forked process while its caller goes on. Not for a process that has threads."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Beside:
-    """Computes an int32 array with five rows, in a forked process if one is to be had.
+class Forked:
+    """Computes an int32 array with five rows in a forked process.
 
-    Whatever becomes of that process, `result` gives the array: if need be it is computed then.
+    If that process cannot be had or fails, `result` computes the array.
     """
 
     def __init__(self, compute: Callable[[], NDArray[Any]], *, fork: bool) -> None:
         """
         Args:
-            compute: What to compute; it may not write anywhere.
-            fork: False to compute it when it is asked for.
+            compute: Computes the array, and writes nowhere.
+            fork: False to compute it in `result`.
         """
         self._compute = compute
         self._process = 0
@@ -49,7 +49,7 @@ class Beside:
                 pipe.write(np.ascontiguousarray(self._compute(), np.int32).tobytes() + b"end.")
             code = 0
         finally:
-            os._exit(code)  # nothing of the other process is to be flushed or closed twice
+            os._exit(code)  # the parent's buffers and files must not be flushed or closed twice
 
     def result(self) -> NDArray[Any]:
         """int32 [5, n]."""

@@ -1,4 +1,4 @@
-"""The garbage collector, where millions of values come about and all of them stay."""
+"""Pauses the garbage collector while millions of values are made, all of which stay."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
-    """Look for no garbage meanwhile: among so many values that takes as long as all the rest."""
+def gc_paused() -> Iterator[None]:
+    """Pause the collector: among so many values its runs take as long as all other work."""
     collects = gc.isenabled()
     gc.disable()
     try:

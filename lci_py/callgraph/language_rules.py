@@ -1,74 +1,74 @@
-"""What differs between languages when names are resolved: sets of languages, by rule."""
+"""How languages differ in what their names mean: per rule, the languages that have it."""
 
 from __future__ import annotations
 
-#: A file sees its folder's (or package's) definitions without an import.
+#: A file sees the definitions of its folder (or package) without an import.
 FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
 #: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
 PROGRAM_SCOPE = frozenset({"c", "cpp", "objc", "bash", "swift", "csharp", "ruby", "php"})
-#: A bare name is bound in the file, by its package or by an import, or it is the language's own.
+#: A bare name is bound in the file, by its package or by an import, or it is built in.
 EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
-#: What a file imports is not among the names that others can take from it.
+#: Other files cannot import what a file imports itself.
 PRIVATE_IMPORTS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "go", "zig", "c", "cpp", "objc"})
-#: A macro that is defined, or exported, is known in all modules that come after it.
+#: A macro is known in all modules after its definition.
 MACROS_ANYWHERE = frozenset({"rust"})
-#: A type is known by its name alone somewhere in the program, without an import that says from where.
+#: A type may be used by its name alone anywhere in the program, without an import that says where it is.
 PROGRAM_TYPES = frozenset("c cpp objc swift csharp ruby php java kotlin scala elixir haskell rust zig go".split())
-#: A type inside another one is out of reach for its bare name.
+#: The bare name of a nested type does not reach it.
 NESTED_HIDDEN = frozenset({"scala"})
 #: A bare name reaches the methods and fields of the object around it.
 IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp", "zig"})
-#: Functions and variables have names of their own: a local does not hide a function that is called.
+#: Functions and variables have separate name spaces: a local does not hide a function that is called.
 SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash", "elixir"})
-#: Methods of a type may stand anywhere in the program: extensions, `void A::f() {}` in another file.
+#: Methods of a type may stand anywhere in the program: extensions, or `void A::f() {}` in another file.
 ADOPTING = frozenset({"cpp", "objc", "swift", "kotlin", "rust"})
-#: `this(...)` and `super(...)` call constructors, by themselves.
+#: `this(...)` and `super(...)` call constructors.
 DELEGATING = frozenset({"java", "kotlin", "csharp", "javascript", "typescript", "tsx"})
-#: Types are written with a capital: a receiver that is, and that nothing defines, is a type from outside.
+#: Types are capitalised: a capitalised receiver that nothing defines is a type from outside the repository.
 CAPITAL_TYPES = frozenset({"objc", "java", "kotlin", "scala", "csharp", "swift", "rust", "haskell", "zig"})
-#: Every type in use is declared, so one that the repository does not define is from outside.
+#: Every type is declared, so one that the repository does not define is from outside.
 TYPED = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "zig", "go", "cpp", "objc"})
 #: Types are known by their qualified names without an import.
 QUALIFIED = frozenset({"java", "kotlin", "scala", "csharp"})
 #: An import may name a type as its module, and take a member of it.
 STATIC_IMPORTS = QUALIFIED | {"rust"}
-#: A file or table of functions is an object: `list.append(x)` may be a function.
+#: A file or table of functions can be a receiver: `list.append(x)` may call a plain function.
 MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
-#: Methods stand in their types, and nowhere else.
+#: Methods stand inside their types only.
 INSIDE_METHODS = frozenset({"python", "java", "php"})
-#: Several functions of one type may have one name, and differ in their parameters.
+#: Functions of one type may share a name and differ in their parameters.
 OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
-#: A function's name has its number of arguments in it; what there is several times then is one function's clauses.
+#: The number of arguments is a part of a function's name: definitions with the same number are clauses of one function.
 BY_ARITY = frozenset({"elixir"})
-#: A class that says what it is made of is its own constructor, beside others.
+#: A class that lists constructor parameters in its head is a constructor itself, beside others.
 PRIMARY_CONSTRUCTORS = frozenset({"kotlin", "csharp"})
-#: What further constructors are called where they are defined, if not like the class.
+#: The name under which further constructors are defined, if that is not the name of the class.
 SECONDARY_CONSTRUCTORS = {"kotlin": "constructor"}
-#: Types have names of their own: what is called is none.
+#: Types have a name space of their own: a name that is called is never one.
 TAGGED_TYPES = frozenset({"c"})
-#: A call on a declared type may run what a type derived from it has put in the place of the method.
+#: A call of a method on a declared type may run an override in a derived type.
 VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript", "cpp", "rust", "objc"})
-#: A name with a capital is that of the module around, or of one further out, in whichever file it is declared.
-SPELLED = frozenset({"ruby", "elixir", "php"})
-#: Variables begin with a sign that is no part of their name.
+#: A capitalised name is looked up in the module around and then in those further out, in whichever file they are.
+MODULE_SCOPE = frozenset({"ruby", "elixir", "php"})
+#: Variables begin with a sign that is not a part of their name.
 PREFIXED = frozenset({"php", "ruby", "bash"})
-#: A class's method that makes an object of it.
+#: The method of a class that makes an object of it.
 MAKERS = {"ruby": "new"}
-#: What a file's module is as a value, by the name it has in `Extract.types`.
+#: The name in `Extract.types` of the value that a file gives to those that import it.
 MODULE_VALUES = {"lua": "return"}
-#: A method and a field may have one name: which is meant shows in whether it is called.
+#: A method and a field may share a name; a call means the method.
 SEPARATE_MEMBERS = frozenset({"php", "java"})
-#: Names of the class around and its base that construct when they are called.
+#: Names of the class around, or of its base, that call its constructor.
 OWN_CONSTRUCTORS = {"php": frozenset({"self", "static", "parent"}), "scala": frozenset({"this"})}
-#: What stands in the place of a receiver where a constructor is called.
+#: Texts in the place of a receiver that mark the call of a constructor.
 CONSTRUCTED = frozenset({"new", "extends"})
-#: `self` is a name like any other, though mostly one that somebody gave to the object around.
+#: `self` is no keyword, but mostly a name that the program gave to the object around.
 PLAIN_SELF = frozenset({"scala"})
-#: A class may have an object of its name beside it, which has what is called on the name.
+#: A class may have a companion object of the same name, whose members are called on that name.
 COMPANIONS = frozenset({"scala"})
-#: What is called on an object may be defined for its type elsewhere.
+#: Methods that are called on an object may be defined as extensions of its type elsewhere.
 EXTENSIONS = frozenset({"scala"})
-#: Methods of the standard library's objects: on a receiver that nobody knows, the name says nothing.
+#: Methods of the standard library: on a receiver of unknown type, such a name says nothing.
 BUILTIN_METHODS = {
     "ruby": frozenset(
         """all? any? append call chomp class clear close collect compact concat count delete detect dig dup each
@@ -80,7 +80,7 @@ BUILTIN_METHODS = {
         upcase value values write zip""".split()
     ),
 }
-#: How a constructor is called where it is defined.
+#: Names under which constructors are defined.
 CONSTRUCTORS = {
     "python": ("__init__", "__new__"),
     "javascript": ("constructor",),
@@ -91,18 +91,18 @@ CONSTRUCTORS = {
     "swift": ("init",),
     "scala": ("this",),
 }
-#: How a method names the object around it as one of its base class.
+#: Names for the object around a method as one of its base class.
 SUPERS = frozenset({"super", "super()", "parent", "base", "Base"})
-#: Names of a class's own type inside it.
+#: Names of a type inside its own definition.
 OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "@This()"})
-#: Types that stand for the one between their brackets: what is called on them is mostly a member of that.
+#: Wrappers: what is called on such a type is mostly a member of the type between its brackets.
 TRANSPARENT = frozenset(
     """Optional Awaitable Coroutine Final ClassVar Annotated Required NotRequired Type type Box Rc Arc Pin Ref RefMut
     Promise Task ValueTask Lazy Option Weak Cell RefCell Mutex RwLock unique_ptr shared_ptr weak_ptr Readonly Partial
     Nullable Supplier Provider Future CompletableFuture NonNull ManuallyDrop Cow Result ContextManager
     AsyncContextManager Self""".split()
 )
-#: Methods of containers that give one of what is in them.
+#: Methods of containers that return an element.
 ELEMENT_GETTERS = frozenset(
     """get unwrap expect first last pop next peek remove getOrNull orElse orElseThrow orElseGet as_ref as_mut lock
     borrow borrow_mut read write iter iter_mut into_iter values items await clone cloned take unwrap_or

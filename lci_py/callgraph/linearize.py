@@ -1,4 +1,4 @@
-"""The order in which a class and its bases are looked through."""
+"""The order in which a class and its bases are searched for a member."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def merged(lists: list[list[T]]) -> Iterator[T]:
-    """Orders of bases as one: the first head that is in no tail, again and again; where there is none, the first head.
+    """Merge orders of bases: take the first head that is in no tail, again and again; if there is none, the first head.
 
     Source:
         Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order).

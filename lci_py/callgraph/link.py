@@ -1,4 +1,4 @@
-"""A full link: the facts of all files, then the edges of each."""
+"""A full link: collects the facts of all files, then finds the edges of each."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.callgraph.edges import Linked, Links, Sites, assemble
+from lci_py.callgraph.edges import Lambdas, Linked, Links, Sites, assemble
 from lci_py.callgraph.file_facts import DECLARED, FileFacts
-from lci_py.callgraph.forked import Beside
-from lci_py.callgraph.gc_paused import uncollected
+from lci_py.callgraph.forked import Forked
+from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookup_tables import QUALIFIED, MemoryTables
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.pointsto.propagate import anonymous, concerns, reconciled, solved
+from lci_py.callgraph.pointsto.propagate import anonymous_functions, any_followed, propagated, reconciled
 from lci_py.callgraph.resolve.calls import FileLinker
 
 if TYPE_CHECKING:
@@ -23,19 +23,17 @@ if TYPE_CHECKING:
 
 
 class Linker:
-    """Links a whole repository. Files come one by one, and only what linking needs of them is kept: some 200 bytes
-    per symbol with its calls, whatever else the files hold."""
+    """Links a whole repository. It keeps what linking needs of each file: some 200 bytes per symbol with its calls."""
 
     def __init__(self) -> None:
         self._tables = MemoryTables()
 
     def add(self, path: str, is_test: bool, extract: Extract) -> None:
-        """Take the next file. Files are added in the order of their public numbers, which is that of their paths;
-        those without symbols too, since they have numbers."""
+        """Take the next file. All files are added, in path order, even those without symbols: each gets a number."""
         self._tables.add_extract(path, is_test, extract)
 
     def add_facts(self, facts: FileFacts, calls: Sequence[CallSite], qualified_names: Iterable[str]) -> None:
-        """The same for a file whose facts come from an index.
+        """Take the next file, whose facts come from an index.
 
         Args:
             facts: Its facts.
@@ -51,7 +49,7 @@ class Linker:
         """All edges. Call it once, after the last file.
 
         Args:
-            fork: Follow functions as values in a process of its own, meanwhile. For a process without threads.
+            fork: Follow functions as values in a forked process meanwhile. The calling process may have no threads.
         """
         tables = self._tables
         tables.freeze()
@@ -60,13 +58,14 @@ class Linker:
         linked = Linked()
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
-        follow = concerns(tables, range(n_files))
-        beside = Beside(lambda: solved(tables, sites).edges(n_symbols, n_files), fork=fork and follow)
-        with uncollected():
+        follow = any_followed(tables, range(n_files))
+        propagation = Forked(lambda: propagated(tables, sites).edges(n_symbols, n_files), fork=fork and follow)
+        with gc_paused():
             for file in range(n_files):
                 linked.add(*linker.link(file))
         first_symbol = np.array(tables.first_symbol, np.int32)
-        named, followed = linked.edges(n_symbols, n_files), beside.result()
+        named, followed = linked.edges(n_symbols, n_files), propagation.result()
         rows = np.concatenate([named, reconciled(tables, named, followed)], axis=1)
-        lambdas = [np.array(tables.first_lambda, np.int32), *anonymous(tables, first_symbol, range(n_files))]
-        return assemble(rows, first_symbol, linked.keys(), np.array(linked.key_sizes), sites, range(n_files), lambdas)
+        first_lambda = np.array(tables.first_lambda, np.int32)
+        lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
+        return assemble(rows, first_symbol, linked.keys(), sites, range(n_files), lambdas)

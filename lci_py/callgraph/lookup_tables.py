@@ -1,7 +1,7 @@
-"""Where linking looks things up: the interface, and its form in memory for a full link.
+"""The tables that look-ups are answered from: the interface, and its implementation in memory for a full link.
 
-Few and plain look-ups, so that two implementations (here, and over SQLite in sqltables.py) cannot come to differ: what
-they mean, such as "the only type of that name", is worked out in lookups.py for both.
+The interface is small and plain, so that its two implementations cannot differ (a refresh reads SQLite, see
+index/shards/callgraph_tables.py). lookups.py works out answers such as "the only type of that name" for both.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from lci_py.types.source import Extract
 
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
-#: An import names a declaration, not a path.
+#: Families of languages whose imports name declarations, not paths.
 BY_NAME = frozenset({"java", "php", "csharp", "elixir", "haskell"})
-#: Code names declarations by their qualified names, if only from inside a module that several files continue.
+#: Families whose code uses qualified names, if only inside a module that is spread over several files.
 QUALIFIED = BY_NAME | {"ruby"}
-#: Names of files that stand for their folder.
+#: Names, without suffix, of files that stand for their folder.
 INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
-#: Symbols of decoded files that are kept: popular files are asked for again and again.
+#: Number of symbols in decoded files that are kept: popular files are asked for again and again.
 _KEPT_SYMBOLS = 100_000
 
 
 class Definition(NamedTuple):
-    """A callable definition, as a look-up by name finds it."""
+    """A callable definition."""
 
     symbol: int
     file: int
@@ -41,7 +41,7 @@ class Definition(NamedTuple):
 
 
 class Files:
-    """All files: their heads, and look-ups by path. File numbers are places in `heads`, which are sorted by path."""
+    """All files by path, module name and package. A file's number is its index in `heads`, which are sorted by path."""
 
     def __init__(self, heads: Sequence[FileHead]) -> None:
         self.heads = heads
@@ -61,7 +61,7 @@ class Files:
 
     @cached_property
     def by_ending(self) -> dict[str, list[tuple[tuple[str, ...], int]]]:
-        """Last segment of a module's name to (all its segments, file): `a/b.py` is a.b, `a/__init__.py` also a."""
+        """Last segment of a module name to (all its segments, file): `a/b.py` is a.b, `a/__init__.py` is also a."""
         found: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             for segments in module_names(head.path):
@@ -79,7 +79,7 @@ class Files:
 
     @cached_property
     def by_package(self) -> dict[str, list[int]]:
-        """Declared package or namespace to its files, in languages that import by name."""
+        """Declared package or namespace to its files, in `QUALIFIED` families."""
         found: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             if head.package and head.family in QUALIFIED:
@@ -88,7 +88,7 @@ class Files:
 
 
 def module_names(path: str) -> list[tuple[str, ...]]:
-    """The names, in segments, that a path can be imported by."""
+    """The module names, in segments, that a path can be imported by."""
     stem = path.rpartition(".")[0] or path
     segments = tuple(stem.split("/"))
     if segments[-1] in INDEX_NAMES and len(segments) > 1:
@@ -97,37 +97,57 @@ def module_names(path: str) -> list[tuple[str, ...]]:
 
 
 def in_go_package(head: FileHead) -> bool:
+    """Whether a file is a part of a Go package that can be imported: no test."""
     return head.language == "go" and not head.path.endswith("_test.go")
 
 
 class Tables(Protocol):
-    """What can be asked about all files. Numbers are public ones; nothing here is tracked (lookups.py does that)."""
+    """What can be asked about all files. Nothing here is tracked: `LookUps` does that."""
 
     @property
     def files(self) -> Files: ...
 
     @property
     def first_lambda(self) -> Sequence[int]:
-        """[files + 1] Number of each file's first anonymous function, and how many there are."""
+        """[files + 1] Number of each file's first anonymous function, and the number of all."""
 
     def facts(self, file: int) -> FileFacts:
         """Definitions, imports and bases of a file."""
 
     def calls(self, file: int) -> Sequence[CallSite]:
-        """Calls in a file, in the order of the text."""
+        """Calls in a file, in text order."""
 
     def named(self, name: str) -> Sequence[Definition]:
         """All callable definitions of a name, in every language, ascending."""
 
     def heirs(self, name: str) -> Sequence[Definition]:
-        """Types with a base whose name, without what stands before its last dot, is this; each once, ascending."""
+        """Types with a base whose name, after its last dot, is this; each once, ascending."""
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
-        """Files with a type, module or namespace of that name, in languages that import by name; ascending."""
+        """Files of `QUALIFIED` families that declare a type, module or namespace of that name; ascending."""
+
+
+class StoredTables(Tables, Protocol):
+    """The tables of one generation of an index: a refresh compares those of two.
+
+    Every method raises `DamagedIndexError` if the index cannot be read.
+    """
+
+    @property
+    def n_symbols(self) -> int: ...
+
+    def stable_ids(self, file: int) -> Sequence[str]:
+        """The stable ids of a file's symbols, in their order."""
+
+    def stable_id(self, symbol: int) -> str:
+        """The stable id of a symbol."""
+
+    def qualified_names(self, file: int) -> Sequence[str]:
+        """The qualified names of a file's symbols, in their order."""
 
 
 class MemoryTables:
-    """The facts of all files in columns, strings once each. Add every file in the order of paths, then `freeze`."""
+    """The facts of all files in columns, with each string once. Add every file in path order, then call `freeze`."""
 
     def __init__(self) -> None:
         self._heads: list[FileHead] = []
@@ -145,7 +165,7 @@ class MemoryTables:
         self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases", "types", "lambdas")}
         self._declared: dict[str, array[int]] = {}
         self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
-        # Two generations: what was asked for since the last change of generations, and what was asked for before.
+        # A cache of decoded facts in two generations. When the younger one is full, it replaces the older one.
         self._kept: dict[int, FileFacts] = {}
         self._older: dict[int, FileFacts] = {}
         self._kept_symbols = 0
@@ -155,6 +175,7 @@ class MemoryTables:
     # --- filling --------------------------------------------------------------------------------------------------
 
     def add_extract(self, path: str, test: bool, extract: Extract) -> None:
+        """Take the next file from what was extracted of it."""
         head = FileHead(path, extract.language, test, extract.package)
         calls = [(c.name, c.receiver, c.line, c.caller, c.arguments) for c in extract.calls]
         declared = {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if head.family in QUALIFIED else ()
@@ -168,12 +189,12 @@ class MemoryTables:
         Args:
             facts: Its facts; `first` is not looked at.
             calls: Its calls, as in `CallSite`.
-            declared: Qualified names of its types, modules and namespaces, if its language imports by name.
+            declared: Qualified names of its `DECLARED` definitions, if its family is in `QUALIFIED`.
         """
         text = self._number
         own = facts.head.family
         self._heads.append(facts.head)
-        # What is no callable has no name here: nothing can refer to it, and it may be most of what there is.
+        # Nothing refers to symbols that are not callable, and they may be most of all: their names are not kept.
         self._names.extend(text(n) if k in CALLABLE else 0 for n, k in zip(facts.names, facts.kinds, strict=True))
         self._kinds.extend(_KIND[kind] for kind in facts.kinds)
         self._parents.extend(facts.parents)
@@ -208,7 +229,7 @@ class MemoryTables:
         return self._texts.setdefault(text, len(self._texts))
 
     def freeze(self) -> None:
-        """Make the look-ups ready; no file can be added afterwards."""
+        """Build the indexes. No file can be added afterwards."""
         import numpy as np
 
         self.files = Files(self._heads)

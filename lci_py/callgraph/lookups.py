@@ -1,9 +1,9 @@
 """Tracked look-ups: whatever linking a file asks about other files goes through here and leaves a key.
 
-A look-up is a tuple: what is asked, then the texts that it is asked about. Its key is 32 bits of that. The keys of a
-file tell later which files a change concerns: those that asked something whose answer may now be another. Two look-ups
-with one key cost a needless re-link now and then, never a missed one; so 32 bits, in half the space of 64.
-docs/adr/0011-relinking.md
+A look-up is a tuple: its kind, then the texts that it asks about. Its key is a hash of 32 bits, stored with the file
+that asked. A refresh links a file anew if it has the key of a look-up whose answer may have changed. Two look-ups with
+the same key cost a needless re-link now and then, but none is ever missed, so 32 bits do in half the space of 64.
+docs/adr/0011-relinking.md says what a new kind of look-up needs.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def key_of(look_up: LookUp) -> int:
 
 
 class LookUps:
-    """Answers from `tables`, with a record of what was asked since `start`.
+    """Answers look-ups from `tables` and records their keys.
 
     A look-up about the file that is being linked leaves no key: if that file changes, it is linked anew anyway.
 
     Attributes:
-        keys: Keys of what was asked since `start`.
+        keys: Keys of the look-ups since `start`.
         own: The file that is being linked, or -1.
     """
 
@@ -85,7 +85,7 @@ class LookUps:
         self.keys = set()
 
     def value(self, look_up: LookUp) -> Any:
-        """The answer to a look-up, without a record of it."""
+        """The answer to a look-up, which leaves no key."""
         return self._finders[look_up[0]](*look_up[1:])
 
     def _ask(self, look_up: LookUp) -> Any:
@@ -120,7 +120,7 @@ class LookUps:
         return found
 
     def stars(self, file: int) -> Sequence[Import]:
-        """Imports that bind everything a module has."""
+        """A file's imports that bind every name of a module."""
         if file == self.own:
             return self.tables.facts(file).stars
         found: Sequence[Import] = self._ask(("stars", self.files.heads[file].path))
@@ -136,22 +136,22 @@ class LookUps:
     # --- definitions ----------------------------------------------------------------------------------------------
 
     def top(self, file: int, name: str) -> Definition | None:
-        """A file's own definition of a name."""
+        """The definition of a name at a file's top level."""
         path = self.files.heads[file].path
         found: Definition | None = self._top(path, name) if file == self.own else self._ask(("top", path, name))
         return found
 
     def definition(self, file: int, place: int) -> Definition:
-        """A symbol of a file. What it says follows from the symbol's stable id, so nothing is taken down."""
+        """A symbol of a file. It leaves no key, since its stable id decides all that a `Definition` says."""
         return self._definition(file, place)
 
     def inside(self, file: int, place: int, name: str) -> Definition | None:
-        """The definition right inside another one; the first of the name."""
+        """The first definition of a name directly inside another definition."""
         found = self.all_inside(file, place, name)
         return found[0] if found else None
 
     def all_inside(self, file: int, place: int, name: str) -> list[Definition]:
-        """All definitions of a name right inside another one."""
+        """All definitions of a name directly inside another definition."""
         facts = self.tables.facts(file)
         if file == self.own:
             places: Sequence[int] = facts.members.get(place, {}).get(name, ())
@@ -161,7 +161,7 @@ class LookUps:
         return [self._definition(file, inner) for inner in places]
 
     def typed(self, file: int, place: int, name: str) -> Sequence[Typed]:
-        """What is known of the type of a name that is bound in a symbol (-1: at the top level), in the text's order."""
+        """Type hints of a name that is bound in a symbol (-1: at the top level), in text order."""
         facts = self.tables.facts(file)
         if file == self.own:
             return facts.typed.get((place, name), ())
@@ -169,7 +169,7 @@ class LookUps:
         return [item for item in asked if item.scope == place]
 
     def near_type(self, file: int, name: str) -> Definition | None:
-        """The only type of a name in a file's folder."""
+        """The type of a name in a file's folder, if there is just one."""
         found: Definition | None = self._ask(("near", self.files.families[file], self.files.folders[file], name))
         return found
 
@@ -179,24 +179,27 @@ class LookUps:
         return found
 
     def all_named(self, family: str, name: str) -> list[Definition]:
-        """Up to `MOST_NAMED` definitions of a name that other files can see; none if there are more."""
+        """The definitions of a name that other files can see; none if there are more than `MOST_NAMED`."""
         found: list[Definition] = self._ask(("all", family, name))
         return found
 
     def member(self, owner: Definition, name: str) -> Definition | None:
-        """What a type itself has under a name, be it in its own file or, as in Go, in another of its folder."""
+        """A type's own member of a name, in its own file or, as in Go, in another file of its folder."""
         found = self.inside(owner.file, owner.symbol - self.tables.facts(owner.file).first, name)
         return found if found is not None else self.adopted(owner, name)
 
     def members(self, owner: Definition, name: str) -> list[Definition]:
-        """All that a type has under a name, where it has it first."""
+        """All members of a name that stand inside a type; failing that, the one that stands outside it."""
         place = owner.symbol - self.tables.facts(owner.file).first
         adopted = self.adopted
         return self.all_inside(owner.file, place, name) or [item for item in (adopted(owner, name),) if item]
 
     def adopted(self, owner: Definition, name: str) -> Definition | None:
-        """A method of a type that stands outside it, if the type is the only one of its name in the folder, or, in the
-        languages where that may be anywhere, in the program."""
+        """A method of a type that stands outside it.
+
+        The type must be the only one of its name in the folder; or in the program, in languages where such methods may
+        stand anywhere.
+        """
         facts = self.tables.facts(owner.file)
         head = facts.head
         if head.language in language_rules.INSIDE_METHODS:
@@ -222,22 +225,22 @@ class LookUps:
         return [name for symbol, name in asked if symbol == place]
 
     def only(self, family: str, name: str) -> Definition | None:
-        """The only definition of a name that other files can see, if there is just one."""
+        """The definition of a name that other files can see, if there is just one."""
         found: Definition | None = self._ask(("only", family, name))
         return found
 
     def only_type(self, family: str, name: str) -> Definition | None:
-        """The only type of a name."""
+        """The type of a name, if there is just one."""
         found: Definition | None = self._ask(("type", family, name))
         return found
 
     def in_folder(self, family: str, folder: str, name: str) -> list[Definition]:
-        """What the files of a folder have under a name at their top."""
+        """Definitions of a name at the top level of a folder's files; at most `MOST_NAMED`."""
         found: list[Definition] = self._ask(("folder", family, folder, name))
         return found
 
     def variants(self, method: Definition, name: str) -> list[Definition]:
-        """A method that stands outside its type, and others of its name and type in its folder."""
+        """A method that stands outside its type, with the others of its name and type in its folder."""
         if not method.owner:
             return [method]
         place = (self.files.families[method.file], self.files.folders[method.file], method.owner, name)
@@ -254,14 +257,14 @@ class LookUps:
         return next((arity for other, arity in asked if other == place), -1)
 
     def expansion(self, macro: Definition) -> list[MacroText]:
-        """The texts of the macros that a file defines under the name of one of them."""
+        """All macros that a file defines under the name of one of them, with the calls in their texts."""
         facts = self.tables.facts(macro.file)
         asked = ("expansion", facts.head.path, facts.names[macro.symbol - facts.first])
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
         return found
 
     def is_common(self, family: str, name: str) -> bool:
-        """Whether a name is called on so many receivers that it must be the standard library's."""
+        """Whether a name is called on so many receivers that it must be one of the standard library."""
         found: bool = self._ask(("common", family, name))
         return found
 

@@ -1,25 +1,32 @@
-"""A refresh of the graph: only files whose look-ups may have other answers are linked anew, and the outcome is that of
-a full link, bit for bit. docs/adr/0011-relinking.md says why that holds."""
+"""A refresh of the graph: only files that asked a look-up whose answer may have changed are linked anew. The outcome is
+that of a full link, bit for bit; docs/adr/0011-relinking.md says why.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.callgraph.changed_lookups import Answers, changed_look_ups, common_changes, site_changes
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, SOLVED, Linked, Links, Sites, assemble
+from lci_py.callgraph.changed_lookups import (
+    ChangedFiles,
+    Comparison,
+    changed_look_ups,
+    common_changes,
+    site_changes,
+)
+from lci_py.callgraph.edges import AMBIGUOUS, CALLS, SOLVED, FileKeys, Lambdas, Linked, Links, Sites, assemble
 from lci_py.callgraph.link import Linker
 from lci_py.callgraph.lookups import LookUp, LookUps
-from lci_py.callgraph.pointsto.propagate import anonymous, concerns, reconciled, solved
+from lci_py.callgraph.pointsto.propagate import anonymous_functions, any_followed, propagated, reconciled
 from lci_py.callgraph.resolve.calls import FileLinker
 from lci_py.errors import DamagedIndexError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.shards.callgraph_tables import SqlTables
+    from lci_py.callgraph.lookup_tables import StoredTables
 
 #: Above this share of files, linking all of them in memory is quicker than asking SQL for so many.
 BULK_SHARE = 0.25
@@ -28,84 +35,151 @@ _MOST_COMPARED = 3_000
 
 
 def relink(
-    graph: Links, old: SqlTables, new: SqlTables, moved: Sequence[int], fresh: Sequence[int], *,
+    graph: Links, old: StoredTables, new: StoredTables, moved: Sequence[int], fresh: Sequence[int], *,
     bulk_share: float = BULK_SHARE,
 ) -> Links:  # fmt: skip
-    """The graph after some files changed: all arrays are those that a full link of the new files gives.
+    """The graph after some files changed. Its arrays are those of a full link.
 
     Args:
         graph: The graph before, as `read_links` gives it, of `old`.
         old: The tables before.
         new: The tables now.
-        moved: Per file number before, its number now; -1 if its content changed or it is gone. What is not -1 ascends.
-        fresh: Numbers now of the files that changed or were added, ascending: those that `moved` does not name.
-        bulk_share: Above this share of files to link anew, all are.
+        moved: Per file before, its number now; -1 if its content changed or it is gone. The other numbers ascend.
+        fresh: Numbers now of the files that changed or were added, ascending.
+        bulk_share: If a larger share of the files has to be linked anew, all are.
     Raises:
         DamagedIndexError: The graph does not fit the tables, or a shard is damaged.
         ValueError: `moved` and `fresh` do not name every file once.
     """
-    places = np.array(moved, np.int64).reshape(-1)
-    kept = np.flatnonzero(places >= 0)
-    named = np.sort(np.concatenate([places[kept], np.array(fresh, np.int64).reshape(-1)]))
-    n_files = len(new.files.heads)
-    if len(named) != n_files or (named != np.arange(n_files)).any() or (np.diff(places[kept]) <= 0).any():
-        raise ValueError("moved and fresh do not name every file once, in order")
-    if len(places) != graph.n_files or len(old.files.heads) != graph.n_files or old.n_symbols != graph.n_symbols:
-        raise DamagedIndexError("the graph does not fit the symbolic shards")
-    gone = np.flatnonzero(places < 0).tolist()
-    change = site_changes(old, gone, new, fresh)
-    before = Sites(graph.site_key, graph.site_count)
-    sites = before.plus(change)
-    look_ups = changed_look_ups(old, gone, new, fresh) | common_changes(change, before, sites)
-    concerned = _concerned(graph, look_ups, Answers(old, new, before, sites))
-    first_symbol = _first_symbols(graph, new, places, fresh)
-    nodes = _node_map(graph, old, new, places, fresh, first_symbol)
-    owners = _owners(graph)
+    numbers = _Renumbering(graph, new, moved, fresh)
+    if len(old.files.heads) != graph.n_files or old.n_symbols != graph.n_symbols:
+        raise _unfit()
+    gone = np.flatnonzero(~numbers.stays).tolist()
+    before, after = ChangedFiles(old, gone), ChangedFiles(new, fresh)
+    change = site_changes(before, after)
+    sites_before = Sites(graph.site_key, graph.site_count)
+    sites = sites_before.plus(change)
+    look_ups = changed_look_ups(before, after) | common_changes(change, sites_before, sites)
+    concerned = _concerned(graph, look_ups, Comparison(old, new, sites_before, sites))
+    nodes, owners = numbers.nodes(old), _owners(graph)
     followed = (graph.kind == CALLS) & np.isin(graph.step & ~np.uint8(AMBIGUOUS), SOLVED)
-    # A target that is gone must have changed an answer. Should it not have, its callers are linked anew all the same.
+    # A target that is gone must have changed an answer; even if it did not, its callers are linked anew.
     concerned[owners[(nodes[graph.target] < 0) & ~followed]] = True
     concerned[gone] = True
-    again = sorted({*fresh, *places[concerned & (places >= 0)].tolist()})
+    again = sorted({*fresh, *numbers.places[concerned & numbers.stays].tolist()})
+    n_files = len(new.files.heads)
     if len(again) > bulk_share * n_files:
         return link_all(new)
     linker = FileLinker(LookUps(new, sites))
     linked = Linked()
     for file in again:
         linked.add(*linker.link(file))
+    n_symbols = int(numbers.first_symbol[-1])
     stay = ~concerned[owners]
-    anew = concerns(old, gone) or concerns(new, again)
+    anew = any_followed(old, gone) or any_followed(new, again)
     stay = stay & ~followed if anew else stay | followed
     kept = np.stack([nodes[graph.source], nodes[graph.target], graph.kind, graph.line, graph.step])[:, stay]
-    rows = np.concatenate([kept, linked.edges(int(first_symbol[-1]), n_files)], axis=1).astype(np.int32)
+    rows = np.concatenate([kept, linked.edges(n_symbols, n_files)], axis=1).astype(np.int32)
     if anew:
-        more = solved(new, sites).edges(int(first_symbol[-1]), n_files)
+        more = propagated(new, sites).edges(n_symbols, n_files)
         rows = np.concatenate([rows, reconciled(new, rows, more)], axis=1)
-    keys, key_sizes = _merged_keys(graph, places, concerned, linked, again)
-    lambdas = _lambdas(graph, new, places, fresh, first_symbol)
-    return assemble(rows, first_symbol, keys, key_sizes, sites, again, lambdas)
+    keys = _merged_keys(graph, numbers.places, concerned, linked, again)
+    return assemble(rows, numbers.first_symbol, keys, sites, again, numbers.lambdas())
 
 
-def _lambdas(
-    graph: Links, new: SqlTables, places: NDArray[Any], fresh: Iterable[int], first: NDArray[Any]
-) -> list[NDArray[Any]]:  # fmt: skip
-    """The anonymous functions as `assemble` takes them."""
-    starts = np.array(new.first_lambda, np.int32)
-    sizes = np.diff(graph.first_lambda)
-    kept = np.repeat(places >= 0, sizes)
-    shifts = np.repeat(first[np.maximum(places, 0)] - graph.first_symbol[:-1], sizes)
-    symbols = np.where(graph.lambda_symbol >= 0, graph.lambda_symbol + shifts, -1)
-    found = np.zeros((3, int(starts[-1])), np.int32)
-    is_new = np.ones(len(starts) - 1, np.bool_)
-    is_new[places[places >= 0]] = False
-    of_new = np.repeat(is_new, np.diff(starts))
-    if (np.diff(starts)[places[places >= 0]] != sizes[places >= 0]).any():
-        raise DamagedIndexError("the graph does not fit the symbolic shards")
-    found[:, ~of_new] = np.stack([symbols, graph.lambda_line, graph.lambda_end_line])[:, kept]
-    found[:, of_new] = anonymous(new, first, sorted(fresh))
-    return [starts, *found]
+def _unfit() -> DamagedIndexError:
+    return DamagedIndexError("the graph does not fit the symbolic shards")
 
 
-def link_all(tables: SqlTables) -> Links:
+class _Renumbering:
+    """Maps numbers before a change to numbers now.
+
+    Attributes:
+        places: int64 [files before], the number of each file now; -1 if it changed or is gone.
+        stays: bool [files before], whether it is not.
+        first_symbol: int64 [files now + 1], the first symbol of each file.
+    """
+
+    def __init__(self, graph: Links, new: StoredTables, moved: Sequence[int], fresh: Sequence[int]) -> None:
+        """
+        Args:
+            graph, new, moved, fresh: As in `relink`.
+        Raises:
+            DamagedIndexError: The graph does not fit the tables.
+            ValueError: `moved` and `fresh` do not name every file once.
+        """
+        self._graph, self._new, self._fresh = graph, new, fresh
+        self.places = np.array(moved, np.int64).reshape(-1)
+        self.stays = self.places >= 0
+        self._kept = self.places[self.stays]
+        n_files = len(new.files.heads)
+        named = np.sort(np.concatenate([self._kept, np.array(fresh, np.int64).reshape(-1)]))
+        if len(named) != n_files or (named != np.arange(n_files)).any() or (np.diff(self._kept) <= 0).any():
+            raise ValueError("moved and fresh do not name every file once, in order")
+        if len(self.places) != graph.n_files:
+            raise _unfit()
+        counts = np.zeros(n_files, np.int64)
+        counts[self._kept] = np.diff(graph.first_symbol)[self.stays]
+        for file in fresh:
+            counts[file] = len(new.facts(file).kinds)
+        first = self.first_symbol = np.concatenate([[0], np.cumsum(counts)])
+        if first[-1] != new.n_symbols or any(counts[file] and new.facts(file).first != first[file] for file in fresh):
+            raise _unfit()
+
+    def _shifts(self, now: NDArray[Any], before: NDArray[Any]) -> NDArray[Any]:
+        """Per file before, by how much its numbers change, given the first number of each file; only if it stays."""
+        found: NDArray[Any] = now[np.maximum(self.places, 0)] - before[:-1]
+        return found
+
+    def nodes(self, old: StoredTables) -> NDArray[Any]:
+        """int64 [nodes before]: what each is now; -1 if it is gone.
+
+        Symbols of changed files are matched by their stable ids.
+        """
+        graph, new, first = self._graph, self._new, self.first_symbol
+        n_symbols, n_files = int(first[-1]), len(first) - 1
+        counts = np.diff(graph.first_symbol)
+        shifts = np.repeat(self._shifts(first, graph.first_symbol), counts)
+        symbols = np.where(np.repeat(self.stays, counts), np.arange(graph.n_symbols) + shifts, -1)
+        files = np.where(self.stays, n_symbols + self.places, -1)
+        now = {new.files.heads[file].path: file for file in self._fresh}
+        for file in np.flatnonzero(~self.stays).tolist():
+            successor = now.get(old.files.heads[file].path)
+            if successor is None:
+                continue
+            files[file] = n_symbols + successor
+            numbers = {sid: int(first[successor]) + place for place, sid in enumerate(new.stable_ids(successor))}
+            ids = old.stable_ids(file)
+            if len(ids) != counts[file]:
+                raise _unfit()
+            start = int(graph.first_symbol[file])
+            symbols[start : start + len(ids)] = [numbers.get(sid, -1) for sid in ids]
+        # Anonymous functions of a changed file are made anew, with all edges that lead to them.
+        counts = np.diff(graph.first_lambda)
+        shifts = np.repeat(self._shifts(np.array(new.first_lambda), graph.first_lambda), counts)
+        lambdas = n_symbols + n_files + np.arange(len(shifts)) + shifts
+        return np.concatenate([symbols, files, np.where(np.repeat(self.stays, counts), lambdas, -1)])
+
+    def lambdas(self) -> Lambdas:
+        """The anonymous functions of the graph now."""
+        graph = self._graph
+        starts = np.array(self._new.first_lambda, np.int32)
+        sizes, sizes_before = np.diff(starts), np.diff(graph.first_lambda)
+        if (sizes[self._kept] != sizes_before[self.stays]).any():
+            raise _unfit()
+        shifts = np.repeat(self._shifts(self.first_symbol, graph.first_symbol), sizes_before)
+        symbols = np.where(graph.lambda_symbol >= 0, graph.lambda_symbol + shifts, -1)
+        before = np.stack([symbols, graph.lambda_line, graph.lambda_end_line])
+        of_new = np.ones(len(sizes), np.bool_)
+        of_new[self._kept] = False
+        is_new = np.repeat(of_new, sizes)
+        found = np.zeros((3, int(starts[-1])), np.int32)
+        found[:, ~is_new] = before[:, np.repeat(self.stays, sizes_before)]
+        found[:, is_new] = anonymous_functions(self._new, self.first_symbol, sorted(self._fresh))
+        return Lambdas(starts, *found)
+
+
+def link_all(tables: StoredTables) -> Links:
     """A full link from the symbolic shards."""
     linker = Linker()
     for file in range(len(tables.files.heads)):
@@ -113,66 +187,21 @@ def link_all(tables: SqlTables) -> Links:
     return linker.finish()
 
 
-def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], answers: Answers) -> NDArray[Any]:
-    """bool [files before]: whether a file has looked something up whose answer is another now."""
+def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comparison) -> NDArray[Any]:
+    """bool [files before]: whether a file asked a look-up whose answer has changed."""
     changed = np.array(sorted(look_ups), np.uint32).view(np.int32)
     asked = np.flatnonzero(np.isin(graph.keys, changed))
     met = np.unique(graph.keys[asked]).view(np.uint32).tolist()
     if len(met) <= _MOST_COMPARED:
-        differing = [key for key in met if any(map(answers.differ, look_ups[key]))]
+        differing = [key for key in met if any(map(comparison.differ, look_ups[key]))]
         asked = asked[np.isin(graph.keys[asked], np.array(differing, np.uint32).view(np.int32))]
     concerned = np.zeros(graph.n_files, bool)
     concerned[np.searchsorted(graph.key_start, asked, side="right") - 1] = True
     return concerned
 
 
-def _first_symbols(graph: Links, new: SqlTables, places: NDArray[Any], fresh: Iterable[int]) -> NDArray[Any]:
-    """int64 [files now + 1]: the first symbol of each file."""
-    counts = np.zeros(len(new.files.heads), np.int64)
-    kept = places >= 0
-    counts[places[kept]] = np.diff(graph.first_symbol)[kept]
-    for file in fresh:
-        counts[file] = len(new.facts(file).kinds)
-    found = np.concatenate([[0], np.cumsum(counts)])
-    if found[-1] != new.n_symbols or any(
-        counts[file] and new.facts(file).first != found[file] for file in fresh
-    ):  # fmt: skip
-        raise DamagedIndexError("the graph does not fit the symbolic shards")
-    return found
-
-
-def _node_map(
-    graph: Links, old: SqlTables, new: SqlTables, places: NDArray[Any], fresh: Iterable[int], first: NDArray[Any]
-) -> NDArray[Any]:
-    """int64 [nodes before]: what each is now; -1 if it is gone. Symbols of changed files are matched by stable id."""
-    counts = np.diff(graph.first_symbol)
-    n_symbols = int(first[-1])
-    shifts = np.repeat(first[np.maximum(places, 0)] - graph.first_symbol[:-1], counts)
-    symbols = np.where(np.repeat(places >= 0, counts), np.arange(graph.n_symbols) + shifts, -1)
-    files = np.where(places >= 0, n_symbols + places, -1)
-    now = {new.files.heads[file].path: file for file in fresh}
-    for file in np.flatnonzero(places < 0).tolist():
-        successor = now.get(old.files.heads[file].path)
-        if successor is None:
-            continue
-        files[file] = n_symbols + successor
-        numbers = {sid: int(first[successor]) + place for place, sid in enumerate(new.stable_ids(successor))}
-        ids = old.stable_ids(file)
-        if len(ids) != counts[file]:
-            raise DamagedIndexError("the graph does not fit the symbolic shards")
-        start = int(graph.first_symbol[file])
-        symbols[start : start + len(ids)] = [numbers.get(sid, -1) for sid in ids]
-    # Of a changed file they are made anew, with all edges that lead to them.
-    starts = np.array(new.first_lambda)
-    sizes = np.diff(graph.first_lambda)
-    kept = np.repeat(places >= 0, sizes)
-    moved = np.repeat(starts[np.maximum(places, 0)] - graph.first_lambda[:-1], sizes)
-    lambdas = np.where(kept, np.arange(len(kept)) + moved + n_symbols + len(first) - 1, -1)
-    return np.concatenate([symbols, files, lambdas])
-
-
 def _owners(graph: Links) -> NDArray[Any]:
-    """int64 [edges]: the file that each edge comes from."""
+    """int64 [edges]: the file of each edge's source."""
     files = np.arange(graph.n_files)
     of_nodes = [np.repeat(files, np.diff(graph.first_symbol)), files, np.repeat(files, np.diff(graph.first_lambda))]
     found: NDArray[Any] = np.concatenate(of_nodes)[graph.source]
@@ -181,17 +210,18 @@ def _owners(graph: Links) -> NDArray[Any]:
 
 def _merged_keys(
     graph: Links, places: NDArray[Any], concerned: NDArray[Any], linked: Linked, again: list[int]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The keys of all files now, and how many each has."""
+) -> FileKeys:
+    """The keys of all files now."""
     sizes_before = np.diff(graph.key_start)
     stay = np.flatnonzero(~concerned)
     sizes = np.zeros(len(again) + len(stay), np.int64)
-    sizes[again] = linked.key_sizes
+    anew = linked.keys()
+    sizes[again] = anew.sizes
     sizes[places[stay]] = sizes_before[stay]
     is_new = np.zeros(len(sizes), bool)
     is_new[again] = True
     keys = np.zeros(int(sizes.sum()), np.int32)
     from_new = np.repeat(is_new, sizes)
-    keys[from_new] = linked.keys()
+    keys[from_new] = anew.keys
     keys[~from_new] = graph.keys[np.repeat(~concerned, sizes_before)]
-    return keys, sizes
+    return FileKeys(keys, sizes)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from lci_py.callgraph.edges import Linked, Sites, assemble
+from lci_py.callgraph.edges import FileKeys, Lambdas, Sites, assemble
 from lci_py.index.shards.graph import GraphIndex, write_graph
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.navigate.tree import _Branch, _Grower
@@ -36,10 +36,9 @@ def make(path: Path, n_edges: int, seed: int = 1) -> None:
     rows = np.stack([source, target, np.zeros(n_edges), rng.integers(1, 5000, n_edges), np.zeros(n_edges)]).astype(
         np.int32
     )
-    no_keys = Linked()
-    sites = Sites.of({})
-    no_lambdas = [np.zeros(len(first), np.int32), *np.zeros((3, 0), np.int32)]
-    write_graph(path, assemble(rows, first, no_keys.keys(), np.zeros(len(first) - 1, np.int32), sites, (), no_lambdas))
+    no_keys = FileKeys(np.zeros(0, np.int32), np.zeros(len(first) - 1, np.int32))
+    no_lambdas = Lambdas(np.zeros(len(first), np.int32), *np.zeros((3, 0), np.int32))
+    write_graph(path, assemble(rows, first, no_keys, Sites.of({}), (), no_lambdas))
 
 
 def milliseconds(action: Any) -> float:

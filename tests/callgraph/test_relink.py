@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.callgraph import changed_lookups, lookups, relink as relinking
-from lci_py.callgraph.edges import Links
+from lci_py.callgraph.changed_lookups import contributions
+from lci_py.callgraph.edges import Links, Sites
+from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.relink import relink
 from lci_py.errors import DamagedIndexError
 from tests.support.programs import histories
@@ -269,6 +271,17 @@ def test_what_a_change_concerns_is_linked_anew_and_nothing_else(case: str, tmp_p
     index = Segmented(tmp_path, files)
     assert index.relinked(after) == wanted | (change.keys() & after.keys())
     assert index.relinked(files) == wanted | (change.keys() & files.keys())  # and back again
+
+
+def test_every_kind_of_look_up_has_contributions(tmp_path: Path) -> None:
+    """A kind that no file contributes to never has a changed answer: what asks it would go stale in silence."""
+    files = {
+        f"{case}/{path}": text for case, (files, _, _) in enumerate(CASES.values()) for path, text in files.items()
+    }
+    tables = Segmented(tmp_path, files).tables
+    contributed = {look_up[0] for file in range(len(files)) for look_up, _ in contributions(tables, file)}
+    kinds = LookUps(tables, Sites.of({}))._finders.keys()
+    assert contributed == kinds - {"common"}  # which follows from the counts of names
 
 
 SMALL = {"a.py": "def f(): pass\n", "b.py": "from a import f\nf()\n"}

@@ -1,1 +1,1 @@
-"""Functions and objects as values, followed through the whole program (points-to analysis)."""
+"""Points-to analysis: follows functions and objects as values through the whole program."""

@@ -1,4 +1,4 @@
-"""Variables, what they may hold, and how that is passed on.
+"""Points-to constraints of a program, and the work list that propagates values along them.
 
 Source:
     Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4, solved with a work
@@ -16,23 +16,22 @@ from numpy.typing import NDArray
 
 from lci_py.source.dataflow.constraints import Function
 
-#: Kinds of values; a value is its kind and a number of that kind, in one integer.
+#: Kinds of values. A value is one integer: its kind in the low bits, and a number of that kind.
 FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
 _BITS = 4
-#: A variable that may be more than this says nothing any more. It keeps the first ones.
+#: A variable that may hold more values than this says nothing: it keeps the first ones.
 MOST_VALUES = 8
-#: Values that are passed on, all in all: a program of a million lines must not take minutes.
+#: Values that are propagated in all: a program of a million lines must not take minutes.
 MOST_STEPS = 20_000_000
-#: What is done with the values of a node: the kind, and its operands.
+#: A use of a node's values: its kind, and three operands.
 Use = tuple[int, int, int, int]
 COPY, LOAD, STORE, SUPER_OF, CALL, EACH, BIND = range(7)
 _OF_CALLS = frozenset({LOAD, CALL, EACH})
-#: Objects that belong to something and have no methods of lists and maps.
+#: What objects are made for that have no methods of lists and maps.
 _PLAIN = frozenset({"prototype", "instance", "created"})
 
 
 def value_of(kind: int, number: int) -> int:
-    """A value."""
     return number << _BITS | kind
 
 
@@ -45,7 +44,7 @@ def number_of(value: int) -> int:
 
 
 class Site(NamedTuple):
-    """A call: node of its result, what is called, the node (of the graph) it comes from, line with flags, arguments."""
+    """A call: nodes of its result and of what is called, graph node of the caller, line with flags, arguments."""
 
     result: int
     callee: int
@@ -55,18 +54,19 @@ class Site(NamedTuple):
 
 
 class Constraints:
-    """The variables of a program, numbered through the whole of it, and what is done with their values.
+    """The variables ("nodes") of a program, what they may hold, and how their values are used.
 
-    Most constraints are in the text of the program: they are kept as arrays, sorted by the variable that they look at.
-    The others come about while values are passed on. What a member of a value is, and what a call does, others say:
-    `on_load`, `on_store`, `on_bind`, `on_call` and `on_each` are told of each value that gets where it matters.
+    Most constraints come from the program's text: they are kept as arrays, sorted by the node whose values they use.
+    The others arise while values are propagated. `on_load`, `on_store`, `on_bind`, `on_call` and `on_each` are called
+    for each value that reaches such a use: they know what the members of a value are, and what a call does.
 
     Attributes:
-        names: Names and keys, with their numbers.
-        functions: All functions; their nodes and names are the program's.
+        names: Names and keys to their numbers.
+        functions: All functions, with nodes and names as the program numbers them.
         function_node: Per function, its node in the graph.
-        class_node: Per class, its symbol's number, -1 if it has none.
-        sites: Calls, as `Site`, with where their arguments start and end.
+        class_node: Per class, the number of its symbol, -1 if it has none.
+        sites: Calls as `Site`, with the start and end of their arguments in `arguments`.
+        last_names: Per node, the last name of the expression that it stands for in the text.
     """
 
     def __init__(self) -> None:
@@ -83,9 +83,7 @@ class Constraints:
         self.members: dict[tuple[int, int], int] = {}
         self.bases: dict[int, list[int]] = {}
         self.free: list[tuple[int, int, int]] = []  # node, name, file
-        self.last_names: NDArray[Any] = np.zeros(
-            0, np.int64
-        )  # per node the last name of what it stands for in the text
+        self.last_names: NDArray[Any] = np.zeros(0, np.int64)
         self.steps = 0
         self.calling = False
         self.on_load: Callable[[int, int, int, int], None]
@@ -94,8 +92,8 @@ class Constraints:
         self.on_call: Callable[[int, int], None]
         self.on_each: Callable[[int, int], None]
         self._texts: list[str] = []
-        # Per node what it may hold, in the order in which it came; whether anything is done with that; and whether it
-        # is an argument, or is stored.
+        # Per node: the values that it may hold, in the order of their arrival; whether a constraint uses them; whether
+        # the node is an argument or is stored.
         self._held: list[dict[int, None] | None] = [None]
         self._watched = bytearray(1)
         self._passed = bytearray(1)
@@ -106,7 +104,7 @@ class Constraints:
         self._more: dict[int, list[Use]] = {}
         self._copied: set[int] = set()
         self._known: set[tuple[int, Use]] = set()
-        self._later: list[tuple[int, int]] = []  # calls of values that are known: site, value
+        self._later: list[tuple[int, int]] = []  # calls that `run` has yet to follow: site, value
         self._queue: deque[tuple[int, int]] = deque()
         self._pairs: dict[tuple[int, int], int] = {}
         self._pair_list: list[tuple[int, int]] = []
@@ -131,7 +129,7 @@ class Constraints:
         return self.take_nodes(1)
 
     def take_nodes(self, number: int) -> int:
-        """The first of so many new nodes."""
+        """Add so many nodes and return the first."""
         first = len(self._held)
         self._held.extend([None] * number)
         self._watched.extend(bytes(number))
@@ -144,7 +142,7 @@ class Constraints:
         return Site(result, callee, caller, line, tuple(self.arguments[start:stop]))
 
     def add_site(self, site: Site) -> int:
-        """The number of a call that is not in the text."""
+        """Add a call that is not in the text, and return its number."""
         start = len(self.arguments)
         self.arguments.extend(site.arguments)
         for _, source in site.arguments:
@@ -153,18 +151,18 @@ class Constraints:
         return len(self.sites) - 1
 
     def is_used(self, node: int) -> bool:
-        """Whether it matters what a node may be."""
+        """Whether anything depends on what a node may hold."""
         return bool(self._watched[node] or self._passed[node])
 
     def made(self, what: str, number: int) -> int:
-        """The object that belongs to something: the rest parameter of a function, its generator, ..."""
+        """The object that is made for something, once: for the rest parameter of a function, for its generator, ..."""
         found = self._made.get((what, number))
         if found is None:
             found = self._made[what, number] = self.new_object(what in _PLAIN)
         return found
 
     def new_object(self, plain: bool = False) -> int:
-        """A container; a plain one has no methods of lists and maps."""
+        """A new container; a plain one has no methods of lists and maps."""
         self._objects += 1
         found = value_of(OBJECT, self._objects)
         if plain:
@@ -176,7 +174,7 @@ class Constraints:
         return value in self._plain
 
     def pair(self, kind: int, first: int, second: int) -> int:
-        """A value of two parts: a bound method, or what `super()` is."""
+        """A value made of two parts, such as a bound method or `super()`."""
         key = (first << _BITS | kind, second)
         found = self._pairs.get(key)
         if found is None:
@@ -185,17 +183,17 @@ class Constraints:
         return value_of(kind, found)
 
     def parts(self, value: int) -> tuple[int, int]:
-        """The two parts of a value."""
+        """The two parts of a value that `pair` made."""
         return self._pair_list[number_of(value)]
 
     def values(self, node: int) -> Iterable[int]:
-        """What a node may hold, in the order in which it came."""
+        """The values that a node may hold, in the order of their arrival."""
         return self._held[node] or ()
 
     # --- constraints ----------------------------------------------------------------------------------------------
 
     def settle(self, rows: NDArray[Any], passed: NDArray[Any]) -> None:
-        """Take the constraints of the text, once, after all nodes of the text.
+        """Take the constraints of the text. Call it once, when all nodes of the text are there.
 
         Args:
             rows: int64 [4, n]: kind of use, the node whose values are used, and two operands.
@@ -208,14 +206,14 @@ class Constraints:
         counts = np.bincount(nodes, minlength=total)
         self._starts = [0, *np.cumsum(counts).tolist()]
         watched = np.frombuffer(self._watched, np.uint8) | (counts > 0)
-        watched[0] = 0  # the node that nobody knows
+        watched[0] = 0  # node 0 stands for unknown values
         self._watched = bytearray(watched.tobytes())
         marks = np.zeros(total, np.uint8)
         marks[passed] = 1
         self._passed = bytearray((np.frombuffer(self._passed, np.uint8) | marks).tobytes())
 
     def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
-        """Constraints without those that fill a variable at which nobody looks."""
+        """The constraints without those that fill a node whose values nothing uses."""
         kept = np.frombuffer(self._watched, np.uint8).astype(np.bool_)
         kept[passed] = True
         kept[[node for function in self.functions for node in (function.result, function.item)]] = True
@@ -231,7 +229,7 @@ class Constraints:
             rows, fills = rows[:, stay], fills[stay]
 
     def copy(self, source: int, target: int) -> None:
-        """Whatever `source` may be `target` may be, from now on."""
+        """From now on, `target` may hold whatever `source` may hold."""
         key = source << 32 | target
         if source == target or key in self._copied:
             return
@@ -243,30 +241,30 @@ class Constraints:
                 self.give(target, value)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
-        """A member of whatever `node` may be goes into `target`, bound to `on` if that is another object."""
+        """`target` may hold a member of whatever `node` may hold, bound to `on` if that is another object."""
         if self._is_new(node, (LOAD, target, key, on)):
             for value in tuple(self._held[node] or ()):
                 self.on_load(value, target, key, on)
 
     def store(self, node: int, key: int, source: int) -> None:
-        """What `source` may be becomes a member of whatever `node` may be."""
+        """Whatever `source` may hold becomes a member of whatever `node` may hold."""
         if self._is_new(node, (STORE, key, source, 0)):
             for value in tuple(self._held[node] or ()):
                 self.on_store(value, key, source)
 
     def call(self, node: int, site: int) -> None:
-        """Whatever `node` may be is called at a site."""
+        """Whatever `node` may hold is called at a site."""
         if self._is_new(node, (CALL, site, 0, 0)):
             self._later.extend((site, value) for value in self._held[node] or ())
 
     def bind(self, source: int, target: int, on: int) -> None:
-        """The same as `copy`, but a method becomes one of the object `on`."""
+        """Like `copy`, but a function becomes a method bound to the object `on`."""
         if self._is_new(source, (BIND, target, on, 0)):
             for value in tuple(self._held[source] or ()):
                 self.on_bind(value, target, on)
 
     def _is_new(self, node: int, use: Use) -> bool:
-        """Add a constraint; False if it is there."""
+        """Add a constraint; False if it is there already."""
         if (node, use) in self._known:
             return False
         self._known.add((node, use))
@@ -278,7 +276,7 @@ class Constraints:
         self._watched[node] = 1
 
     def give(self, node: int, value: int) -> None:
-        """A value that a variable may have."""
+        """Add a value to those that a node may hold."""
         held = self._held[node]
         if held is None:
             self._held[node] = {value: None}
@@ -289,17 +287,17 @@ class Constraints:
         if self._watched[node]:
             self._queue.append((node, value))
 
-    # --- passing on -----------------------------------------------------------------------------------------------
+    # --- propagation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to pass values on: all files are there."""
+        """Begin to propagate. All files must be there."""
         self._queue.clear()
         for node, held in enumerate(self._held):
             if held and self._watched[node]:
                 self._queue.extend((node, value) for value in held)
 
     def start_calling(self) -> None:
-        """From now on calls are followed: the bases of classes are known."""
+        """Follow calls from now on. The bases of classes must be known."""
         self.calling = True
         last = len(self._starts) - 1
         for node, held in enumerate(self._held):
@@ -311,7 +309,7 @@ class Constraints:
                     self._queue.extend((node, value) for value in held)
 
     def run(self) -> None:
-        """Pass values on until nothing changes."""
+        """Propagate values until nothing changes."""
         queue, starts, kinds, first, second = self._queue, self._starts, self._kinds, self._first, self._second
         give, on_load, more, last = self.give, self.on_load, self._more, len(starts) - 1
         while (queue or self._later) and self.steps < MOST_STEPS:
@@ -338,7 +336,7 @@ class Constraints:
                         self._pass(value, kind, a, b, c)
 
     def _pass(self, value: int, kind: int, a: int, b: int, c: int) -> None:
-        """A value has come to where something is done with it."""
+        """Apply a use of a node's values to a value."""
         if kind == LOAD:
             self.on_load(value, a, b, c)
         elif kind == STORE:

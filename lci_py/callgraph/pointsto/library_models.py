@@ -1,4 +1,4 @@
-"""What calls of a language's own functions and containers do with functions and objects: `map`, `append`, `apply`."""
+"""Models of built-in functions and containers: what `map`, `append` or `apply` do with functions and objects."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Callable
 from typing import Protocol
 
 from lci_py.callgraph.pointsto.constraints import BOUND, BUILTIN, FUNC, OBJECT, Site, kind_of, number_of
-from lci_py.callgraph.pointsto.members import Points
+from lci_py.callgraph.pointsto.members import PointsTo
 from lci_py.source.dataflow import constraints as ir
 
-#: Methods that put what they are given into a container, and those that give what is in it.
+#: Methods that put their arguments into a container, and those that return what is in it.
 _PUTTERS = frozenset("append add insert appendleft push unshift set extend update".split())
 _GETTERS = frozenset(
     """get pop popleft popitem setdefault values items copy shift at find findLast slice concat reverse sort flat
     filter next keys entries""".split()
 )
 _WHOLE = frozenset("values items copy slice concat reverse sort flat filter keys entries".split())
-#: Methods that give a container of what is in it, in other places.
+#: Methods that return a new container with the elements at other indices.
 _MOVED = frozenset("slice concat reverse flat filter".split())
-#: Methods that call a function with what is in the container.
+#: Methods that call a function with the elements of the container.
 _CALLERS = frozenset(
     """forEach map filter find findIndex findLast some every flatMap sort then catch finally reduce
     reduceRight""".split()
 )
-#: Functions that give what they are given, or a container of it.
+#: Functions that return their argument, or a copy of that container.
 _SAME = frozenset("list tuple set frozenset sorted reversed iter dict copy deepcopy".split())
 _CONTAINERS = frozenset("Map Set WeakMap WeakSet Array".split())
 BUILTINS = (
     _SAME | _CONTAINERS | {"map", "filter", "next", "enumerate", "zip", "partial", "Object", "Promise", "Reflect"}
 )
 _GIVES_FIRST = frozenset({"partial", "Promise.resolve", "Promise.all", "Object.freeze", "Object.seal"})
-#: Functions that are given others and do not call them.
+#: Functions that take other functions and do not call them.
 KEEPERS = frozenset(
     """wraps update_wrapper isinstance issubclass print id hash type repr str len getattr hasattr setattr callable
     log warn error debug info removeListener removeEventListener off clearTimeout signature getsource append add
@@ -40,20 +40,20 @@ METHODS = _PUTTERS | _GETTERS | _CALLERS
 
 
 class Calls(Protocol):
-    """What the library has the solver do."""
+    """What the library asks of the solver."""
 
     @property
-    def points(self) -> Points: ...
+    def points(self) -> PointsTo: ...
 
     def link(self, site: int, function: int, obj: int) -> None:
-        """A function is called at a site."""
+        """Follow a call of a function at a site."""
 
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
         """The number of a call that is not in the text."""
 
 
 class Library:
-    """Calls of what no file defines."""
+    """Follows calls of functions and methods that no file defines."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -76,14 +76,14 @@ class Library:
         }
 
     def function(self, site: int, name: str) -> None:
-        """A call of a function of the language, by its dotted name."""
+        """Follow a call of a built-in function, given by its dotted name."""
         known = self._known.get(name)
         if known is not None:
             call = self._points.site(site)
             known(site, call, [source for position, source in call.arguments if position >= 0])
 
     def method(self, site: int, value: int, key: int) -> None:
-        """A method of a container or a function that no file defines."""
+        """Follow a call of a built-in method of a value. `key` is the number of the method's name."""
         points = self._points
         name = points.text(key)
         call = points.site(site)
@@ -145,7 +145,7 @@ class Library:
         return next((p.node for p in self._points.functions[number].parameters if p.kind == ir.THIS), 0)
 
     def _call_each(self, site: int, callee: int, items: int, name: str) -> None:
-        """A function is called with what a container holds."""
+        """Follow the calls of a function with the elements of a container."""
         points = self._points
         call = points.site(site)
         position = 1 if name.startswith("reduce") else 0
@@ -175,7 +175,7 @@ class Library:
         items = points.node()
         for source in arguments[1:]:
             points.load(source, items, 0)
-        for source in arguments:  # some have them the other way round
+        for source in arguments:  # some functions take the callback last
             self._call_each(site, source, items, "map")
 
     def _filter(self, site: int, call: Site, arguments: list[int]) -> None:

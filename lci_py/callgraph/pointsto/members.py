@@ -1,7 +1,9 @@
-"""What the members of values are: of objects, instances, classes, modules and functions.
+"""Members of values: of objects, instances, classes, modules and functions.
 
-Instances are told apart by their class, containers by where they are made, as in Salis et al., "PyCG: Practical Call
-Graph Generation in Python", ICSE 2021.
+Instances are told apart by their class, containers by where they are made.
+
+Source:
+    Salis et al., "PyCG: Practical Call Graph Generation in Python", ICSE 2021.
 """
 
 from __future__ import annotations
@@ -26,18 +28,18 @@ from lci_py.callgraph.pointsto.constraints import (
 )
 from lci_py.source.dataflow import constraints as ir
 
-#: What functions have as members in any case.
+#: Members that every function has.
 OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
 
 
-class Points(Constraints):
-    """Constraints with members. Calls are left to `on_call`."""
+class PointsTo(Constraints):
+    """Constraints that know what members values have. Calls are left to `on_call`."""
 
     def __init__(self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str]) -> None:
         """
         Args:
             submodule: File and name -> the files of a module inside the package that the file stands for.
-            methods: Names of what containers have as methods.
+            methods: Names of the methods of containers.
         """
         super().__init__()
         self.submodule = submodule
@@ -47,13 +49,13 @@ class Points(Constraints):
         self.on_bind = self._bind
         self._resolved: dict[tuple[int, int], int] = {}
         self._fields: dict[tuple[int, int], int] = {}
-        self._keys: dict[int, list[tuple[int, int]]] = {}  # object -> its fields: key, node
-        self._all: dict[int, int] = {}  # object -> node of everything in it
+        self._keys: dict[int, list[tuple[int, int]]] = {}  # object -> key and node of each field
+        self._all: dict[int, int] = {}  # object -> node of all its fields
         self._prototypes: dict[int, int] = {}
         self._lineages: dict[int, tuple[int, ...]] = {}
 
     def follow_calls(self) -> None:
-        """From now on calls are followed: the bases of classes are known."""
+        """Follow calls from now on. The bases of classes must be known."""
         self.calling = True
         for number in range(len(self.class_node)):
             self.lineage(number)
@@ -75,7 +77,7 @@ class Points(Constraints):
         return found
 
     def everything(self, obj: int) -> int:
-        """The node of all that is in an object."""
+        """The node of all fields of an object."""
         found = self._all.get(obj)
         if found is None:
             found = self._all[obj] = self.node()
@@ -133,12 +135,12 @@ class Points(Constraints):
 
     def _member_of(self, value: int, target: int, key: int, on: int) -> None:
         self.bind(self.field(value, key), target, on)
-        if self.is_plain(value) or self.text(key) not in self.methods:  # what is in a list is not one of its methods
+        if self.is_plain(value) or self.text(key) not in self.methods:  # an element of a list is not its method
             self.bind(self.field(value, 0), target, on)
         self.load(self.prototype(value), target, key, on)
 
     def prototype(self, value: int) -> int:
-        """The node of the objects where members are looked for that an object does not have itself."""
+        """The node of an object's prototypes, which are searched for members that it does not have itself."""
         found = self._prototypes.get(value)
         if found is None:
             found = self._prototypes[value] = self.node()
@@ -147,7 +149,7 @@ class Points(Constraints):
     def _of_instance(self, value: int, target: int, key: int) -> None:
         found = self._resolved.get((value, key))
         if found is None:
-            # Once for every class and name: there are many more places that look.
+            # Resolved once per class and name, as many more places ask.
             found = self._resolved[value, key] = self.node()
             lineage = self.lineage(number_of(value))
             for owner in lineage:
@@ -168,7 +170,7 @@ class Points(Constraints):
 
     def _of_class(self, number: int, target: int, key: int, on: int) -> None:
         if not self.class_python[number] and key == self.name("prototype"):
-            self.give(target, on)  # what is put there is a member of its instances
+            self.give(target, on)  # what is stored in the prototype is a member of the instances
             return
         lineage = self.lineage(number)
         self.copy(self.field(value_of(CLASS, number), key), target)
@@ -191,7 +193,7 @@ class Points(Constraints):
             return
         default = exports.get(self.name("module.exports"))
         if default is not None and key == self.name("default"):
-            self.copy(default, target)  # what a CommonJS module is, as others import it
+            self.copy(default, target)  # the value of a CommonJS module is its default export
         elif default is not None:
             self.load(default, target, key)
         for star in self.stars.get(file, ()):
@@ -227,10 +229,10 @@ class Points(Constraints):
     # --- classes --------------------------------------------------------------------------------------------------
 
     def lineage(self, number: int) -> tuple[int, ...]:
-        """A class and its bases in the order in which members are looked for (C3)."""
+        """A class and its bases, in the order in which they are searched for members (C3)."""
         found = self._lineages.get(number)
         if found is None:
-            self._lineages[number] = (number,)  # should it be among its own bases
+            self._lineages[number] = (number,)  # it may be among its own bases
             bases: dict[int, None] = {}
             for node in self.bases.get(number, ()):
                 for value in sorted(self.values(node)):
@@ -241,7 +243,7 @@ class Points(Constraints):
         return found
 
     def lineage_of(self, obj: int, after: int) -> tuple[int, ...]:
-        """The rest of an object's lineage after a class of it."""
+        """The part of an object's lineage after one of its classes."""
         if kind_of(obj) not in (INSTANCE, CLASS):
             return ()
         lineage = self.lineage(number_of(obj))

@@ -1,4 +1,4 @@
-"""One file's constraints into those of the program: its nodes, names, functions and calls get the program's numbers."""
+"""Adds the constraints of files to those of the program, with the nodes, names, functions and calls renumbered."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from lci_py.source.dataflow.constraints import Flow, Function
 
 @dataclass(frozen=True)
 class FlowFile:
-    """What the propagation has to know of a file.
+    """A file as the propagation takes it.
 
     Attributes:
         file: Its number.
         flow: Its constraints.
         first_symbol, first_lambda: Numbers of its first symbol and anonymous function.
-        n_symbols, n_lambdas: How many it has.
-        imports: Per import, the files that it means, its name in their module ("" or "*": the module itself), and the
-            module's dotted head's files for `import a.b`.
+        n_symbols, n_lambdas: How many of them it has.
+        imports: Per import: the files that it means; the name that it takes from them, "" or "*" for the module itself;
+            and for `import a.b` the files of `a`.
         python: Whether it is Python.
     """
 
@@ -53,7 +53,8 @@ class FlowFile:
     python: bool
 
 
-#: Per constraint and operand, what its numbers count: nodes, strings, functions, classes, imports, or nothing.
+#: Per kind of constraint, what each operand is: the number of a (n)ode, (s)tring, (f)unction, (c)lass, (i)mport or
+#: c(a)ll; + for any other number from 0 upwards; a blank for any number, or for none.
 _KINDS = {
     ir.COPY: "nn ", ir.FUNC: "nf ", ir.CLASS: "nc ", ir.IMPORT: "ni ", ir.LOAD: "nns", ir.STORE: "nsn", ir.ITEM: "nns",
     ir.PUT: "nsn", ir.NEW: "n  ", ir.CALL: "nn+", ir.ARG: "a n", ir.SELF: "nc ", ir.SUPER: "ncn", ir.EACH: "nn+",
@@ -61,7 +62,7 @@ _KINDS = {
 }  # fmt: skip
 _OPERANDS = np.array([[ord(what) for what in _KINDS[kind]] for kind in range(len(_KINDS))], np.uint8)
 _USES = {ir.COPY: COPY, ir.LOAD: LOAD, ir.ITEM: LOAD, ir.STORE: STORE, ir.PUT: STORE, ir.SUPER: SUPER_OF}
-#: Where a use has the node that it looks at, and its two operands.
+#: Per kind, the columns of the node whose values are used, and of the two operands of the use.
 _PLACES = {
     ir.COPY: (2, 1, 3), ir.LOAD: (2, 1, 3), ir.ITEM: (2, 1, 3), ir.STORE: (1, 2, 3), ir.PUT: (1, 2, 3),
     ir.SUPER: (3, 1, 2),
@@ -69,7 +70,7 @@ _PLACES = {
 
 
 class Gatherer:
-    """Takes files one by one; `settle` gives their constraints to the program."""
+    """Takes files one by one. `settle` hands their constraints to the program."""
 
     def __init__(self, constraints: Constraints) -> None:
         self._to = constraints
@@ -77,7 +78,7 @@ class Gatherer:
         self._sites: list[NDArray[Any]] = []
         self._uses: list[NDArray[Any]] = []
         self._passed: list[NDArray[Any]] = []
-        self._named: list[tuple[int, int]] = []  # nodes of imports from outside, and their names
+        self._named: list[tuple[int, int]] = []  # node and name of each import of something external
         self._n_sites = 0
         self._n_arguments = 0
 
@@ -85,7 +86,7 @@ class Gatherer:
         """Take a file.
 
         Raises:
-            DamagedIndexError: Its constraints name what there is not.
+            DamagedIndexError: Its constraints name something that does not exist.
         """
         rows = np.array(item.flow.rows, np.int64).reshape(-1, 4)
         _check(item, rows)
@@ -136,7 +137,7 @@ class Gatherer:
         self._n_arguments += len(arguments)
 
     def settle(self) -> None:
-        """Hand everything over. Call it once, after the last file."""
+        """Hand all constraints over. Call it once, after the last file."""
         to = self._to
         rows = np.concatenate(self._rows) if self._rows else np.zeros((0, 4), np.int32)
         self._rows.clear()
@@ -174,7 +175,7 @@ _TAKEN = (ir.EXPORT, ir.STAR, ir.FREE, ir.IMPORT, ir.CALL, ir.EACH, ir.ARG)
 
 
 def _renumber(rows: NDArray[Any], names: NDArray[Any], base: int, first_function: int, first_class: int) -> None:
-    """Make a file's numbers the program's, in place."""
+    """Replace a file's numbers by those of the program, in place."""
     operands = _OPERANDS[rows[:, 0]]
     numbers = rows[:, 1:]
     nodes = (operands == ord("n")) & (numbers > 0)

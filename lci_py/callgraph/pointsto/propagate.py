@@ -1,4 +1,4 @@
-"""The propagation of functions as values over all files of an index, for a full link and for a refresh."""
+"""Propagates functions as values through all files of a repository, for a full link and for a refresh."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.callgraph.edges import AMBIGUOUS, CALLS, FLOW, INHERITS, Linked
-from lci_py.callgraph.gc_paused import uncollected
+from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.pointsto.program_constraints import FlowFile
 from lci_py.callgraph.pointsto.solve import Solver
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from lci_py.types.source import Import
 
 
-def solved(tables: Tables, sites: SiteCounts) -> Linked:
-    """Edges that follow from where functions go as values."""
+def propagated(tables: Tables, sites: SiteCounts) -> Linked:
+    """The edges of calls of functions as values, in the whole repository."""
     look_ups = LookUps(tables, sites)
     imports = ImportResolver(look_ups)
     solver = Solver(imports.submodule)
@@ -57,21 +57,21 @@ def solved(tables: Tables, sites: SiteCounts) -> Linked:
             )
         )
     found = Linked()
-    with uncollected():
+    with gc_paused():
         found.add(solver.solve(), ())
     return found
 
 
 def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any]) -> NDArray[Any]:
-    """What the propagation adds to what names and types say of the same calls.
+    """The edges of the propagation that do not contradict names and types.
 
-    Where a declared type says what is called, an object that gets there can only be of a type derived from it: what
-    runs is then its method in the place of the declared one. Anything else contradicts the declaration: it is left out.
+    If a declared type says what is called, an object that gets there must be of that type or a derived one, and its
+    override runs. An edge to a method of the same name in any other type contradicts the declaration and is left out.
 
     Args:
         tables: Of all files.
-        named: int32 [5, n], edges that names and types gave: source, target, kind, line and step.
-        followed: int32 [5, m], those of the propagation.
+        named: int32 [5, n], edges by names and types: source, target, kind, line and step.
+        followed: int32 [5, m], edges of the propagation.
     Returns:
         int32 [5, k].
     """
@@ -95,7 +95,7 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any]) -> N
 
 
 def _targets_at(named: NDArray[Any], followed: NDArray[Any]) -> dict[tuple[int, int], set[int]]:
-    """(Source, line) to the targets of calls there, for those that the propagation has calls at, too."""
+    """(Source, line) to the targets of calls there, for the places where the propagation has calls, too."""
     calls = named[:, named[2] == CALLS]
     both = np.isin(calls[0].astype(np.int64) << 32 | calls[3], followed[0].astype(np.int64) << 32 | followed[3])
     found: dict[tuple[int, int], set[int]] = {}
@@ -125,7 +125,7 @@ def _derives(bases: dict[int, list[int]], owner: int, other: int) -> bool:
 
 
 class _Names:
-    """Names of symbols, and what they are in, by number."""
+    """Names and parents of symbols, by number."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -168,18 +168,18 @@ def _meaning(
     return imports.targets(file, item), item.name, heads
 
 
-def concerns(tables: Tables, files: Iterable[int]) -> bool:
+def any_followed(tables: Tables, files: Iterable[int]) -> bool:
     """Whether the propagation goes through any of some files."""
     heads = tables.files.heads
     return any(_is_followed(heads[file]) for file in files)
 
 
 def _is_followed(head: FileHead) -> bool:
-    """Whether the propagation goes through a file: not through tests, whose stand-ins no program ever calls."""
+    """Whether the propagation goes through a file. It leaves out tests: the program never calls their stand-ins."""
     return head.language in LOWERED and not head.test
 
 
-def anonymous(tables: Tables, first_symbol: NDArray[Any], files: Sequence[int]) -> NDArray[Any]:
+def anonymous_functions(tables: Tables, first_symbol: NDArray[Any], files: Sequence[int]) -> NDArray[Any]:
     """int32 [3, n]: the symbol around each anonymous function of some files, its first and its last line."""
     rows = [
         (int(first_symbol[file]) + item.symbol if item.symbol >= 0 else -1, item.line, item.end_line)

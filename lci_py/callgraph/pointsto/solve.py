@@ -1,4 +1,4 @@
-"""Calls of functions as values: what the constraints of all files together say that each call may run."""
+"""Solves the constraints of all files: finds what each call of a function as a value may run."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from lci_py.callgraph.pointsto.constraints import (
     value_of,
 )
 from lci_py.callgraph.pointsto.library_models import BUILTINS, KEEPERS, METHODS, Library
-from lci_py.callgraph.pointsto.members import Points
+from lci_py.callgraph.pointsto.members import PointsTo
 from lci_py.callgraph.pointsto.program_constraints import FlowFile, Gatherer
 from lci_py.source.dataflow import constraints as ir
 
 
 class Solver:
-    """Follows calls. Add all files, then `solve`."""
+    """Follows calls through a program. Add all files, then call `solve`."""
 
     def __init__(self, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
         """
         Args:
             submodule: File and name -> the files of a module inside the package that the file stands for.
         """
-        self.points = Points(submodule, METHODS)
+        self.points = PointsTo(submodule, METHODS)
         self._gatherer = Gatherer(self.points)
         self._library = Library(self)
         self.points.on_call = self._called
@@ -66,7 +66,7 @@ class Solver:
         points.run()
         points.follow_calls()
         points.run()
-        # A decorator that nobody knows gives back what it is given.
+        # An unknown decorator is taken to return what it decorates.
         for result, callee, _, line, start, stop in tuple(points.sites):
             if line & ir.DECORATOR and start < stop and not self._is_known(callee):
                 points.copy(points.arguments[start][1], result)
@@ -109,14 +109,14 @@ class Solver:
             self._library.function(site, points.text(number_of(value)))
 
     def _holding(self, value: int) -> int:
-        """A node that holds one value."""
+        """A node that holds this one value."""
         points = self.points
         node = points.field(points.made("holder", value), 0)
         points.give(node, value)
         return node
 
     def link(self, site: int, function: int, obj: int) -> None:
-        """A call of a function, on an object or on none."""
+        """Follow a call of a function, on an object or on none (0)."""
         points = self.points
         known = points.functions[function]
         shift = 0
@@ -140,7 +140,7 @@ class Solver:
             points.copy(known.result, result)
 
     def _receiver(self, function: int) -> tuple[int, bool]:
-        """The node for the object that a function is called on, 0 if there is none, and whether it is a parameter."""
+        """The node of the object that a function is called on, 0 if it has none, and whether that is a parameter."""
         for parameter in self.points.functions[function].parameters:
             if parameter.kind == ir.THIS:
                 return parameter.node, False
@@ -150,7 +150,7 @@ class Solver:
         return 0, False
 
     def _pass(self, call: Site, function: int, shift: int) -> None:
-        """The arguments of a call to the parameters of a function."""
+        """Pass the arguments of a call to the parameters of a function, after the first `shift` ones."""
         points = self.points
         known = points.functions[function]
         singles = [p for p in known.parameters if p.kind == ir.SINGLE]
@@ -213,13 +213,13 @@ class Solver:
         self.link(site, number_of(value), made)
 
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
-        """A call that is not in the text, made once."""
+        """The number of a call that is not in the text. It is made once per key."""
         if key not in self._extra:
             self._extra[key] = self.points.add_site(site)
         return self._extra[key]
 
     def _gone_over(self, site: int, value: int) -> None:
-        """A loop over something."""
+        """Follow a loop over a value."""
         points = self.points
         each = points.site(site)
         if kind_of(value) == OBJECT:
@@ -248,7 +248,7 @@ class Solver:
         self._edges.setdefault((caller, line & ir.LINE, callee), set()).add(target)
 
     def _callbacks(self) -> None:
-        """A function that is passed to what nobody knows is called by it, as far as the caller can tell."""
+        """Add edges to functions that are passed to something unknown, since that may call them."""
         points = self.points
         for _, callee, caller, line, start, stop in points.sites:
             if start == stop or line & ir.DECORATOR:
@@ -266,7 +266,7 @@ class Solver:
                 self._passed[caller, line & ir.LINE, points.function_node[number_of(value)]] = None
 
     def _is_of_object(self, value: int) -> bool:
-        """Whether what is called is a method of a container or a function: it is known what that calls."""
+        """Whether a value is a built-in method of a container or function: the library models what that calls."""
         return kind_of(value) == METHOD and kind_of(self.points.parts(value)[0]) in (OBJECT, FUNC, BOUND)
 
     def _found(self) -> list[Edge]:

@@ -1,1 +1,1 @@
-"""Edges by names and declared types."""
+"""Resolves calls, imports and base classes by names and declared types."""

@@ -1,4 +1,4 @@
-"""Values that are called to the symbols that run: overloads, constructors, methods in the place of others."""
+"""From values that are called to the symbols that run: overloads, constructors, overriding methods."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value, Values
 from lci_py.source.syntax.arity import UNKNOWN, takes
 
-#: How a call of an object is spelled as a method of it.
+#: Methods that run when an object itself is called.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
-#: Derived types that are looked at for methods in the place of the one that is declared.
+#: If a type has more derived types than this, overrides in them are left out.
 _MOST_HEIRS = 12
 
 
 class Callees:
-    """What calls of values run, for one file after another.
+    """Finds what runs when a value is called, for one file after another.
 
     Attributes:
-        known: Symbol to definition, of all targets of the file's calls.
+        known: Symbol to definition, for all targets of the file's calls.
     """
 
     def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
@@ -42,7 +42,7 @@ class Callees:
 
         Args:
             values: The values.
-            arguments: How many there are, where that is a part of a function's name; as in `Call`.
+            arguments: Number of arguments as in `Call`, for languages in `BY_ARITY`; else `UNKNOWN`.
         """
         found: dict[int, int] = {}
         for value in values:
@@ -71,7 +71,7 @@ class Callees:
                         return
 
     def _overloads(self, at: Definition, arguments: int) -> list[Definition]:
-        """Definitions of one name in one place. Where there are no overloads the last one counts, as at run time."""
+        """All definitions of the same name beside this one. Without overloads the last one counts, as at run time."""
         facts = self._look.tables.facts(at.file)
         place = at.symbol - facts.first
         parent = facts.parents[place]
@@ -85,7 +85,7 @@ class Callees:
         return found[-1:]
 
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
-        """The constructors of a type, the type itself if the repository defines none; `new`: it is called as one."""
+        """The constructors of a type; the type itself if it has none. `new`: the call says that it constructs."""
         facts = self._look.tables.facts(owner.file)
         language = facts.head.language
         if language in language_rules.COMPANIONS:
@@ -108,7 +108,7 @@ class Callees:
         return [owner]
 
     def _as_constructor(self, at: Definition) -> list[Definition]:
-        """The constructors of a class, if one of them is found under its name (C#) and the class itself is another."""
+        """All constructors of a class, given the one that its name means (C#), if the class may be one itself."""
         facts = self._look.tables.facts(at.file)
         around = facts.parents[at.symbol - facts.first]
         if at.kind != "constructor" or around < 0 or facts.head.language not in language_rules.PRIMARY_CONSTRUCTORS:
@@ -116,7 +116,7 @@ class Callees:
         return self._constructors(self._look.definition(at.file, around))
 
     def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
-        """Scala's `new C(x)`: the class, or a further constructor; `C(x)`: that of a case class, or an `apply`."""
+        """Scala: `new C(x)` calls the class or a further constructor; `C(x)` that of a case class, or an `apply`."""
         found: list[Definition] = []
         for item in self._members.companions(owner, of_name=False):
             place = item.symbol - self._look.tables.facts(item.file).first
@@ -127,7 +127,7 @@ class Callees:
         return found
 
     def with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
-        """Add what types derived from a receiver's declared one put in the place of a method."""
+        """Add the overrides in types that are derived from a receiver's declared type."""
         if not targets or not any(_may_be_derived(value) for value in values):
             return targets
         found = dict(targets)
@@ -159,7 +159,7 @@ class Callees:
 
 
 def _may_be_derived(value: Value) -> bool:
-    """Whether an object may be of a type derived from the one that is known."""
+    """Whether an object may be of a type that is derived from its known one."""
     if value.kind != INSTANCE or value.at is None or value.text == "exact":
         return False
     return value.step == TYPE or value.at.kind in ("interface", "trait")

@@ -1,8 +1,8 @@
-"""Names to definitions: which symbols a call or a base class means, and what says so.
+"""Names to definitions: which symbols a call or a base class means, and which rule says so.
 
-The steps of a call, first match wins: the scopes around the call; names the file imports, through re-exports; the
-object's own type (self, super) and its bases; a receiver whose type is declared, or follows from what it was given;
-the same package; a name that only one definition in the repository has. docs/call-graph.md tells more.
+The rules for a call, of which the first match wins: the scopes around the call; names that the file imports, through
+re-exports; the object's own type (self, super) and its bases; a receiver whose type is declared or follows from its
+value; the same package; a name with only one definition in the repository. docs/call-graph.md tells more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 
 class FileLinker:
-    """Edges of one file after another.
+    """Finds the edges of one file after another.
 
     Source:
         Tracked look-ups and re-use while no answer has changed are what build systems do: Mokhov, Mitchell and Peyton
@@ -42,7 +42,7 @@ class FileLinker:
         self._callees = Callees(look_ups, self._evaluator)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
-        """A file's edges, distinct by all but the step (the first counts), and the keys of its look-ups."""
+        """A file's edges, each once with the step that was found first, and the keys of its look-ups."""
         self._look.start(file)
         self._evaluator.start()
         self._callees.start()
@@ -82,7 +82,7 @@ class FileLinker:
 
 
 class _CallResolver:
-    """What the calls of one file mean."""
+    """Resolves the calls of one file."""
 
     def __init__(
         self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees, file: int
@@ -90,9 +90,9 @@ class _CallResolver:
         self._look = look_ups
         self._evaluate = evaluator
         self._callees = callees
-        self.file = self._file = file
+        self.file = file
         self.known = callees.known  # symbol to definition, of targets
-        self._arguments = UNKNOWN  # of the call that is looked at
+        self._arguments = UNKNOWN  # of the current call
         self._meant: dict[tuple[str, str, int, int], Targets] = {}
         self.facts = look_ups.tables.facts(file)
         self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
@@ -104,17 +104,17 @@ class _CallResolver:
         self._test = head.test
 
     def resolve(self, name: str, receiver: str, caller: int, arguments: int = UNKNOWN) -> Targets:
-        """The definitions that a call means with the step that says so; none if it is external or not certain.
+        """The definitions that a call means, each with its step; none if they are external or not certain.
 
         Args:
             name: What is called.
             receiver: The text before it.
-            caller: The symbol around it, or -1.
-            arguments: How many it has, as in `Call`.
+            caller: The place of the symbol around it, or -1.
+            arguments: Number of its arguments, as in `Call`.
         """
         kind = self.facts.kinds[caller] if caller >= 0 else ""
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
-        # Outside of functions a macro mostly defines some, which call what is in its text.
+        # Outside functions a macro mostly defines functions: then these call what is in its text.
         if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
             return (*targets, *expanded(self._look, self, caller, targets))
         return targets
@@ -123,12 +123,12 @@ class _CallResolver:
         return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
-        """The same without what macros call; `of_macro`: the call stands in a macro's text."""
+        """Like `resolve`, without what macros call. `of_macro`: the call stands in a macro's text."""
         self._arguments = arguments if self._language in language_rules.BY_ARITY else UNKNOWN
         return self._allowed(self._named(name, receiver, caller), arguments, of_macro=of_macro)
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
-        """What a name in a macro's text means that can be seen from a place of any file."""
+        """The definitions that a name in a macro's text means, if it is seen from a place of any file."""
         return self._allowed(self._run(self._called(file, place, name)), arguments, of_macro=True)
 
     def _allowed(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
@@ -138,11 +138,11 @@ class _CallResolver:
 
     def _named(self, name: str, receiver: str, caller: int) -> Targets:
         if receiver in language_rules.CONSTRUCTED:
-            made = self._evaluate.types.named(self._file, caller, name)
+            made = self._evaluate.types.named(self.file, caller, name)
             return self._run(value._replace(text="new") for value in made)
         steps = steps_of(receiver) if receiver else ()
         if not receiver or (steps and steps[0].kind == "name"):
-            caller = self._evaluate.names.scope(self._file, caller, steps[0].name if steps else name)
+            caller = self._evaluate.names.scope(self.file, caller, steps[0].name if steps else name)
         asked = (name, receiver, caller, self._arguments)
         targets = self._meant.get(asked)
         if targets is None:
@@ -152,9 +152,9 @@ class _CallResolver:
 
     def _on(self, name: str, receiver: str, caller: int) -> Targets:
         """The definitions that a call on a receiver means."""
-        values = self._evaluate.expression(self._file, caller, receiver)
+        values = self._evaluate.expression(self.file, caller, receiver)
         if not values and self._language in language_rules.QUALIFIED:
-            named, rest = self._evaluate.qualified(self._file, steps_of(f"{receiver}.{name}"))
+            named, rest = self._evaluate.qualified(self.file, steps_of(f"{receiver}.{name}"))
             if named and not rest:
                 return self._run(named)
         if not values:
@@ -180,20 +180,20 @@ class _CallResolver:
         return targets
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
-        """Whether the head of a receiver is something, though nobody knows what its members are."""
+        """Whether a receiver is known to be something, though not what its members are."""
         steps = steps_of(receiver)
         if steps and self._language in language_rules.CAPITAL_TYPES and steps[0].name[:1].isupper():
             return True
         if not steps or len(steps) > 1:
             return not steps
-        return bool(self._evaluate.names.name(self._file, caller, steps[0].name))
+        return bool(self._evaluate.names.name(self.file, caller, steps[0].name))
 
     def _bare(self, name: str, caller: int) -> Targets:
         if name == "super" and self._language == "ruby":
             return self._of_super(caller)
         if name in language_rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
-        values = self._called(self._file, caller, name)
+        values = self._called(self.file, caller, name)
         if self._language in language_rules.DELEGATING and (name == "this" or name in language_rules.SUPERS):
             return self._run(self._evaluate.members.constructed(value) for value in values)
         if values:
@@ -217,25 +217,25 @@ class _CallResolver:
         return self._callees.of(values, self._arguments)
 
     def _called(self, file: int, place: int, name: str) -> Values:
-        """What a bare name that is called stands for."""
+        """The values of a bare name that is called."""
         values = self._evaluate.names.name(file, place, name, callee=True)
         if self._language in language_rules.TAGGED_TYPES:
             return tuple(value for value in values if value.kind != CLASS)
         return values
 
     def _of_super(self, caller: int) -> Targets:
-        """Ruby's `super`: the method of the same name in what the class is derived from."""
+        """Ruby's `super`: the method of the same name in the bases of the class."""
         if caller < 0:
             return ()
-        bases = self._evaluate.names.name(self._file, caller, "super")
+        bases = self._evaluate.names.name(self.file, caller, "super")
         return self._run(
             f for value in bases for f in self._evaluate.members.attribute(value, self.facts.names[caller], 8)
         )
 
     def _own_constructor(self, name: str, caller: int) -> Targets:
-        """`new self`, `this(x)`: the constructor of the class around, or of its base."""
+        """`new self` or `this(x)`: the constructor of the class around, or of its base."""
         found: list[Value] = []
-        for value in self._evaluate.names.name(self._file, caller, name):
+        for value in self._evaluate.names.name(self.file, caller, name):
             if value.kind == INSTANCE:
                 found.append(value._replace(kind=CLASS))
             elif value.kind == BASES and value.at is not None:
@@ -252,8 +252,15 @@ class _CallResolver:
         return (-1, name) in self.facts.typed
 
     def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:
-        """The definitions of a name, if something speaks for them besides: they are near, or imported, or the language
-        has one name space for the program. Code does not call tests."""
+        """The only definition of a name, if it is near or imported, or if the language has one name space for the
+        program. Only tests call tests.
+
+        Args:
+            name: The name.
+            methods: The call may mean a method.
+            free: It may mean a function that is no method.
+            anywhere: The language has one name space for the program.
+        """
         found = self._look.only(self._family, name)
         if found is None:
             return self._several(name) if anywhere else ()
@@ -273,7 +280,7 @@ class _CallResolver:
         return ((found.symbol, NAME),) if near else ()
 
     def _several(self, name: str) -> Targets:
-        """Definitions of one name in a program that is linked, or loaded, from some of them."""
+        """All functions and macros of a name: a program is linked, or loaded, from some of them."""
         found = [
             item for item in self._look.all_named(self._family, name)
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)

@@ -1,45 +1,61 @@
-"""What an expression stands for, as far as declarations and assignments tell: receivers of calls, types of fields.
+"""Works out what an expression stands for, from declarations and assignments: receivers of calls, types of fields.
 
-Evaluation goes from a name to what it was given, on to what that was given, and so on, through any file, for a bounded
-number of steps: a value is a function of the texts and of that bound alone, so it does not matter where one starts,
-nor in which order. What it learns of other files it asks of `LookUps`, which takes the questions down.
+Evaluation goes from a name to what it was assigned, on to what that was assigned, and so on, through any file, for a
+bounded number of steps. A value depends on the sources and that bound alone, not on where or in which order evaluation
+starts. All that it learns of other files comes from `LookUps`, which records the questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.edges import IMPORT, TYPE
+from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
+from lci_py.callgraph.linearize import merged
+from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.resolve.evaluate_members import Members
-from lci_py.callgraph.resolve.evaluate_names import Names
-from lci_py.callgraph.resolve.evaluate_types import Types
-from lci_py.callgraph.resolve.expression_steps import Step, steps_of
+from lci_py.callgraph.resolve.expression_steps import Step, TypeText, steps_of, types_in
 from lci_py.callgraph.resolve.imports import ImportResolver
+from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
 from lci_py.callgraph.resolve.values import (
     BASES,
     CLASS,
     DEPTH,
     EXTERNAL,
     FUNCTION,
+    HOLDERS,
     INSTANCE,
     MANY,
     MODULE,
+    MOST_VALUES,
     Value,
     Values,
     distinct,
+    is_own,
     value_of,
+    with_step,
 )
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Import, Typed
+
+_NO_SCOPES: frozenset[int] = frozenset()
+_RUST_MODULES = frozenset({"crate", "super"})
+_NOT_LEXICAL = language_rules.IMPLICIT_SELF | language_rules.MODULE_SCOPE | language_rules.PREFIXED | {"rust"}
+_BASE_DEPTH = 5
+_LINEAGE = 12
+#: How deep look-ups of base classes may be nested in each other.
+_NESTED_BASES = 8
 
 
 class Evaluator:
     """Evaluates expressions in the files of a repository.
 
     Attributes:
-        names: What a bare name stands for.
-        members: What a member of a value stands for.
-        types: What is declared.
+        names: Evaluates bare names.
+        members: Evaluates members of values.
+        types: Evaluates declarations.
     """
 
     def __init__(self, look_ups: LookUps, imports: ImportResolver, selfs: Mapping[str, frozenset[str]]) -> None:
@@ -56,13 +72,13 @@ class Evaluator:
         self._memo: dict[tuple[int, int, str, int], Values] = {}
 
     def start(self) -> None:
-        """Begin with a file: what was found for another one would not be taken down for this."""
+        """Begin with a file. Values that are kept from another file would leave this one without keys."""
         self._memo.clear()
         self.names.start()
         self.members.start()
 
     def expression(self, file: int, place: int, text: str, depth: int = DEPTH) -> Values:
-        """What an expression stands for at a place: a symbol of the file, or -1 for the file's top level."""
+        """The values of an expression at a place: a symbol of the file, or -1 for its top level."""
         if depth <= 0:
             return ()
         steps = steps_of(text)
@@ -120,7 +136,7 @@ class Evaluator:
         found: list[Value] = []
         attribute = self.members.attribute
         for value in values:
-            if value.kind == FUNCTION:  # a property: it is called by looking at it
+            if value.kind == FUNCTION:  # a property: reading it calls it
                 for result in self.result(value, depth - 1):
                     found.extend(attribute(result, name, depth - 1))
             elif not called and value.kind == INSTANCE and (fields := self.members.as_field(value, name, depth)):
@@ -129,12 +145,12 @@ class Evaluator:
                 found.append(value._replace(kind=FUNCTION))
             else:
                 values = attribute(value, name, depth - 1)
-                made = not called and value.kind == CLASS and values == (value,)  # Ruby's `C.new` without parentheses
+                made = not called and value.kind == CLASS and values == (value,)  # in Ruby, `C.new`
                 found.extend(self._results(values, depth - 1) if made else values)
         return distinct(found)
 
     def _chained(self, values: Values, receivers: Values) -> Values:
-        """The receivers themselves, if all methods give what they are called on (`-> Self`)."""
+        """The receivers themselves, if all methods return the object that they are called on (`-> Self`)."""
         for value in values:
             if value.kind != FUNCTION or value.at is None or not receivers:
                 return ()
@@ -150,7 +166,7 @@ class Evaluator:
         return distinct(result for value in values for result in self.result(value, depth))
 
     def result(self, value: Value, depth: int) -> Values:
-        """What a call of a value gives."""
+        """What a call of a value returns."""
         if depth <= 0 or value.kind == MODULE:
             return ()
         if value.kind == EXTERNAL:
@@ -180,3 +196,623 @@ class Evaluator:
                     results = self._results((found,), depth - 1)
                     return distinct(item for result in results for item in self._items(result, depth - 1)) or results
         return ()
+
+
+class _Language(NamedTuple):
+    """The rules of one language, collected once, as names are looked up a hundred times in a file."""
+
+    name: str
+    own: frozenset[str]  # names of the object or class around, or of its bases
+    maker: str | None
+    plain_self: bool
+    separate: bool
+    implicit_self: bool
+    module_scope: bool
+    lexical: bool  # a name means what the scopes around bind, never a member of the type around
+
+
+class Names:
+    """Evaluates bare names. A part of an `Evaluator`, whose other parts it calls."""
+
+    def __init__(
+        self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver, selfs: Mapping[str, frozenset[str]]
+    ) -> None:
+        self._all = evaluator
+        self._look = look_ups
+        self._import = imports
+        self._selfs = selfs
+        self._languages: dict[str, _Language] = {}
+        self._memo: dict[tuple[int, int, str, int, bool], Values] = {}
+        self._memo_modules: dict[tuple[int, str, int, bool], Values] = {}
+
+    def start(self) -> None:
+        """Begin with a file."""
+        self._memo.clear()
+        self._memo_modules.clear()
+
+    def _language(self, name: str) -> _Language:
+        known = self._languages.get(name)
+        if known is not None:
+            return known
+        plain = name in language_rules.PLAIN_SELF
+        own = self._selfs.get(name, frozenset()) | language_rules.SUPERS | language_rules.OWN_TYPES
+        found = self._languages[name] = _Language(
+            name=name,
+            own=own - {"self"} if plain else own,
+            maker=language_rules.MAKERS.get(name),
+            plain_self=plain,
+            separate=name in language_rules.SEPARATE_NAMES,
+            implicit_self=name in language_rules.IMPLICIT_SELF,
+            module_scope=name in language_rules.MODULE_SCOPE,
+            lexical=name not in _NOT_LEXICAL,
+        )
+        return found
+
+    def name(self, file: int, place: int, name: str, depth: int = DEPTH, callee: bool = False) -> Values:
+        """The values of a bare name at a place.
+
+        Args:
+            file: The file.
+            place: The innermost symbol around the name, or -1.
+            name: The name.
+            depth: How many further names may be followed.
+            callee: The name is called.
+        """
+        if depth <= 0:
+            return ()
+        key = (file, place, name, depth, callee)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = self._name(file, place, name, depth, callee)
+        return found
+
+    def scope(self, file: int, place: int, name: str) -> int:
+        """The outermost place where a name means the same: the scope around that binds it, or -1 if none does."""
+        if place < 0 or file != self._look.own:
+            return place
+        facts = self._look.tables.facts(file)
+        language = self._languages.get(facts.head.language) or self._language(facts.head.language)
+        if not language.lexical:
+            return place
+        parents = facts.parents
+        if name in language.own:
+            holder = place
+            while holder >= 0 and facts.kinds[holder] not in HOLDERS:
+                if facts.owners[holder]:
+                    return place
+                holder = parents[holder]
+            if holder >= 0:
+                return holder
+        scopes = facts.scopes.get(name)
+        if scopes is None:
+            return -1
+        while place >= 0 and place not in scopes:
+            place = parents[place]
+        return place
+
+    def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
+        facts = self._look.tables.facts(file)
+        language = self._language(facts.head.language)
+        if language.name == "rust" and name in _RUST_MODULES:
+            return self.rust_module(file, place, name)
+        if name in language.own:
+            found = self.own_object(file, place, name)
+            if found:
+                return found
+        bare = name.lstrip("$@:")
+        if bare == language.maker:
+            return tuple(v._replace(kind=CLASS) for v in self.own_object(file, place, "self"))
+        absolute = name.startswith("::")
+        if not absolute and place >= 0:
+            around = self._around(file, place, name, depth, callee)
+            if around is not None:
+                return around
+        if not language.module_scope or not bare[:1].isupper():
+            plain = language.plain_self and name == "self"
+            return self.outside(file, bare, depth) or (self.own_object(file, place, name) if plain else ())
+        if self._look.binding(file, bare) is None or absolute:
+            declared = find_dotted(self._look, file, place, f"::{bare}" if absolute else bare)
+            if declared is not None:
+                return (value_of(declared, PACKAGE),)
+        return self.outside(file, bare, depth) or (Value(EXTERNAL, None, IMPORT, files=(file,), text=bare),)
+
+    def _around(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
+        """The values of a name in the innermost scope that has it; None if no scope has it."""
+        facts = self._look.tables.facts(file)
+        language = self._language(facts.head.language)
+        bare = name.lstrip("$@:")
+        everywhere = language.implicit_self or file != self._look.own
+        known = facts.scopes.get(bare, _NO_SCOPES) if not everywhere else _NO_SCOPES
+        if not everywhere and not known:
+            return None
+        hidden = (callee and language.separate) or (name != bare and name[0] == "@")
+        scope = place
+        while scope >= 0:
+            if everywhere or scope in known:
+                kind = facts.kinds[scope]
+                if kind in FUNCTION_KINDS and not hidden:
+                    rows = self._look.typed(file, scope, bare)
+                    if rows:
+                        found = self._all.types.rows(file, rows, depth)
+                        return tuple([v._replace(step=VALUE) if v.kind in (FUNCTION, CLASS) else v for v in found])
+                inside = self._in_scope(file, scope, bare, depth)
+                if not inside and language.implicit_self and facts.owners[scope]:
+                    own = [value.at for value in self.own_object(file, scope, "self")]
+                    member = self._all.members.member
+                    inside = tuple(v._replace(step=SELF) for at in own if at for v in member(at, bare, depth - 1))
+                if inside:
+                    return inside
+            scope = facts.parents[scope]
+        return None
+
+    def _in_scope(self, file: int, scope: int, name: str, depth: int) -> Values:
+        """The values of a name that a definition around has, other than as a local."""
+        facts = self._look.tables.facts(file)
+        kind = facts.kinds[scope]
+        if kind in TYPE_KINDS:
+            if facts.head.language not in language_rules.IMPLICIT_SELF:
+                return ()
+            owner = self._look.definition(file, scope)
+            members = self._all.members.of_type(Value(CLASS, owner, SELF), name, depth - 1)
+            return tuple(v if v.kind == INSTANCE else v._replace(step=SELF) for v in members)
+        found = self._look.inside(file, scope, name)
+        if found is not None and (kind in FUNCTION_KINDS or kind in ("namespace", "module")):
+            return (value_of(found, SCOPE),)
+        if kind in ("namespace", "module"):
+            return self._all.types.rows(file, self._look.typed(file, scope, name), depth)
+        return ()
+
+    def rust_module(self, file: int, place: int, name: str) -> Values:
+        """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
+        if name not in _RUST_MODULES or self._look.files.heads[file].language != "rust":
+            return ()
+        facts = self._look.tables.facts(file)
+        while place >= 0 and facts.kinds[place] != "module":
+            place = facts.parents[place]
+        crates = self._import.crates
+        found = crates.root(file) if name == "crate" else file if place >= 0 else crates.parent(file)
+        return (Value(MODULE, None, IMPORT, files=(found,)),) if found >= 0 else ()
+
+    def own_object(self, file: int, place: int, name: str) -> Values:
+        """The object around a place; as an object of its bases, if `name` is in `SUPERS`."""
+        facts = self._look.tables.facts(file)
+        kind = BASES if name in language_rules.SUPERS else INSTANCE
+        while place >= 0 and facts.kinds[place] not in HOLDERS:
+            owner = facts.owners[place]
+            if owner:
+                found = self._look.near_type(file, owner) or self._look.only_type(facts.head.family, owner)
+                if found is not None:
+                    return (Value(kind, found, SELF),)
+            place = facts.parents[place]
+        return (Value(kind, self._look.definition(file, place), SELF),) if place >= 0 else ()
+
+    # --- the file and what it sees --------------------------------------------------------------------------------
+
+    def outside(self, file: int, name: str, depth: int) -> Values:
+        """The values of a name outside all definitions of a file."""
+        found = self.in_module(file, name, depth)
+        if found:
+            return found
+        head = self._look.files.heads[file]
+        if head.language in language_rules.FOLDER_SCOPE:
+            beside = [
+                found for found in self._look.in_folder(head.family, head.folder, name)
+                if head.test or not self._look.files.heads[found.file].test
+            ]  # fmt: skip
+            if beside and not is_own(beside[0], head.family):
+                return self._all.types.rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
+            if beside:
+                return tuple(value_of(found, PACKAGE) for found in beside)
+        if head.language in language_rules.PROGRAM_TYPES:
+            only = self._look.only_type(head.family, name)
+            if only is not None and not (only.around in TYPE_KINDS and head.language in language_rules.NESTED_HIDDEN):
+                return (value_of(only, PACKAGE),)
+        return ()
+
+    def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
+        """The values of a name that a file defines, imports or binds at its top level.
+
+        Args:
+            file: The file.
+            name: The name.
+            depth: How many further names may be followed.
+            outside: Another file asks: imports count only if the language lets others import them in turn.
+        """
+        if depth <= 0:
+            return ()
+        key = (file, name, depth, outside)
+        known = self._memo_modules.get(key)
+        if known is None:
+            known = self._memo_modules[key] = self._in_module(file, name, depth, outside)
+        return known
+
+    def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
+        rows = self._all.types.rows
+        found = self._look.top(file, name)
+        if found is not None and not is_own(found, self._look.files.families[file]):
+            return rows(file, self._look.typed(file, -1, name), depth)
+        if found is not None:
+            rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
+            inner = self._import.crates.child(file, name) if rust else -1
+            return (value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,)),)
+        typed = self._look.typed(file, -1, name)
+        own = not outside or self._look.files.heads[file].language not in language_rules.PRIVATE_IMPORTS
+        item = self._look.binding(file, name) if own else None
+        if item is not None:
+            return self.imported(file, item, name, depth)
+        if typed or not own:
+            return rows(file, typed, depth)
+        for star in self._look.stars(file):
+            for target in self._import.targets(file, star):
+                if target != file:
+                    values = self.in_module(target, name, depth - 1, outside=True)
+                    values = values or self._static(target, star, name, depth - 1)
+                    if values:
+                        return with_step(values, IMPORT)
+        return ()
+
+    def imported(self, file: int, item: Import, name: str, depth: int) -> Values:
+        """The values that an import binds a name to, through any re-exports."""
+        targets = self._import.targets(file, item)
+        original = "" if item.name == "*" else item.name
+        language = self._look.files.heads[file].language
+        if language in language_rules.MODULE_SCOPE and item.name != "*":
+            full = ".".join(filter(None, (item.module, original))).replace("\\", ".").replace("::", ".").strip(".")
+            declared = find_dotted(self._look, file, -1, f"::{full}")
+            if declared is not None:
+                return (value_of(declared, IMPORT),)
+        if language in language_rules.MODULE_VALUES:
+            values = self._module_value(targets, original, language_rules.MODULE_VALUES[language], depth)
+            if values:
+                return values
+        if not targets:
+            return self._unresolved(file, item, original, name)
+        wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
+        if wanted:
+            for target in targets:
+                if target == file:
+                    continue
+                values = self.in_module(target, wanted, depth - 1, outside=True)
+                values = values or self._default(target, wanted, depth - 1)
+                if not values and original:
+                    values = self._static(target, item, wanted, depth - 1)
+                if values:
+                    return with_step(values, IMPORT)
+        return (Value(MODULE, None, IMPORT, files=targets),)
+
+    def _unresolved(self, file: int, item: Import, original: str, name: str) -> Values:
+        """The value of an import that means no known file: a declared name, or something external."""
+        language = self._look.files.heads[file].language
+        if original and language in language_rules.QUALIFIED:
+            for target in self._look.declaring(self._look.files.families[file], item.module):
+                found = self._look.top(target, original)
+                if found is not None:
+                    return (value_of(found, IMPORT),)
+        dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
+        if not original and not item.alias and language == "python":
+            dotted = item.module.partition(".")[0]
+        return (Value(EXTERNAL, None, IMPORT, text=dotted or name),)
+
+    def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
+        """A member of the type that an import names as its module."""
+        holder = re.split(r"::|[.\\]", item.module)[-1]
+        if holder == name or self._look.files.heads[file].language not in language_rules.STATIC_IMPORTS:
+            return ()
+        owners = self.in_module(file, holder, depth, outside=True)
+        return distinct(v for o in owners if o.at for v in self._all.members.attribute(o, name, depth))
+
+    def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
+        """The one value that a module returns to those that import it, or a member of that."""
+        found: list[Value] = []
+        for file in files:
+            for value in self._all.types.rows(file, self._look.typed(file, -1, name), depth - 1):
+                found.extend(self._all.members.attribute(value, member, depth - 1) if member else (value,))
+        return with_step(distinct(found), IMPORT)
+
+    def _default(self, file: int, name: str, depth: int) -> Values:
+        """JavaScript's default export."""
+        if name != "default":
+            return ()
+        return self._all.types.rows(file, self._look.typed(file, -1, "default"), depth)
+
+
+class Members:
+    """Evaluates members of values. A part of an `Evaluator`, whose other parts it calls."""
+
+    def __init__(self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver) -> None:
+        self._all = evaluator
+        self._look = look_ups
+        self._import = imports
+        self._memo: dict[tuple[Value, str, int], Values] = {}
+        self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
+        self._bases: dict[int, tuple[Definition, ...]] = {}
+        self._nested = 0
+
+    def start(self) -> None:
+        """Begin with a file."""
+        self._memo.clear()
+        self._lineages.clear()
+        self._bases.clear()
+
+    def attribute(self, value: Value, name: str, depth: int) -> Values:
+        """The values of a member of a value."""
+        if depth <= 0:
+            return ()
+        key = (value, name, depth)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = self._attribute(value, name, depth)
+        return found
+
+    def _attribute(self, value: Value, name: str, depth: int) -> Values:
+        if value.kind == EXTERNAL:
+            full = f"{value.text}.{name}"[:200]
+            declared = find_dotted(self._look, value.files[0], -1, f"::{full}") if value.files else None
+            if declared is not None:
+                return (value_of(declared, PACKAGE),)
+            return self._extension(value, name) or (value._replace(text=full),)
+        if value.kind == MODULE:
+            return self._of_module(value, name, depth)
+        if value.at is None:
+            return ()
+        if value.kind == BASES:
+            return with_step(self._of_bases(value.at, name), SELF)
+        if name == "this" and value.kind == CLASS:  # Outer.this
+            return (value._replace(kind=INSTANCE, step=SELF),)
+        step = value.step
+        found = self.of_type(value, name, depth) or self._of_class(value, name)
+        if value.kind == INSTANCE and step != SELF:
+            step = TYPE
+        return tuple([v if v.kind == INSTANCE or v.step == step else v._replace(step=step) for v in found])
+
+    def of_type(self, value: Value, name: str, depth: int) -> Values:
+        """The values of a member of a type or of its companion. `value` is the type or an object of it."""
+        assert value.at is not None
+        for owner in self.companions(value.at, of_name=value.kind == CLASS):
+            found = self.member(owner, name, depth)
+            if found:
+                return found
+        return ()
+
+    def companions(self, owner: Definition, *, of_name: bool) -> list[Definition]:
+        """A type and, in some languages, its companions: the objects or classes of its name beside it.
+
+        Args:
+            owner: The type.
+            of_name: Objects come first: the name alone stands for the object.
+        """
+        facts = self._look.tables.facts(owner.file)
+        if facts.head.language not in language_rules.COMPANIONS:
+            return [owner]
+        place = owner.symbol - facts.first
+        beside = [
+            item for item in self._look.all_named(facts.head.family, facts.names[place])
+            if item.file == owner.file and item.kind in TYPE_KINDS and item != owner
+            and facts.parents[item.symbol - facts.first] == facts.parents[place]
+        ]  # fmt: skip
+        return sorted([owner, *beside], key=lambda item: (item.kind == "object") != of_name)
+
+    def _of_class(self, value: Value, name: str) -> Values:
+        """What a class or module has under a name besides its members."""
+        assert value.at is not None
+        language = self._look.files.heads[value.at.file].language
+        if value.kind == INSTANCE:
+            return (value._replace(kind=CLASS),) if language == "ruby" and name == "class" else ()
+        if name == language_rules.MAKERS.get(language):
+            return (value,)
+        if language in language_rules.MODULE_SCOPE:
+            declared = find_in_module(self._look, value.at, name)
+            return (value_of(declared, value.step),) if declared is not None else ()
+        return ()
+
+    def _extension(self, value: Value, name: str) -> Values:
+        """A method that the repository adds to an external type."""
+        head = self._look.files.heads[value.files[0]] if value.files else None
+        if head is None or head.language not in language_rules.ADOPTING:
+            return ()
+        owner = value.text.rpartition(".")[2]
+        found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
+        return (value_of(found[0], TYPE),) if found else ()
+
+    def _of_module(self, value: Value, name: str, depth: int) -> Values:
+        names = self._all.names
+        for file in value.files:
+            values = names.in_module(file, name, depth - 1, outside=True) or names.rust_module(file, -1, name)
+            if values:
+                return with_step(values, IMPORT)
+        for file in value.files:  # a package's submodule
+            found = self._import.submodule(file, name)
+            if found:
+                return (Value(MODULE, None, IMPORT, files=found),)
+        return ()
+
+    def member(self, owner: Definition, name: str, depth: int) -> Values:
+        """The values of a member of a type or, failing that, of its bases in their order."""
+        for current in self.lineage(owner):
+            found = self._look.member(current, name)
+            if found is not None:
+                return (value_of(found, SELF),)
+            values = self._fields(current, name, depth)
+            if values is not None:
+                return values
+        return ()
+
+    def as_field(self, value: Value, name: str, depth: int) -> Values:
+        """The values of a field, in languages where a method may have the same name."""
+        if value.at is None or self._look.files.heads[value.at.file].language not in language_rules.SEPARATE_MEMBERS:
+            return ()
+        for current in self.lineage(value.at):
+            found = self._fields(current, name, depth)
+            if found is not None:
+                return found
+        return ()
+
+    def _fields(self, owner: Definition, name: str, depth: int) -> Values | None:
+        place = owner.symbol - self._look.tables.facts(owner.file).first
+        rows = self._look.typed(owner.file, place, name)
+        return self._all.types.rows(owner.file, rows, depth - 1) if rows else None
+
+    def _of_bases(self, owner: Definition, name: str) -> Values:
+        for current in self.lineage(owner)[1:]:
+            found = self._look.member(current, name)
+            if found is not None:
+                return (value_of(found, SELF),)
+        return ()
+
+    # --- types and their bases ------------------------------------------------------------------------------------
+
+    def lineage(self, owner: Definition, depth: int = _LINEAGE) -> tuple[Definition, ...]:
+        """A type and all its bases, in the order in which they are searched for members.
+
+        Source:
+            Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order).
+            Where it has no answer, the first type that is left goes first.
+        """
+        key = (owner.symbol, depth)
+        known = self._lineages.get(key)
+        if known is None:
+            known = (owner,)
+            bases = self.bases(owner) if depth > 0 else ()
+            if bases:
+                lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
+                known = (owner, *(found for found in merged(lists) if found != owner))
+            self._lineages[key] = known
+        return known
+
+    def bases(self, owner: Definition) -> tuple[Definition, ...]:
+        """The types in the repository that a type is derived from."""
+        known = self._bases.get(owner.symbol)
+        if known is None:
+            # A base may be found through another one (`class A(B.C)`), in circles and in chains of any length.
+            self._bases[owner.symbol] = ()
+            if self._nested == _NESTED_BASES:
+                return ()
+            self._nested += 1
+            facts = self._look.tables.facts(owner.file)
+            around = facts.parents[owner.symbol - facts.first]
+            found: dict[Definition, None] = {}
+            for text in self._look.bases(owner):
+                for value in self._all.types.named(owner.file, around, text, _BASE_DEPTH):
+                    if value.at is not None and value.at != owner:
+                        found[value.at] = None
+            self._nested -= 1
+            known = self._bases[owner.symbol] = tuple(found)
+        return known
+
+    def named_like_its_type(self, value: Value, name: str) -> Value:
+        """The class of an object, if it has this name; else something external."""
+        at = value.at if value.kind == INSTANCE else None
+        facts = self._look.tables.facts(at.file) if at is not None else None
+        same = at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
+        return value._replace(kind=CLASS) if same else value._replace(kind=EXTERNAL)
+
+    def constructed(self, value: Value) -> Value:
+        """The class whose constructor an object calls as `this(...)` or `super(...)`."""
+        if value.kind == BASES and value.at is not None:
+            bases = [base for base in self.bases(value.at) if base.kind != "interface"]
+            return value._replace(kind=CLASS, at=bases[0] if bases else None)
+        return value._replace(kind=CLASS) if value.kind == INSTANCE else value
+
+
+class Types:
+    """Evaluates type hints: declared types, and values that names are given. A part of an `Evaluator`."""
+
+    def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
+        self._all = evaluator
+        self._look = look_ups
+
+    def rows(self, file: int, rows: Iterable[Typed], depth: int) -> Values:
+        """The values of a name, given its type hints. Declared types count more than assigned values."""
+        if depth <= 0:
+            return ()
+        rows = list(rows)
+        declared = [row for row in rows if row.text and row.text[0] not in "=~"]
+        found: list[Value] = []
+        for row in declared or rows[:MOST_VALUES]:
+            if row.text.startswith("="):
+                found.extend(self._all.expression(file, row.within, row.text[1:], depth - 1))
+            elif row.text.startswith("~"):
+                found.extend(v._replace(kind=CLASS) for v in self.declared(file, row.within, row.text[1:], depth - 1))
+            elif row.text:
+                found.extend(self.declared(file, row.within, row.text, depth - 1))
+        if declared and len(declared) < len(rows):
+            found = list(self._narrowed(file, rows, tuple(found), depth)) or found
+        return distinct(found)
+
+    def _narrowed(self, file: int, rows: list[Typed], declared: Values, depth: int) -> Values:
+        """The values assigned to a local with a declared type, if each is one object that a call makes."""
+        given = [row for row in rows if row.text.startswith("=")]
+        scope = rows[0].scope
+        if scope < 0 or self._look.tables.facts(file).kinds[scope] not in FUNCTION_KINDS:
+            return ()
+        made: list[Value] = []
+        for row in given[:MOST_VALUES]:
+            values = self._all.expression(file, row.within, row.text[1:], depth - 1)
+            steps = steps_of(row.text[1:])
+            if len(values) != 1 or values[0].kind != INSTANCE or not steps or steps[-1].kind != "call":
+                return ()
+            made.append(values[0]._replace(text="exact"))
+        wanted = {value.at for value in declared if value.kind == INSTANCE}
+        if not all(value.at and wanted.intersection(self._all.members.lineage(value.at)) for value in made):
+            return ()
+        return tuple(made)
+
+    def declared(self, file: int, place: int, text: str, depth: int) -> Values:
+        """The values of what is declared to be of a type, given as text."""
+        if depth <= 0:
+            return ()
+        return distinct(v for item in types_in(text) for v in self._declared(file, place, item, depth))
+
+    def _declared(self, file: int, place: int, item: TypeText, depth: int) -> Iterator[Value]:
+        last = item.name.rpartition(".")[2]
+        if item.arguments and (last in language_rules.TRANSPARENT and not item.item):
+            for argument in item.arguments:
+                yield from self.declared(file, place, argument, depth - 1)
+            return
+        if item.item and not item.arguments:
+            yield Value(MANY, None, TYPE, files=(file,), text=item.name, place=place)
+            return
+        if item.name in language_rules.OWN_TYPES:
+            yield from with_step(self._all.names.own_object(file, place, "self"), TYPE)
+            return
+        known = self.named(file, place, item.name, depth - 1) if item.name else ()
+        for value in known:
+            yield Value(INSTANCE, value.at, TYPE) if value.kind == CLASS else value
+        if item.arguments and not known:
+            yield Value(MANY, None, TYPE, files=(file,), text=item.arguments[-1], place=place)
+        elif item.name and not known and self._look.files.heads[file].language in language_rules.TYPED:
+            yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
+
+    def named(self, file: int, place: int, dotted: str, depth: int = DEPTH) -> Values:
+        """The types that a name, which may be dotted, means at a place."""
+        names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
+        if not names or depth <= 0:
+            return ()
+        if (
+            self._look.files.heads[file].language in language_rules.MODULE_SCOPE
+            and self._look.binding(file, names[0]) is None
+        ):
+            declared = find_dotted(self._look, file, place, ".".join(names))
+            if declared is not None and declared.kind in HOLDERS:
+                return (value_of(declared, SCOPE if declared.file == file else PACKAGE),)
+        values = self._in_scope(file, place, names[0], depth - 1)
+        for name in names[1:]:
+            values = distinct(v for value in values for v in self._all.members.attribute(value, name, depth - 1))
+        found = tuple(value for value in values if value.kind in (CLASS, EXTERNAL))
+        if not found and self._look.files.heads[file].language in language_rules.PROGRAM_TYPES:
+            only = self._look.only_type(self._look.files.families[file], names[-1])
+            if only is not None:
+                return (value_of(only, PACKAGE),)
+        return found
+
+    def _in_scope(self, file: int, place: int, name: str, depth: int) -> Values:
+        facts = self._look.tables.facts(file)
+        scope = place
+        while scope >= 0:
+            found = self._look.inside(file, scope, name)
+            if found is not None and found.kind in HOLDERS:
+                return (value_of(found, SCOPE),)
+            if facts.names[scope] == name and facts.kinds[scope] in TYPE_KINDS:
+                return (value_of(self._look.definition(file, scope), SCOPE),)
+            scope = facts.parents[scope]
+        return self._all.names.outside(file, name, depth)

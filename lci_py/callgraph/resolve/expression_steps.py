@@ -1,6 +1,6 @@
-"""The text of an expression or a type as a chain of steps: what `evaluate` goes along.
+"""Parses the text of an expression into a chain of steps, and the text of a type into names and arguments.
 
-Texts are as `source.extract.type_hints` leaves them: arguments are gone, and so are most blanks.
+Texts are as `source.extract.type_hints` leaves them: without arguments of calls and most blanks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_STEPS = 24
 
 
 class Step(NamedTuple):
-    """One step along an expression: a `name`, `cast` (to a type) or `text` at its start; then `attr`, `call`, `item`.
+    """One step of an expression: a `name`, `cast` (to a type) or `text` at its start; then `attr`, `call`, `item`.
 
     A name that is looked up at the top level only begins with `::`.
     """
@@ -30,7 +30,7 @@ class Step(NamedTuple):
 
 @lru_cache(maxsize=20_000)
 def steps_of(text: str) -> tuple[Step, ...]:
-    """The steps of an expression, none if it is not a chain of names, calls and indexing."""
+    """The steps of an expression; none if it is no chain of names, calls and subscripts."""
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
         return (Step("text", ""),)
     tokens: list[str] = _TOKEN.findall(_LABEL.sub(r"\1.this", text))
@@ -128,7 +128,7 @@ def _rest(tokens: list[str], at: int, steps: list[Step]) -> tuple[list[Step], in
 
 
 def _closing(tokens: list[str], at: int) -> int:
-    """Where the group that opens here closes, -1 if it does not."""
+    """Index of the token that closes the group opened here, -1 if none does."""
     opener, closer = tokens[at], _OPEN[tokens[at]]
     depth = 0
     for place in range(at, len(tokens)):
@@ -142,7 +142,7 @@ def _closing(tokens: list[str], at: int) -> int:
 
 
 class TypeText(NamedTuple):
-    """A type as written: its name, dotted, and the texts between its brackets; `item` if it holds many of them."""
+    """A type as written: its dotted name, and the texts between its brackets. `item`: it is a container of those."""
 
     name: str
     arguments: tuple[str, ...]
@@ -157,7 +157,7 @@ _DOTTED = re.compile(r"[@$]?[^\W\d][\w$]*(?:(?:::|[.\\])[^\W\d][\w$]*)*")
 
 @lru_cache(maxsize=20_000)
 def types_in(text: str) -> tuple[TypeText, ...]:
-    """The types that a declaration may mean: more than one for a union."""
+    """The types in the text of a declaration: several for a union."""
     text = text.strip("\"'` ")
     if len(text) > 1 and text[0] == "(" and text[-1] == ")" and "," not in text:
         text = text[1:-1]

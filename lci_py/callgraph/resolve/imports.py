@@ -1,4 +1,4 @@
-"""Module strings to file numbers: which files of the repository an import means."""
+"""Resolves imports: from the text of an import to the files of the repository that it means."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
 from lci_py.types.source import Import
 
 _PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
-#: Whose imports mean the same for all files of a folder: no file is left out of its own answer.
+#: Families whose imports mean the same in all files of a folder; a file may even import itself.
 _BY_FOLDER = frozenset({"c", "go"})
-#: What stands for a folder before a script's path: `$ROOT/`, `"${X%/*}"/`, `$(dirname "$0")/`.
+#: A computed folder before the path of a script: `$ROOT/`, `"${X%/*}"/`, `$(dirname "$0")/`.
 _SHELL_FOLDER = re.compile(r"^.*[$`\")}][^/]*/")
 _MAX_PACKAGE_FILES = 16
 _MEMO = 20_000
 
 
 class ImportResolver:
-    """Answers by the paths and declared names in the repository."""
+    """Resolves imports by the paths and declared names in the repository."""
 
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
@@ -31,7 +31,7 @@ class ImportResolver:
         self._memo: dict[tuple[object, ...], tuple[tuple[int, ...], set[int]]] = {}
 
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
-        """Files that an import means: one, several for a Go package, none for what is not in the repository."""
+        """The files that an import means: one, several for a package, none if it is not in the repository."""
         own = self._families[file]
         place = self._folders[file] if own in _BY_FOLDER else file
         memo = (own, place, item.module, item.name)
@@ -42,11 +42,11 @@ class ImportResolver:
             asked, self._look.keys = self._look.keys, set()
             found = self._memo[memo] = self._find(file, item), self._look.keys
             self._look.keys = asked
-        self._look.keys |= found[1]  # who gets an answer from the memo depends on what it came from all the same
+        self._look.keys |= found[1]  # an answer from the memo depends on the same look-ups
         return found[0]
 
     def submodule(self, file: int, name: str) -> tuple[int, ...]:
-        """The file of a module inside the package, or folder, that a file stands for."""
+        """The file of a module in the package or folder that a file stands for."""
         head = self._heads[file]
         stem, _, suffix = head.path.rpartition(".")
         folder = posixpath.dirname(head.path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
@@ -65,9 +65,9 @@ class ImportResolver:
         folder = self._folders[file]
         own = self._families[file]
         if own == "go":
-            return self._go_package(tuple(module.split("/")))  # an import is a folder, never a file
+            return self._go_package(tuple(module.split("/")))  # an import names a folder, never a file
         if own == "javascript" and re.fullmatch(r"(?:node:)?[\w-]+", module):
-            return ()  # a bare name is an installed package, whatever a file here is called
+            return ()  # a bare name is an installed package, even if a file here has that name
         if own == "rust":
             segments = [part for part in module.split("::") if part]
             within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
@@ -106,7 +106,7 @@ class ImportResolver:
             if len(segments) > 1 and segments[-1] in ("h", "hpp", "hh", "rb", "js", "ts", "sh", "lua", "zig"):
                 segments = segments[:-1]
         name = re.split(r"::|[./\\]", imported)[0] if imported and imported != "*" else ""
-        # Rust's last part may be an item inside a module's file; elsewhere a shorter path is another module.
+        # In Rust the last part may be an item in a module's file; elsewhere a shorter path is another module.
         shorter = segments[:-1] if self._families[file] == "rust" else ()
         for wanted in ((*segments, name) if name else segments, segments, shorter):
             found = self._by_suffix(file, wanted) if wanted else ()
@@ -115,18 +115,18 @@ class ImportResolver:
         return ()
 
     def _declared(self, file: int, item: Import) -> tuple[int, ...]:
-        """What is imported by its qualified name: the files that declare it, whatever their paths."""
+        """The files that declare what is imported by its qualified name, whatever their paths."""
         module, name = (re.sub(r"::|[\\/]", ".", text).strip(".") for text in (item.module, item.name))
         wanted = [f"{module}.{name}", module] if name and name != "*" else [module]
         for dotted in wanted:
             files = [f for f in self._look.declaring(self._families[file], dotted) if f != file]
-            # A name that a package does not declare as a type says nothing about which of its files is meant.
+            # If the package declares no type of that name, nothing says which of its files is meant.
             if files and (dotted != module or len(files) == 1 or name in ("", "*")):
                 return tuple(files[:_MAX_PACKAGE_FILES])
         return ()
 
     def _include(self, folder: str, header: str) -> tuple[int, ...]:
-        """A header beside the file, else the one file whose path ends in the whole of what is included."""
+        """A header relative to the file's folder, else the only file whose path ends in the included path."""
         beside = self._look.at(posixpath.normpath(posixpath.join(folder, header)))
         if beside >= 0:
             return (beside,)
@@ -157,8 +157,8 @@ class ImportResolver:
             # The whole module path, or the whole file path when the root lies inside the package.
             if segments[-size:] != wanted[-size:] or (size < len(wanted) and size < 2):
                 continue
-            # An absolute import in Python names the whole way down from outside every package: `import subprocess` does
-            # not mean asyncio/subprocess.py.
+            # An absolute import in Python names the whole path from the outermost package: `import subprocess` does not
+            # mean asyncio/subprocess.py.
             whole = self._families[file] == "python" and size == len(wanted)
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
                 continue
@@ -169,8 +169,8 @@ class ImportResolver:
         return (best[2],) if best else ()
 
     def _go_package(self, wanted: tuple[str, ...]) -> tuple[int, ...]:
-        """Files of a Go package: the import path, without its module's part if that is a host's name."""
-        # `net/http` is the standard library's, wherever a folder `http` may be; `example.org/m/http` may be ours.
+        """The files of a Go package. If the import path begins with a host, any beginning of it may be the module's."""
+        # `net/http` is the standard library's even if there is a folder `http`; `example.org/m/http` may be ours.
         cuts = range(len(wanted)) if "." in wanted[0] else range(1)
         for cut in cuts:
             found = self._look.go_package("/".join(wanted[cut:]))

@@ -1,8 +1,8 @@
-"""What calls of macros call: a macro's text stands where its name does, so its calls are made there.
+"""Calls inside a macro are attributed to the code that uses the macro, since its text replaces its name there.
 
 Source:
-    ISO/IEC 9899:2018, 6.10.3.4: names in a macro's text mean what they mean where the macro is used, and are replaced
-    in turn, save inside their own text.
+    ISO/IEC 9899:2018, 6.10.3.4: names in a macro's text mean what they mean where the macro is used. They are replaced
+    in turn, except inside their own text.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from lci_py.callgraph.lookup_tables import Definition
     from lci_py.callgraph.lookups import LookUps
 
-#: Macros in macros that are looked into, and definitions that one call of a macro may lead to.
+#: How deep macros may be nested, and how many definitions one call of a macro may lead to.
 _DEPTH, _MOST = 6, 64
 
 
 class Resolver(Protocol):
-    """What names mean in the file of a call (index.resolve)."""
+    """Resolves calls of one file (calls.py)."""
 
     file: int
-    known: dict[int, Definition]  # symbol to definition, of what was found
+    known: dict[int, Definition]  # symbol to definition, of all that was found
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
         """The definitions that a call means."""
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
-        """Those of them that can be seen from a place of any file."""
+        """The definitions that a name in a macro's text means, if it is seen from a place of any file."""
 
 
 def expanded(look: LookUps, resolver: Resolver, caller: int, targets: Targets) -> Targets:
-    """What is called besides, if some of a call's targets are macros: the functions and macros that they lead to.
+    """The functions and macros that are called by those of a call's targets that are macros.
 
     Args:
-        look: Answers for the macros of other files.
-        resolver: Of the file of the call. A name means what it does there; failing that, where the macro is.
-        caller: The symbol around the call, or -1.
-        targets: What the call means.
+        look: Where to ask for the texts of macros.
+        resolver: Of the file of the call. A name means what it means there; failing that, where the macro is defined.
+        caller: The place of the symbol around the call, or -1.
+        targets: The definitions that the call means.
     """
     found: dict[int, int] = {}
     entered: set[int] = set()
@@ -54,7 +54,7 @@ def expanded(look: LookUps, resolver: Resolver, caller: int, targets: Targets) -
         entered.add(symbol)
         texts = look.expansion(at)
         for place, call in dict.fromkeys((place, call) for place, calls in texts for call in calls):
-            # A macro may be defined twice, under conditions: what all of its texts call is certain.
+            # A macro may be defined several times, under conditions: a call that is in all of its texts is certain.
             step_mark = mark if all(call in calls for _, calls in texts) else AMBIGUOUS
             for target, step in _called(resolver, caller, at.file, place, call):
                 if resolver.known[target].kind in FUNCTION_KINDS and len(found) < _MOST:
@@ -66,7 +66,7 @@ def expanded(look: LookUps, resolver: Resolver, caller: int, targets: Targets) -
 
 
 def _called(resolver: Resolver, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
-    """What a call in a macro's text means: as seen from where the macro is used, then from where it stands."""
+    """What a call in a macro's text means where the macro is used; failing that, where the macro is defined."""
     name, receiver, arguments = call
     if not receiver:
         found = resolver.in_scope(resolver.file, caller, name, arguments)

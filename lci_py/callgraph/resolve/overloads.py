@@ -1,4 +1,4 @@
-"""Which of several definitions of one name can take as many arguments as a call has."""
+"""Chooses among several definitions of one name those that take as many arguments as a call has."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Targets = tuple[tuple[int, int], ...]
 def fitting(
     targets: Targets, arguments: int, known: dict[int, Definition], arity: Callable[[Definition], int]
 ) -> Targets:  # fmt: skip
-    """The targets that take so many arguments; all of them if none does.
+    """The targets that take so many arguments; all targets if none does.
 
     Args:
         targets: What a call may mean.
-        arguments: How many it has, as in `Call`.
-        known: Symbol to definition; a target that is not here fits.
-        arity: Tells how many arguments a definition takes, as in `source.syntax.arity`.
+        arguments: Number of its arguments, as in `Call`.
+        known: Symbol to definition; a target that is missing here fits.
+        arity: Gives the arity of a definition, as in `source.syntax.arity`.
     """
     if arguments < 0 or len(targets) < 2:
         return targets
     found: list[tuple[int, int]] = []
-    # An override is there besides what it overrides, not in its place.
+    # Overrides are targets besides what they override, not alternatives to it.
     for overriding in (False, True):
         group = [target for target in targets if (target[1] & ~AMBIGUOUS == OVERRIDE) is overriding]
         fit = _fitting(group, arguments, known, arity) if len(group) > 1 else group
@@ -50,12 +50,12 @@ def _fitting(
 
 
 def named(targets: Targets, known: dict[int, Definition], *, of_macro: bool) -> Targets:
-    """What a name means that stands for itself (`source.syntax.arity.NAMED`).
+    """What a name means that is not called (`source.syntax.arity.NAMED`).
 
     Args:
         targets: What it would mean if it were called.
         known: As in `fitting`.
-        of_macro: It is the whole text of a macro, which may hand on a function. Elsewhere only a macro can be meant.
+        of_macro: It is the whole text of a macro, and may mean a function. Elsewhere it can only mean a macro.
     """
     kinds = ("macro", "function") if of_macro else ("macro",)
     return tuple(target for target in targets if target[0] in known and known[target[0]].kind in kinds)

@@ -1,4 +1,4 @@
-"""Definitions by their dotted names, wherever modules and namespaces are continued in other files."""
+"""Finds definitions by dotted names, in languages where several files may continue a module or namespace."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _MOST_FILES = 16
 _HOLDERS = TYPE_KINDS | {"module", "namespace"}
 
 
-def spelled(look: LookUps, file: int, place: int, dotted: str) -> Definition | None:
-    """What a dotted name means at a place: looked up from the innermost module around it outwards, as Ruby does.
+def find_dotted(look: LookUps, file: int, place: int, dotted: str) -> Definition | None:
+    """What a dotted name means at a place: it is looked up from the innermost module around it outwards, as in Ruby.
 
     Args:
         look: Where to ask.
         file: The file.
         place: The innermost symbol around the name, or -1.
-        dotted: The name; one that begins with `::` is looked up at the top only.
+        dotted: The name; one that begins with `::` is looked up at the top level only.
     Returns:
         The first definition of the innermost qualified name that is declared.
     """
@@ -34,16 +34,16 @@ def spelled(look: LookUps, file: int, place: int, dotted: str) -> Definition | N
     return None
 
 
-def within(look: LookUps, owner: Definition, name: str) -> Definition | None:
-    """What a module has under a name in any file that continues it."""
+def find_in_module(look: LookUps, owner: Definition, name: str) -> Definition | None:
+    """What a module has under a name, in any of its files."""
     facts = look.tables.facts(owner.file)
     place = owner.symbol - facts.first
     full = next(_prefixes(look, owner.file, place))
-    return spelled(look, owner.file, -1, f"::{full}.{name}")
+    return find_dotted(look, owner.file, -1, f"::{full}.{name}")
 
 
 def _prefixes(look: LookUps, file: int, place: int) -> Iterator[str]:
-    """The qualified names of what is around a place, the innermost first; at last "", the top of everything."""
+    """The qualified names of the modules around a place, the innermost first; the last one is "", the top level."""
     facts = look.tables.facts(file)
     names: list[str] = []
     while place >= 0:

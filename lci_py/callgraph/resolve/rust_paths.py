@@ -1,4 +1,4 @@
-"""Rust's modules: which file a path such as `crate::net::tcp`, `super::util` or `shapes::circle` means."""
+"""Rust's modules: finds the file of a path such as `crate::net::tcp`, `super::util` or `shapes::circle`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
 class Crates:
-    """Answers by the paths of the repository; every question is a tracked look-up."""
+    """Finds files of modules by the paths in the repository."""
 
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
         self._heads = look_ups.files.heads
 
     def find(self, file: int, segments: Sequence[str]) -> int:
-        """The file of the innermost module that a path goes through, -1 if that is none of this crate.
+        """The file of the innermost module on a path, -1 if the path leaves this crate.
 
-        What the path names beyond it is an item, or an inline module, of that file.
+        The rest of the path is an item, or an inline module, in that file.
         """
         if not segments or segments[0] in STANDARD:
             return -1
@@ -45,7 +45,7 @@ class Crates:
         return current
 
     def root(self, file: int) -> int:
-        """The file that a crate begins with; the file itself if nothing above it looks like one."""
+        """The root file of a file's crate; the file itself if there is none above it."""
         folder = posixpath.dirname(self._heads[file].path)
         while True:
             for name in _ROOTS:
@@ -57,7 +57,7 @@ class Crates:
             folder = posixpath.dirname(folder)
 
     def parent(self, file: int) -> int:
-        """The file of the module around that of a file, -1 at the top."""
+        """The file of a file's parent module, -1 at the top."""
         folder, name = posixpath.split(self._heads[file].path)
         if name in _ROOTS:
             return -1
@@ -67,7 +67,7 @@ class Crates:
         return next((found for path in candidates if (found := self._look.at(path)) >= 0), -1)
 
     def child(self, file: int, name: str) -> int:
-        """The file of a module that another one declares, -1 if there is none."""
+        """The file of a module that a file declares, -1 if there is none."""
         folder, own = posixpath.split(self._heads[file].path)
         if own not in _INDEXES and self.root(file) != file:
             folder = posixpath.join(folder, own.removesuffix(".rs"))

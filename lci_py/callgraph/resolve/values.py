@@ -1,4 +1,4 @@
-"""What an expression may stand for: the values that `evaluate` and its parts hand to each other."""
+"""The values that an expression may stand for, as evaluate.py works them out."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lci_py.callgraph.file_facts import is_type
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.types.search import TYPE_KINDS
 
-#: How many names one after the other are looked through.
+#: How many names are followed one after the other.
 DEPTH = 14
 MOST_VALUES = 8
 INSTANCE, CLASS, FUNCTION, MODULE, EXTERNAL, MANY, BASES = range(7)
-#: Kinds of definitions that have others by name.
+#: Kinds of definitions that have members.
 HOLDERS = TYPE_KINDS | {"module", "namespace"}
 _CLASSES = HOLDERS | {"type"}
 
@@ -22,10 +22,11 @@ class Value(NamedTuple):
     """What an expression may stand for.
 
     Attributes:
-        kind: INSTANCE of, or CLASS (or module), or FUNCTION that `at` is; MODULE: the files; EXTERNAL: `text` is its
-            dotted name; MANY: a container of the type `text`, written at `place` of the first file; BASES: `at` as its
-            base classes see it.
-        step: What it rests on, as in `links.STEPS`.
+        kind: INSTANCE: an object of the type `at`. CLASS: the type, module or namespace `at`. FUNCTION: the function
+            `at`. MODULE: the files `files`. EXTERNAL: something from outside with the dotted name `text`. MANY: a
+            container of elements of the type `text`, as written at `place` of the first file. BASES: an object of the
+            type `at`, as one of its bases.
+        step: The rule it rests on, an index of `edges.STEPS`.
     """
 
     kind: int
@@ -40,22 +41,22 @@ Values = tuple[Value, ...]
 
 
 def is_own(found: Definition, family: str) -> bool:
-    """Whether a definition is something itself, and no other name of a type."""
+    """Whether a definition is no alias of a type."""
     return found.kind != "type" or is_type(found.kind, family)
 
 
 def value_of(found: Definition, step: int) -> Value:
-    """What the name of a definition stands for."""
+    """The value of a definition's name."""
     return Value(CLASS if found.kind in _CLASSES else FUNCTION, found, step)
 
 
 def with_step(values: Values, step: int) -> Values:
-    """The same values, as what another step found."""
+    """The same values with another step."""
     return tuple([v if v.step == step else Value(v.kind, v.at, step, v.files, v.text, v.place) for v in values])
 
 
 def distinct(values: Iterable[Value]) -> Values:
-    """The first `MOST_VALUES` + 1 different values; of those that differ in the step alone, the first."""
+    """The first `MOST_VALUES` + 1 distinct values; of values that differ in the step alone, the first one counts."""
     if isinstance(values, (tuple, list)) and len(values) < 2:
         return tuple(values)
     found: dict[tuple[object, ...], Value] = {}

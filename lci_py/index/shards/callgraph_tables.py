@@ -28,7 +28,7 @@ _FileRow = tuple[int, FileHead, int, int, int]
 
 
 class SqlTables:
-    """Implements `lci_py.callgraph.lookup_tables.Tables`."""
+    """Implements `lci_py.callgraph.lookup_tables.StoredTables`."""
 
     def __init__(
         self, connections: Sequence[sqlite3.Connection], numbering: Numbering, beside: SqlTables | None = None

@@ -1,1 +1,1 @@
-"""One file lowered to points-to constraints."""
+"""Lowers the functions and objects of one file to points-to constraints."""

@@ -1,8 +1,8 @@
-"""Where functions and objects go in a file: constraints of a points-to analysis that follows values through variables.
+"""Points-to constraints of one file: they say how functions and objects go from variable to variable.
 
-One file's constraints say nothing of other files: names that are imported stay imports, and what a module has under a
-name is asked for when the program is put together (`lci_py.index.flow`). Nodes are variables, parameters, results and
-intermediate values, numbered from 1 within the file; 0 is the value that nobody knows.
+A file's constraints do not depend on other files: imported names stay imports until the constraints of all files are
+put together (`callgraph.pointsto`). Nodes are variables, parameters, results and intermediate values, numbered from 1
+within the file. Node 0 is an unknown value.
 
 Source:
     Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4: constraints,
@@ -24,45 +24,45 @@ from lci_py.types.source import Lambda
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Constraints, as rows of four numbers: what, and its operands. Names are places among the strings.
+#: Constraints are rows of four numbers: one of these kinds, and its operands. A name is an index of the strings.
 COPY = 0  # node, from
 FUNC = 1  # node, function
 CLASS = 2  # node, class
-IMPORT = 3  # node, place among the file's imports, 1 if only the head of the dotted module is bound
+IMPORT = 3  # node, index of the file's imports, 1 if only the head of the dotted module is bound
 LOAD = 4  # node, object, name
 STORE = 5  # object, name, from
 ITEM = 6  # node, container, key (0: any)
 PUT = 7  # container, key (0: any), from
 NEW = 8  # node, `PLAIN` or 0: a container of its own
 CALL = 9  # node for the result, callee, line; the caller is in `callers`, `ARG` rows follow
-ARG = 10  # call (a count of CALL rows), position or ~name, from
+ARG = 10  # call (an index of the CALL rows), position or ~name, from
 SELF = 11  # node, class: an object of it
 SUPER = 12  # node, class, the node of the object
-EACH = 13  # node, what is gone over, line; its caller in `callers`
-FREE = 14  # node, name: of a variable that nothing in the file binds
+EACH = 13  # node, what is iterated, line; its caller in `callers`
+FREE = 14  # node, name: a variable that nothing in the file binds
 MEMBER = 15  # class, name, from
 BASE = 16  # class, from
 EXPORT = 17  # name, from: what other files get under a name
-STAR = 18  # place among the file's imports: everything that the module exports is bound here
-#: An object that has no methods but those that it is given: no list, no map.
+STAR = 18  # index of the file's imports: everything that the module exports is bound here
+#: An object without built-in methods: no list, no map.
 PLAIN = 1
 #: Positions of arguments that are not single values.
 SPREAD, SPREAD_NAMED = 1 << 20, (1 << 20) + 1
-#: What a function is, in bits.
+#: Flags of functions.
 STATIC, CLASSMETHOD, PROPERTY, GENERATOR, ARROW = 1, 2, 4, 8, 16
-#: What a parameter is.
+#: Kinds of parameters.
 SINGLE, REST, NAMED_REST, THIS = 0, 1, 2, 3
-#: What a call is, in the high bits of its line.
+#: Flags of calls, in the high bits of the line.
 DECORATOR, CONSTRUCT = 1 << 28, 1 << 29
 LINE = (1 << 28) - 1
 _HEADER = struct.Struct("<I")
-#: A file's constraints are not larger than some times the file, whose size is bounded.
+#: No file has more constraints than this, since its own size is bounded: larger data is damaged.
 _MOST_BYTES = 1 << 30
 
 
 class Parameter(NamedTuple):
-    """A parameter: its node, its name among the strings, and `SINGLE`, `REST`, `NAMED_REST`, or `THIS` for the
-    object that a function is called on, where that is no parameter of its own."""
+    """A parameter: its node, its name and its kind. `THIS` is the object that a function is called on, in languages
+    where that is not an ordinary parameter."""
 
     node: int
     name: int
@@ -73,8 +73,8 @@ class Function(NamedTuple):
     """A function with a body.
 
     Attributes:
-        symbol: Its place among the file's symbols; for an anonymous function, -2 less its place among those.
-        owner: Place of the class that it is a method of, or -1.
+        symbol: Its place among the file's symbols; for the anonymous function of index i, -2 - i.
+        owner: Index of the class that it is a method of, or -1.
         flags: `STATIC` and so on.
         result: Node of what it returns.
         item: Node of what it yields.
@@ -96,10 +96,10 @@ class Flow:
     Attributes:
         strings: Names and keys; the first is "".
         nodes: How many nodes there are, 0 included.
-        functions: By place.
+        functions: All functions.
         classes: Per class, its place among the file's symbols, or -1.
         rows: Four numbers each.
-        callers: Per CALL or EACH row, in order, the place of the function around it, -1 at the top level.
+        callers: Per CALL or EACH row, in order, the index of the function around it, -1 at the top level.
     """
 
     strings: list[str]
@@ -119,10 +119,10 @@ class Flow:
 
 
 def decode(data: bytes) -> Flow:
-    """Constraints from bytes.
+    """The constraints that `encode` made bytes of.
 
     Raises:
-        ValueError: The bytes are not what `encode` made.
+        ValueError: The bytes are not from `encode`.
     """
     try:
         data = _inflated(data)
@@ -159,20 +159,20 @@ def _inflated(data: bytes) -> bytes:
     return plain
 
 
-#: What is known of what: a local or a parameter, a member of the class around, the result of the function around.
+#: What a type hint is about: a local or parameter, a member of the class around, the result of the function around.
 LOCAL, MEMBER_OF, RESULT = range(3)
-#: How: its type is declared, it is given a value, it is each of what is in one.
+#: What it says: a declared type, an assigned value, or a container whose elements are assigned one after the other.
 TYPE_OF, VALUE_OF, EACH_OF = ":", "=", "[]"
 
 
 class Given(NamedTuple):
-    """What a text says of a name, as nodes of the syntax tree: its text matters only if a call depends on the name.
+    """A type hint as a node of the syntax tree, whose text is only read if a call depends on the name.
 
     Attributes:
         around: Place of the innermost function or class around it, or -1.
         role: `LOCAL`, `MEMBER_OF` or `RESULT`.
         name: The name; "" for a result.
-        what: `TYPE_OF` and so on; "" if the name is bound and that is all.
+        what: `TYPE_OF`, `VALUE_OF` or `EACH_OF`; "" if the name is only known to be bound.
         node: The type or the value.
     """
 
@@ -185,26 +185,26 @@ class Given(NamedTuple):
 
 @dataclass
 class Scope:
-    """What holds variables: the module, a function or a class."""
+    """A scope of variables: the module, a function or a class."""
 
     parent: Scope | None
-    function: int  # place of the innermost function, -1
-    owner: int = -1  # place of the class whose body this is
+    function: int  # index of the innermost function, -1
+    owner: int = -1  # index of the class whose body this is
     hidden: bool = False  # functions inside do not see its variables (a class in Python)
-    names: dict[str, int] = field(default_factory=dict)  # name -> node, of all that are used here
+    names: dict[str, int] = field(default_factory=dict)  # name -> node, of all names that are used here
     bound: set[str] = field(default_factory=set)
-    outer: dict[str, Scope] = field(default_factory=dict)  # names that are those of another scope (global)
+    outer: dict[str, Scope] = field(default_factory=dict)  # names that belong to another scope (global)
 
 
 class FlowBuilder:
-    """Collects the constraints of a file: what the lowering of every language writes to."""
+    """Collects the constraints of a file, in whichever language it is."""
 
     def __init__(self) -> None:
         self.functions: list[Function] = []
         self.lambdas: list[Lambda] = []
         self.spans: list[tuple[int, int]] = []  # per anonymous function, its bytes
         self.classes: list[int] = []
-        self.given: list[Given] | None = None  # for a language whose types come from here, not from a query
+        self.given: list[Given] | None = None  # only in languages whose type hints come from here, not from a query
         self.module = Scope(None, -1)
         self._scopes = [self.module]
         self._strings: dict[str, int] = {"": 0}
@@ -216,7 +216,7 @@ class FlowBuilder:
     # --- nodes ----------------------------------------------------------------------------------------------------
 
     def string(self, text: str) -> int:
-        """The place of a name among the strings."""
+        """The index of a name in the strings."""
         return self._strings.setdefault(text[:200], len(self._strings))
 
     def node(self) -> int:
@@ -231,7 +231,7 @@ class FlowBuilder:
         return found
 
     def use(self, scope: Scope, name: str) -> int:
-        """The node of a variable where it is read."""
+        """The node of a variable that is read in a scope."""
         target = scope.outer.get(name, scope)
         node = target.names.get(name)
         if node is None:
@@ -239,7 +239,7 @@ class FlowBuilder:
         return node
 
     def bind(self, scope: Scope, name: str) -> int:
-        """The node of a variable where it is given something: it is of this scope."""
+        """The node of a variable that is assigned in a scope, which makes it a variable of that scope."""
         target = scope.outer.get(name, scope)
         target.bound.add(name)
         return self.use(target, name)
@@ -251,29 +251,29 @@ class FlowBuilder:
         self._rows += (kind, a, b, c)
 
     def copy(self, node: int, source: int) -> None:
-        """What `source` may be `node` may be."""
+        """`node` may hold whatever `source` may hold."""
         if node and source and node != source:
             self.row(COPY, node, source)
 
     def value(self, kind: int, *operands: int) -> int:
-        """A new node that a constraint defines."""
+        """A new node, defined by a constraint."""
         node = self.node()
         self.row(kind, node, *operands)
         return node
 
     def load(self, obj: int, name: str) -> int:
-        """A member of an object."""
+        """The node of a member of an object."""
         return self.value(LOAD, obj, self.string(name)) if obj else 0
 
     def call(
         self, scope: Scope, callee: int, line: int, arguments: list[tuple[int, int]], flags: int = 0
     ) -> int:  # fmt: skip
-        """A call.
+        """Add a call.
 
         Args:
-            scope: Around it.
-            callee: What is called.
-            line: Where.
+            scope: The scope around it.
+            callee: Node of what is called.
+            line: Its line.
             arguments: Position (or `~string` of a name, `SPREAD`, `SPREAD_NAMED`) and node of each.
             flags: `DECORATOR`, `CONSTRUCT`.
         Returns:
@@ -289,7 +289,7 @@ class FlowBuilder:
         return node
 
     def each(self, scope: Scope, source: int, line: int) -> int:
-        """What going over something gives."""
+        """The node of the elements of something that is iterated."""
         if not source:
             return 0
         node = self.node()
@@ -298,12 +298,12 @@ class FlowBuilder:
         return node
 
     def function(self, symbol: int, owner: int = -1, flags: int = 0) -> int:
-        """A new function; its parameters follow."""
+        """Add a function, without parameters so far, and return its index."""
         self.functions.append(Function(symbol, owner, flags, self.node(), self.node(), ()))
         return len(self.functions) - 1
 
     def anonymous(self, around: int, line: int, end_line: int, span: tuple[int, int], flags: int = 0) -> int:
-        """A new function without a name, in a symbol (a place) or -1."""
+        """Add an anonymous function and return its index; `around` is the place of the symbol around it, or -1."""
         self.lambdas.append(Lambda(around, line, end_line))
         self.spans.append(span)
         return self.function(-1 - len(self.lambdas), flags=flags)
@@ -315,12 +315,12 @@ class FlowBuilder:
         self.functions[function] = known._replace(parameters=(*known.parameters, added))
 
     def flag(self, function: int, flags: int) -> None:
-        """Say more about a function."""
+        """Add flags to a function."""
         known = self.functions[function]
         self.functions[function] = known._replace(flags=known.flags | flags)
 
     def finish(self) -> Flow:
-        """All constraints; a name that a scope uses and does not bind is that of the scope around which binds it."""
+        """All constraints. A name that a scope does not bind is given the node of the innermost scope that binds it."""
         same = list(range(self._nodes))
         for scope in self._scopes:
             for name, node in scope.names.items():

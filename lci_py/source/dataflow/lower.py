@@ -1,4 +1,4 @@
-"""Which languages' functions are followed as values, and by what."""
+"""Chooses the lowering of a language, for languages in which functions are followed as values."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured
     from lci_py.types.source import Import
 
-#: Languages with constraints.
+#: Languages that have a lowering.
 LOWERED = frozenset({"python", "javascript", "typescript", "tsx"})
 
 
 def is_followed(path: str, language: str) -> bool:
-    """Whether the propagation goes through a file: not through tests, whose stand-ins no program ever calls."""
+    """Whether the propagation goes through a file. It leaves out tests: the program never calls their stand-ins."""
     return language in LOWERED and not is_test(path)
 
 
 def lower(language: str, root: Node, captured: Captured, imports: Sequence[Import]) -> FlowBuilder | None:
-    """The constraints of a file; None if its language has none, or if it is nested deeper than can be followed.
+    """The constraints of a file; None if its language has no lowering, or if it is nested too deeply.
 
     Args:
-        language: The file's.
+        language: Its language.
         root: Its syntax tree.
         captured: Its definitions, with their places among the symbols.
         imports: Its imports.
@@ -50,7 +50,7 @@ def lower(language: str, root: Node, captured: Captured, imports: Sequence[Impor
 
 
 class Anonymous:
-    """The innermost anonymous function around a byte."""
+    """Finds the innermost anonymous function around a byte."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
         """
@@ -69,7 +69,7 @@ class Anonymous:
             stack.append(at)
 
     def at(self, byte: int) -> tuple[int, int]:
-        """Its place and first byte; (-1, -1) if there is none."""
+        """Its index and first byte; (-1, -1) if there is none."""
         at = bisect_right(self._starts, byte) - 1
         while at >= 0 and self._ends[at] <= byte:
             at = self._outer[at]

@@ -1,4 +1,4 @@
-"""Python's syntax as constraints."""
+"""Lowers Python's syntax trees to constraints."""
 
 from __future__ import annotations
 
@@ -10,39 +10,118 @@ from lci_py.source.dataflow.constraints import (
     CLASSMETHOD,
     CONSTRUCT,
     DECORATOR,
+    EACH_OF,
     FUNC,
+    GENERATOR,
     IMPORT,
+    ITEM,
     LOCAL,
     MEMBER,
+    MEMBER_OF,
+    NAMED_REST,
+    NEW,
     PROPERTY,
+    PUT,
+    REST,
+    RESULT,
+    SELF,
+    SINGLE,
+    SPREAD,
+    SPREAD_NAMED,
     STAR,
     STATIC,
+    STORE,
+    SUPER,
+    TYPE_OF,
     VALUE_OF,
     FlowBuilder,
+    Given,
+    Scope,
 )
-from lci_py.source.dataflow.python_base import first, named
-from lci_py.source.dataflow.python_values import Expressions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tree_sitter import Node
 
     from lci_py.types.source import Import
 
 _DECORATORS = {"staticmethod": STATIC, "classmethod": CLASSMETHOD, "property": PROPERTY, "cached_property": PROPERTY}
-_NOTHING = frozenset({"future_import_statement", "delete_statement", "comment"})
+_LITERALS = frozenset({"integer", "float", "string", "true", "false", "none", "concatenated_string", "ellipsis"})
+_NO_CODE = frozenset({"future_import_statement", "delete_statement", "comment"})
+_COMPREHENSIONS = frozenset(
+    {"list_comprehension", "set_comprehension", "generator_expression", "dictionary_comprehension"}
+)
+_PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
+_TUPLES = frozenset({"tuple", "list", "expression_list"})
+#: Kinds of expressions that are kept as type hints of the names that they are assigned to.
+_HINTS = frozenset({"call", "identifier", "attribute", "await"})
+_FEW = 4
+_QUOTES = b"\"'"
 
 
-class PythonFlow(Expressions):
-    """Goes through a syntax tree once. `flow` has what was found."""
+def _children(node: Node) -> Iterable[Node]:
+    """The named children of a node, in order.
+
+    Most nodes have few: then this takes a third of the time of `named_children`, which makes the other children, too.
+    """
+    count = node.named_child_count
+    return map(node.named_child, range(count)) if count < _FEW else node.named_children  # type: ignore[arg-type]
+
+
+def _first(node: Node) -> Node | None:
+    """The first named child of a node."""
+    return node.named_child(0) if node.named_child_count else None
+
+
+def _nothing(_node: Node) -> None:
+    """Handles a node without values in it."""
+
+
+class PythonFlow:
+    """Walks a syntax tree once, and adds what it finds to `flow`."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
-        super().__init__(source, places, imports)
-        self._expressions["as_pattern"] = self._alias
-        self._visits |= self._expressions
-        self._visits["identifier"] = lambda node: None  # to read a variable does nothing
-        self._visits |= {
+        """
+        Args:
+            source: The file.
+            places: First byte of a definition's name -> place among the symbols.
+            imports: The file's.
+        """
+        self.flow = FlowBuilder()
+        self.flow.given = []
+        self._source = source
+        self._places = places
+        self._imports = {(i.line, i.module, i.name, i.alias): place for place, i in enumerate(imports)}
+        self._scope: Scope = self.flow.module
+        self._function = -1
+        self._symbol = -1  # the symbol that code here belongs to
+        self._around = -1  # the definition whose text this is: for a parameter's default, the function
+        self._class = -1
+        self._self = 0
+        # Handlers of expressions. Each returns the node of the value, 0 if that is unknown.
+        self._expressions: dict[str, Callable[[Node], int]] = {
+            "identifier": self._identifier,
+            "attribute": self._attribute,
+            "call": self._call,
+            "assignment": self._assignment,
+            "augmented_assignment": self._augmented,
+            "lambda": self._lambda,
+            "subscript": self._subscript,
+            "dictionary": self._dictionary,
+            **dict.fromkeys(("list", "tuple", "set", "expression_list"), self._list),
+            **dict.fromkeys(_COMPREHENSIONS, self._comprehension),
+            **dict.fromkeys(("conditional_expression", "boolean_operator"), self._either),
+            "binary_operator": self._operator,
+            **dict.fromkeys(("parenthesized_expression", "await"), self._inner),
+            "named_expression": self._named,
+            "yield": self._yield,
+            "as_pattern": self._alias,
+        }
+        # Handlers of syntax whose value is not used.
+        self._visits: dict[str, Callable[[Node], object]] = {
+            **self._expressions,
+            **dict.fromkeys((*_LITERALS, *_NO_CODE, "identifier"), _nothing),
             "function_definition": lambda node: self._define(node, []),
             "class_definition": lambda node: self._define(node, []),
             "decorated_definition": self._decorated,
@@ -51,21 +130,60 @@ class PythonFlow(Expressions):
             "import_from_statement": self._import,
             "for_statement": self._for,
             "with_item": self._with_item,
-            "as_pattern": self._alias,
             "global_statement": self._global,
             "nonlocal_statement": self._global,
             "raise_statement": self._raise,
             "except_clause": self._except,
-            **dict.fromkeys(_NOTHING, lambda node: None),
         }
 
+    # --- walking the tree ---------------------------------------------------------------------------------------------
+
     def run(self, root: Node) -> FlowBuilder:
-        """Everything in the tree."""
+        """The constraints of the whole tree."""
         self._block(root)
         return self.flow
 
+    def _text(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _block(self, node: Node) -> None:
+        visits = self._visits
+        for child in _children(node):
+            visit = visits.get(child.type)
+            if visit is not None:
+                visit(child)
+            else:
+                self._block(child)
+
+    def _errors(self, node: Node) -> None:
+        """Walk syntax errors directly inside a definition: a part of its body may be in them."""
+        for child in _children(node):
+            if child.type == "ERROR":
+                self._block(child)
+
+    def _visit(self, node: Node) -> None:
+        visit = self._visits.get(node.type)
+        if visit is not None:
+            visit(node)
+        else:
+            self._block(node)
+
+    def _value(self, node: Node | None) -> int:
+        if node is None:
+            return 0
+        kind = node.type
+        expression = self._expressions.get(kind)
+        if expression is not None:
+            return expression(node)
+        # The parts of an f-string are evaluated, too.
+        if kind not in _LITERALS or (kind == "string" and self._source[node.start_byte] not in _QUOTES):
+            self._block(node)
+        return 0
+
+    # --- definitions --------------------------------------------------------------------------------------------------
+
     def _decorated(self, node: Node) -> None:
-        decorators = [child for child in named(node) if child.type == "decorator"]
+        decorators = [child for child in _children(node) if child.type == "decorator"]
         definition = node.child_by_field_name("definition")
         if definition is not None:
             self._define(definition, decorators)
@@ -79,7 +197,7 @@ class PythonFlow(Expressions):
         flags = 0
         wraps = []
         for decorator in decorators:
-            inner = first(decorator)
+            inner = _first(decorator)
             known = _DECORATORS.get(self._text(inner).rpartition(".")[2], 0) if inner is not None else 0
             flags |= known
             if not known and inner is not None:
@@ -100,10 +218,10 @@ class PythonFlow(Expressions):
         before = self._scope, self._symbol, self._class, self._around
         self._around = symbol if symbol >= 0 else self._around
         bases = node.child_by_field_name("superclasses")
-        for base in named(bases) if bases is not None else ():
+        for base in _children(bases) if bases is not None else ():
             if base.type != "keyword_argument":
                 flow.row(BASE, place, self._value(base))
-        # At the top level what the body calls is called by the class.
+        # At the top level, the class is the caller of what its body calls.
         caller = flow.function(symbol) if self._function < 0 and symbol >= 0 else self._function
         self._scope = flow.scope(self._scope, caller, owner=place, hidden=True)
         self._symbol = symbol if symbol >= 0 else self._symbol
@@ -130,8 +248,78 @@ class PythonFlow(Expressions):
         self._around = around
         return flow.value(FUNC, function)
 
+    def _lambda(self, node: Node) -> int:
+        line, end = node.start_point[0] + 1, node.end_point[0] + 1
+        function = self.flow.anonymous(self._symbol, line, end, (node.start_byte, node.end_byte))
+        self._enter(node, function, -1, -1, 0)
+        return self.flow.value(FUNC, function)
+
+    def _enter(self, node: Node, function: int, symbol: int, method: int, flags: int) -> None:
+        """Walk the parameters of a function, whose defaults are evaluated in the scope around it, and its body."""
+        flow = self.flow
+        before = self._scope, self._function, self._symbol, self._class, self._self
+        inner = flow.scope(self._scope, function)
+        parameters = node.child_by_field_name("parameters")
+        for number, parameter in enumerate(_children(parameters) if parameters is not None else ()):
+            target = self._parameter(inner, function, parameter)
+            if number == 0 and target and method >= 0 and not flags & STATIC:
+                kind = CLASS if flags & CLASSMETHOD or self._text_of_name(node) == "__new__" else SELF
+                flow.row(kind, target, method)
+                self._self, self._class = target, method
+        self._scope, self._function = inner, function
+        self._symbol = symbol if symbol >= 0 else self._symbol
+        body = node.child_by_field_name("body")
+        if body is not None:
+            if node.type == "lambda":
+                flow.copy(flow.functions[function].result, self._value(body))
+            else:
+                self._body(body, node.child_by_field_name("return_type"))
+        self._scope, self._function, self._symbol, self._class, self._self = before
+
+    def _body(self, body: Node, declared: Node | None) -> None:
+        """Walk the statements of a function, and keep type hints of its result."""
+        if declared is not None:
+            self._know(RESULT, "", TYPE_OF, declared)
+            self._block(body)
+            return
+        for child in _children(body):
+            given = _first(child) if child.type == "return_statement" else None
+            if given is not None and given.type in _HINTS:
+                self._know(RESULT, "", VALUE_OF, given)
+            self._visit(child)
+
+    def _text_of_name(self, node: Node) -> str:
+        name = node.child_by_field_name("name")
+        return self._text(name) if name is not None else ""
+
+    def _parameter(self, inner: Scope, function: int, node: Node) -> int:
+        kind, default = SINGLE, None
+        declared = None
+        if node.type in ("default_parameter", "typed_default_parameter"):
+            default = node.child_by_field_name("value")
+            name = node.child_by_field_name("name")
+            declared = node.child_by_field_name("type")
+        else:
+            name = node
+            if node.type == "typed_parameter":
+                declared = node.child_by_field_name("type")
+            while name is not None and name.type != "identifier":
+                kind = {"list_splat_pattern": REST, "dictionary_splat_pattern": NAMED_REST}.get(name.type, kind)
+                name = _first(name)
+        if name is None:
+            return 0
+        text = self._text(name)
+        if kind == SINGLE and name.type == "identifier":
+            self._know(LOCAL, text, TYPE_OF if declared is not None else "", declared)
+        target = self.flow.bind(inner, text)
+        self.flow.parameter(function, target, text, kind)
+        self.flow.copy(target, self._value(default))
+        return target
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
     def _return(self, node: Node) -> None:
-        value = self._value(first(node))
+        value = self._value(_first(node))
         if self._function >= 0:
             self.flow.copy(self.flow.functions[self._function].result, value)
 
@@ -139,7 +327,7 @@ class PythonFlow(Expressions):
         line = node.start_point[0] + 1
         module_node = node.child_by_field_name("module_name")
         module = self._text(module_node) if module_node is not None else ""
-        for child in named(node):
+        for child in _children(node):
             if module_node is not None and child.start_byte == module_node.start_byte:
                 continue
             if child.type == "wildcard_import":
@@ -166,7 +354,7 @@ class PythonFlow(Expressions):
         if left is not None and left.type == "pattern_list":
             self._know_all(left)
         item = self.flow.each(self._scope, self._value(right), node.start_point[0] + 1)
-        self._assign(left, item, None)
+        self._assign(left, item)
         for name in ("body", "alternative"):
             part = node.child_by_field_name(name)
             if part is not None:
@@ -180,39 +368,39 @@ class PythonFlow(Expressions):
             self._value(value)
             return
         self._know_alias(value)
-        source = self._value(first(value))
+        source = self._value(_first(value))
         line = node.start_point[0] + 1
         found = self.flow.call(self._scope, self.flow.load(source, "__enter__"), line, []) if source else 0
         alias = value.child_by_field_name("alias")
         if alias is not None and alias.named_child_count:
-            self._assign(first(alias), found, None)
+            self._assign(_first(alias), found)
 
     def _alias(self, node: Node) -> int:
-        """An alias elsewhere, as in `except*`."""
+        """`x as y` outside `with` and `except`, as in `except*`."""
         self._know_alias(node)
         self._block(node)
         return 0
 
     def _know_alias(self, node: Node) -> None:
         alias = node.child_by_field_name("alias")
-        name = first(alias) if alias is not None else None
+        name = _first(alias) if alias is not None else None
         if name is not None and name.type == "identifier":
-            self._know(LOCAL, self._text(name), VALUE_OF, first(node))
+            self._know(LOCAL, self._text(name), VALUE_OF, _first(node))
 
     def _except(self, node: Node) -> None:
-        for child in named(node):
+        for child in _children(node):
             if child.type == "as_pattern":
                 self._know_alias(child)
-                source = self._value(first(child))
+                source = self._value(_first(child))
                 alias = child.child_by_field_name("alias")
                 made = self.flow.call(self._scope, 0, node.start_point[0] + 1, [])
                 if alias is not None and alias.named_child_count and source:
-                    self._assign(first(alias), made, None)
+                    self._assign(_first(alias), made)
             else:
                 self._visit(child)
 
     def _global(self, node: Node) -> None:
-        for child in named(node):
+        for child in _children(node):
             name = self._text(child)
             if node.type == "global_statement":
                 self._scope.outer[name] = self.flow.module
@@ -224,7 +412,296 @@ class PythonFlow(Expressions):
                 self._scope.outer[name] = around
 
     def _raise(self, node: Node) -> None:
-        for number, child in enumerate(named(node)):
+        for number, child in enumerate(_children(node)):
             value = self._value(child)
             if not number and child.type != "call":
                 self.flow.call(self._scope, value, child.start_point[0] + 1, [], CONSTRUCT)
+
+    # --- assignments --------------------------------------------------------------------------------------------------
+
+    def _assignment(self, node: Node) -> int:
+        # `a = b = ...` is nested, and a program may have written a long one: a loop instead of recursion.
+        lefts: list[Node | None] = []
+        while True:
+            right, left = node.child_by_field_name("right"), node.child_by_field_name("left")
+            if left is not None:
+                self._give(node, left, right)
+            if right is None or right.type != "assignment":
+                break
+            lefts.append(left)
+            node = right
+        value = 0
+        if right is not None and left is not None and left.type in _PATTERNS and right.type in _TUPLES:
+            self._pairwise(left, right)
+        else:
+            value = self._value(right)
+            self._assign(left, value)
+        for outer in reversed(lefts):
+            self._assign(outer, value)
+        return value
+
+    def _pairwise(self, left: Node, right: Node) -> None:
+        targets = [child for child in _children(left) if child.type != "comment"]
+        sources = [child for child in _children(right) if child.type != "comment"]
+        values = [self._value(child) for child in sources]
+        stars = [at for at, child in enumerate(targets) if child.type == "list_splat_pattern"]
+        if any(child.type == "list_splat" for child in sources) or (not stars and len(targets) != len(sources)):
+            return
+        if not stars:
+            for target, source, value in zip(targets, sources, values, strict=True):
+                nested = target.type in _PATTERNS
+                if nested and source.type in ("tuple", "list"):
+                    self._pairwise(target, source)
+                else:
+                    self._assign(target, value)
+            return
+        star, after = stars[0], len(targets) - stars[0] - 1
+        for target, value in zip(targets[:star], values, strict=False):
+            self._assign(target, value)
+        for target, value in zip(targets[star + 1 :], values[len(values) - after :], strict=False):
+            self._assign(target, value)
+        rest = self.flow.value(NEW)
+        for number, value in enumerate(values[star : len(values) - after]):
+            self._put(rest, str(number), value)
+        if targets[star].named_child_count:
+            self._assign(_first(targets[star]), rest)
+
+    def _assign(self, left: Node | None, value: int) -> None:
+        flow = self.flow
+        if left is None:
+            return
+        if left.type == "identifier":
+            text = self._text(left)
+            flow.copy(flow.bind(self._scope, text), value)
+            if self._scope.owner >= 0 and value:
+                flow.row(MEMBER, self._scope.owner, flow.string(text), value)
+        elif left.type == "attribute":
+            name = left.child_by_field_name("attribute")
+            obj = self._value(left.child_by_field_name("object"))
+            if name is not None and obj and value:
+                flow.row(STORE, obj, flow.string(self._text(name)), value)
+        elif left.type == "subscript":
+            obj = self._value(left.child_by_field_name("value"))
+            key = left.child_by_field_name("subscript")
+            self._value(key)
+            self._put(obj, self._key(key), value)
+        elif left.type in _PATTERNS:
+            for number, child in enumerate(_children(left)):
+                part = flow.value(ITEM, value, flow.string(str(number))) if value else 0
+                self._assign(child, part)
+        elif left.type == "list_splat_pattern" and left.named_child_count:
+            self._assign(_first(left), value)
+
+    def _augmented(self, node: Node) -> int:
+        value = self._value(node.child_by_field_name("right"))
+        self._assign(node.child_by_field_name("left"), value)
+        return value
+
+    def _named(self, node: Node) -> int:
+        name, given = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None and name.type == "identifier" and given is not None:
+            self._know(LOCAL, self._text(name), VALUE_OF, given)
+        value = self._value(given)
+        self._assign(name, value)
+        return value
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+
+    def _identifier(self, node: Node) -> int:
+        name = self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        scope = self._scope
+        if scope.outer:
+            scope = scope.outer.get(name, scope)
+        return scope.names.get(name) or self.flow.use(scope, name)
+
+    def _attribute(self, node: Node) -> int:
+        return self._member(node, node.child_by_field_name("attribute"))
+
+    def _member(self, node: Node, name: Node | None) -> int:
+        obj = self._value(node.child_by_field_name("object"))
+        return self.flow.load(obj, self._text(name)) if obj and name is not None else 0
+
+    def _call(self, node: Node) -> int:
+        callee_node = node.child_by_field_name("function")
+        if callee_node is None:
+            return 0
+        if callee_node.type == "identifier" and self._text(callee_node) == "super" and self._class >= 0 and self._self:
+            return self.flow.value(SUPER, self._class, self._self)
+        name_node: Node | None = callee_node
+        if callee_node.type == "attribute":
+            name_node = callee_node.child_by_field_name("attribute")
+            callee = self._member(callee_node, name_node)
+        else:
+            callee = self._value(callee_node)
+        listed = node.child_by_field_name("arguments")
+        arguments = self._arguments(listed) if listed is not None else []
+        line = (name_node or callee_node).start_point[0] + 1
+        return self.flow.call(self._scope, callee, line, arguments)
+
+    def _arguments(self, listed: Node) -> list[tuple[int, int]]:
+        """Position, as in `FlowBuilder.call`, and node of each argument."""
+        if listed.type == "generator_expression":
+            return [(0, self._value(listed))]
+        arguments: list[tuple[int, int]] = []
+        position = 0
+        for child in _children(listed):
+            kind = child.type
+            if kind == "keyword_argument":
+                name = child.child_by_field_name("name")
+                value = self._value(child.child_by_field_name("value"))
+                if name is not None:
+                    arguments.append((~self.flow.string(self._text(name)), value))
+            elif kind == "list_splat":
+                arguments.append((SPREAD, self._value(_first(child))))
+            elif kind == "dictionary_splat":
+                arguments.append((SPREAD_NAMED, self._value(_first(child))))
+            elif kind != "comment":
+                arguments.append((position, self._value(child)))
+                position += 1
+        return arguments
+
+    def _subscript(self, node: Node) -> int:
+        obj = self._value(node.child_by_field_name("value"))
+        key = node.child_by_field_name("subscript")
+        self._value(key)
+        if not obj:
+            return 0
+        if key is not None and key.type == "slice":
+            return obj
+        return self.flow.value(ITEM, obj, self.flow.string(self._key(key)))
+
+    def _dictionary(self, node: Node) -> int:
+        made = 0
+        for child in _children(node):
+            if child.type == "pair":
+                key = child.child_by_field_name("key")
+                self._value(key)
+                value = self._value(child.child_by_field_name("value"))
+                made = made or self.flow.value(NEW)
+                self._put(made, self._key(key), value)
+            elif child.type == "dictionary_splat" and child.named_child_count:
+                value = self._value(_first(child))
+                made = made or self.flow.value(NEW)
+                self.flow.copy(made, value)
+        return made or self.flow.value(NEW)
+
+    def _list(self, node: Node) -> int:
+        made = self.flow.value(NEW)
+        for number, child in enumerate(_children(node)):
+            if child.type == "list_splat" and child.named_child_count:
+                source = self._value(_first(child))
+                self._put(made, "", self.flow.each(self._scope, source, child.start_point[0] + 1))
+            else:
+                self._put(made, str(number), self._value(child))
+        return made
+
+    def _key(self, node: Node | None) -> str:
+        """A constant key as it is written; "" for any other."""
+        return self._text(node) if node is not None and node.type in ("string", "integer") else ""
+
+    def _put(self, container: int, key: str, value: int) -> None:
+        if container and value:
+            self.flow.row(PUT, container, self.flow.string(key), value)
+
+    def _comprehension(self, node: Node) -> int:
+        before = self._scope
+        self._scope = self.flow.scope(before, self._function)
+        for child in _children(node):
+            if child.type == "for_in_clause":
+                left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
+                self._each_of(left, right)
+                item = self.flow.each(self._scope, self._value(right), child.start_point[0] + 1)
+                self._assign(left, item)
+            elif child.type == "if_clause":
+                self._block(child)
+        body = node.child_by_field_name("body")
+        made = self.flow.value(NEW)
+        if body is not None and body.type == "pair":
+            self._value(body.child_by_field_name("key"))
+            self._put(made, "", self._value(body.child_by_field_name("value")))
+        else:
+            self._put(made, "", self._value(body))
+        self._scope = before
+        return made
+
+    def _either(self, node: Node) -> int:
+        found = [self._value(child) for child in _children(node)]
+        if node.type == "conditional_expression" and len(found) == 3:
+            found.pop(1)
+        found = [value for value in found if value]
+        if len(found) < 2:
+            return found[0] if found else 0
+        target = self.flow.node()
+        for value in found:
+            self.flow.copy(target, value)
+        return target
+
+    def _operator(self, node: Node) -> int:
+        """Walk a chain of operators without recursion: a sum of a thousand strings is nested a thousand deep."""
+        operands = []
+        while node.type == "binary_operator":
+            right, left = node.child_by_field_name("right"), node.child_by_field_name("left")
+            if right is not None:
+                operands.append(right)
+            if left is None:
+                break
+            node = left
+        else:
+            operands.append(node)
+        for operand in reversed(operands):
+            self._visit(operand)
+        return 0
+
+    def _inner(self, node: Node) -> int:
+        found = 0
+        for child in _children(node):
+            found = self._value(child)
+        return found
+
+    def _yield(self, node: Node) -> int:
+        value = self._value(_first(node))
+        if self._function >= 0:
+            self.flow.flag(self._function, GENERATOR)
+            target = self.flow.functions[self._function].item
+            if any(child.type == "from" for child in node.children):
+                value = self.flow.each(self._scope, value, node.start_point[0] + 1)
+            self.flow.copy(target, value)
+        return 0
+
+    # --- type hints ---------------------------------------------------------------------------------------------------
+
+    def _know(self, role: int, name: str, what: str = "", node: Node | None = None) -> None:
+        assert self.flow.given is not None
+        self.flow.given.append(Given(self._around, role, name, what, node))
+
+    def _give(self, node: Node, left: Node, right: Node | None) -> None:
+        """Keep what an assignment says about the types of the names on its left."""
+        kind = left.type
+        if kind == "pattern_list":
+            self._know_all(left)
+            return
+        if kind == "identifier":
+            role, name = LOCAL, self._text(left)
+        elif kind == "attribute":
+            obj, attribute = left.child_by_field_name("object"), left.child_by_field_name("attribute")
+            if obj is None or attribute is None or obj.type != "identifier" or self._text(obj) != "self":
+                return
+            role, name = MEMBER_OF, self._text(attribute)
+        else:
+            return
+        declared = node.child_by_field_name("type")
+        if declared is not None:
+            self._know(role, name, TYPE_OF, declared)
+        elif right is not None and (right.type in _HINTS or (right.type == "subscript" and role == LOCAL)):
+            self._know(role, name, VALUE_OF, right)
+
+    def _know_all(self, names: Node) -> None:
+        """Keep that names are bound to something unknown."""
+        for child in _children(names):
+            if child.type == "identifier":
+                self._know(LOCAL, self._text(child))
+
+    def _each_of(self, left: Node | None, right: Node | None) -> None:
+        """Keep that a name is each element of what is on the right."""
+        if left is not None and left.type == "identifier" and right is not None:
+            self._know(LOCAL, self._text(left), EACH_OF, right)

@@ -84,7 +84,7 @@ def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
     """A process that ends early, or fails, has given nothing."""
     alone = _graph(root, 1)
 
-    def broken(self: forked.Beside) -> None:
+    def broken(self: forked.Forked) -> None:
         if data is None:
             raise OSError
         reader, writer = os.pipe()
@@ -94,7 +94,7 @@ def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
             os._exit(0 if data == b"" else 1)
         os.close(writer)
 
-    monkeypatch.setattr(forked.Beside, "_start", broken)
+    monkeypatch.setattr(forked.Forked, "_start", broken)
     assert _graph(root, 2) == alone
 
 

@@ -1,1 +1,1 @@
-"""JavaScript and TypeScript lowered to points-to constraints."""
+"""Lowers JavaScript and TypeScript to points-to constraints."""

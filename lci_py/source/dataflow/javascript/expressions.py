@@ -1,4 +1,4 @@
-"""JavaScript's expressions as constraints."""
+"""Lowers JavaScript's expressions to constraints."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _INNER = (
     "parenthesized_expression", "await_expression", "as_expression", "satisfies_expression", "non_null_expression",
     "instantiation_expression", "spread_element", "computed_property_name",
 )  # fmt: skip
-#: What is worth one of its sides; of other operators nobody calls the result.
+#: Operators whose value is one of their sides; the results of others are never called.
 _LOGICAL = frozenset({"||", "&&", "??", "||=", "&&=", "??=", "="})
 
 
 class Expressions(Lowering):
-    """Everything that has a value, but functions and classes."""
+    """Everything that has a value, except functions and classes."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         super().__init__(source, places, imports)
@@ -105,7 +105,7 @@ class Expressions(Lowering):
         return self.flow.call(self._scope, function, _line(callee), self._listed(listed), CONSTRUCT)
 
     def _listed(self, listed: Node | None) -> list[tuple[int, int]]:
-        """Arguments; those of a tagged template are its texts, and what is between them."""
+        """Position and node of each argument; a tagged template passes its texts, then its expressions."""
         if listed is None:
             return []
         if listed.type == "template_string":
@@ -122,7 +122,7 @@ class Expressions(Lowering):
         return arguments
 
     def _jsx(self, node: Node) -> int:
-        """`<Component a={b}>c</Component>` is `Component({a: b, children: c})`; `<div>` is nothing of ours."""
+        """`<Component a={b}>c</Component>` is `Component({a: b, children: c})`; `<div>` calls nothing."""
         tag = (node.child_by_field_name("open_tag") or node) if node.type == "jsx_element" else node
         name = tag.child_by_field_name("name")
         flow = self.flow
@@ -233,7 +233,7 @@ class Expressions(Lowering):
             if child.type == ",":
                 position += 1
             elif child.type == "spread_element":
-                certain = False  # what comes after it may be anywhere
+                certain = False  # the indices of what follows are unknown
                 self._put(made, "", self.flow.each(self._scope, self._first(child), child.start_point[0] + 1))
             elif child.is_named and child.type != "comment":
                 self._put(made, str(position) if certain else "", self._value(child))
@@ -241,6 +241,6 @@ class Expressions(Lowering):
 
 
 def _line(callee: Node) -> int:
-    """The line of the name that is called, as that of a call in `extract`."""
+    """The line of the name that is called: the same as for the calls in `Extract`."""
     name = callee.child_by_field_name("property") if callee.type == "member_expression" else None
     return (name or callee).start_point[0] + 1

@@ -1,4 +1,4 @@
-"""JavaScript's modules, and TypeScript's namespaces and enumerations, as constraints."""
+"""Lowers JavaScript's imports and exports, and TypeScript's namespaces and enumerations, to constraints."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class Modules(Expressions):
-    """What a file takes from others, and gives to them."""
+    """Imports, exports, namespaces and enumerations."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         super().__init__(source, places, imports)
-        self._module_object = 0  # of the TypeScript namespace around
+        self._module_object = 0  # the object of the TypeScript namespace around
         self._handlers.update(
             {
                 "import_statement": self._import,
@@ -134,7 +134,7 @@ class Modules(Expressions):
         return 0
 
     def _namespace(self, node: Node) -> int:
-        """`namespace A.B {}`: an object, or more of one, with what is exported in it."""
+        """`namespace A.B {}`: an object with what is exported in it. Several may add to one object."""
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None or name.type == "string":
             return 0
@@ -163,7 +163,7 @@ class Modules(Expressions):
 
 
 def _names(declaration: Node) -> list[Node]:
-    """The names that an exported declaration binds."""
+    """The nodes of the names that an exported declaration binds."""
     name = declaration.child_by_field_name("name")
     if name is not None:
         return [name]

@@ -1,8 +1,9 @@
-"""JavaScript's variables, objects and imports as constraints: what its expressions and statements are lowered with."""
+"""Variables, objects and imports of JavaScript as constraints: the base of the lowering."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import (
@@ -35,30 +36,29 @@ _NAME = re.compile(r"[A-Za-z_$#][\w$]*")
 _SYMBOL = re.compile(r"Symbol\.\w+")
 
 
+@dataclass(eq=False, slots=True)
 class Frame:
-    """Whose `this` it is: a function that is no arrow, or the initialisers of a class.
+    """What `this` and `arguments` belong to: a function that is no arrow function, or the initialisers of a class.
 
     Attributes:
-        function: Its place, -1 for a class's initialisers.
-        owner: The class it is a member of, or -1.
+        function: Index of the function, -1 for the initialisers of a class.
+        owner: Index of the class that it is a member of, or -1.
         static: `this` is that class itself.
-        holder: The node of the object that it is a property of, or 0.
-        node: That of `this`, 0 as long as nobody has asked for it.
+        holder: Node of the object that it is a property of, or 0.
+        node: Node of `this`, 0 until it is asked for.
+        listed: Node of `arguments`, 0 until it is asked for.
     """
 
-    __slots__ = ("function", "holder", "listed", "node", "owner", "static")
-
-    def __init__(self, function: int, owner: int, static: bool, holder: int) -> None:
-        self.function = function
-        self.owner = owner
-        self.static = static
-        self.holder = holder
-        self.node = 0
-        self.listed = 0  # the node of `arguments`
+    function: int
+    owner: int
+    static: bool
+    holder: int
+    node: int = 0
+    listed: int = 0
 
 
 class Lowering:
-    """What statements and expressions share: where they stand, and what names and patterns mean there."""
+    """The state of a walk through a syntax tree, with what names and patterns mean there."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         """
@@ -70,7 +70,7 @@ class Lowering:
         self.flow = FlowBuilder()
         self._source = source
         self._places = places
-        # Which file an import means depends on nothing but these two.
+        # Module and name alone decide which file an import means.
         self._imports = {(item.module, item.name): place for place, item in enumerate(imports)}
         self._scope: Scope = self.flow.module
         self._variables: Scope = self.flow.module  # where `var` binds
@@ -81,17 +81,17 @@ class Lowering:
         self._written: list[tuple[Scope, str]] = []
         self._constants: dict[tuple[int, str], str] = {}  # (scope, name) -> the string or number it always is
         self._handlers: dict[str, Callable[[Node], int]] = {}
-        # Of a variable that is given several values one after the other, code in between sees only the latest.
-        self._latest: dict[str, int] = {}  # variable of the function around -> node of what it was given last
+        # If a variable is assigned several times, code in between sees only the latest value.
+        self._latest: dict[str, int] = {}  # variable of the function around -> node of its latest value
         self._versions: list[tuple[Scope, str, int]] = []
-        self._branches = 0  # statements around, in the function, that may run never or again
-        self._fixed = False  # what is bound now is given one value only
+        self._branches = 0  # how many statements around, in the function, may not run or run again
+        self._fixed = False  # what is bound now is never assigned again
 
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _value(self, node: Node | None) -> int:
-        """The node of what an expression is worth; 0 for a statement, and for what is no function, class or object."""
+        """The node of an expression's value; 0 for statements, and for values that are no function, class or object."""
         if node is None:
             return 0
         handler = self._handlers.get(node.type)
@@ -102,19 +102,19 @@ class Lowering:
         return 0
 
     def _first(self, node: Node) -> int:
-        """The value of what stands in brackets, or before a type."""
+        """The value of the first part: the expression in brackets, or the one before a type."""
         for child in node.named_children:
             if child.type != "comment":
                 return self._value(child)
         return 0
 
     def _direct(self, node: Node | None, given: Node | None = None, holder: int = 0) -> int:
-        """A value that is given a name where it stands.
+        """The value of an expression that is directly given a name.
 
         Args:
             node: The expression.
-            given: The name: a function or class without a name of its own is the definition of this one.
-            holder: The object that it becomes a property of.
+            given: The name, which a function or class without a name of its own defines.
+            holder: Node of the object that the value becomes a property of.
         """
         if node is not None and node.type in FUNCTIONS:
             return self._make_function(node, given, holder=holder)
@@ -174,7 +174,7 @@ class Lowering:
         return scope is not None
 
     def _arguments(self, frame: Frame) -> int:
-        """`arguments`, with every parameter in its place, and those beyond."""
+        """The node of `arguments`: every parameter at its index, and further arguments."""
         if not frame.listed:
             flow = self.flow
             known = [p for p in flow.functions[frame.function].parameters if p.kind != THIS]
@@ -191,7 +191,7 @@ class Lowering:
         return frame.listed
 
     def _key(self, node: Node | None) -> str:
-        """What a property's name or an index always is; "" if that is not certain."""
+        """The constant value of a property's name or of an index; "" if it is not constant."""
         if node is None:
             return ""
         if node.type in (
@@ -230,7 +230,7 @@ class Lowering:
             self.flow.row(PUT, container, self.flow.string(key), value)
 
     def _get(self, obj: int, key: str) -> int:
-        """A member by name, or an item by any other key."""
+        """The node of a member, if the key is a name, or of an item."""
         if not obj:
             return 0
         if key[:1] == "[" or _NAME.fullmatch(key):
@@ -248,7 +248,7 @@ class Lowering:
     # --- imports --------------------------------------------------------------------------------------------------
 
     def _imported(self, module: str, name: str = "") -> int:
-        """What a module has under a name, "" for the module itself; 0 if no import says so."""
+        """The node of a module's name, or of the module itself for ""; 0 if the file has no such import."""
         place = self._imports.get((module, name), -1)
         return self.flow.value(IMPORT, place, 0) if place >= 0 else 0
 
@@ -267,7 +267,7 @@ class Lowering:
         return self._text(listed.named_children[0]).strip("\"'` ")
 
     def _exported(self) -> int:
-        """The object `module.exports`."""
+        """The node of `module.exports`."""
         if not self._exports:
             self._exports = self.flow.value(NEW, PLAIN)
             self.flow.row(EXPORT, self.flow.string("module.exports"), self._exports)
@@ -279,13 +279,13 @@ class Lowering:
     # --- patterns -------------------------------------------------------------------------------------------------
 
     def _assign(self, left: Node | None, value: int, scope: Scope | None, right: Node | None = None) -> None:
-        """Give a value to a name, a property, or the names in a pattern.
+        """Assign a value to a name, a property, or the names in a pattern.
 
         Args:
-            left: What stands on the left.
-            value: The node of what it is given.
-            scope: Where its names are declared; None if they are declared elsewhere.
-            right: Where the value comes from, if that is an import or a list.
+            left: The left side.
+            value: Node of the value.
+            scope: Where this declares its names; None if they are declared elsewhere.
+            right: The right side, which may be an import.
         """
         if left is None:
             return
@@ -332,7 +332,7 @@ class Lowering:
             self._versions.append((self._scope, name, version))
 
     def _settle(self) -> None:
-        """Say what only the whole file tells: whose a variable is that is written to somewhere."""
+        """Add what is only known at the end of the file: which scope each assigned variable belongs to."""
         shared: set[tuple[int, str]] = set()
         for scope, name in self._written:
             around = scope
@@ -343,7 +343,7 @@ class Lowering:
             if around.function != scope.function:
                 shared.add((id(around), name))
         for scope, name, version in self._versions:
-            if (id(scope), name) in shared:  # a function may write to it at any time
+            if (id(scope), name) in shared:  # another function may assign it at any time
                 self.flow.copy(version, scope.names[name])
 
     def _assign_members(self, left: Node, value: int, scope: Scope | None, module: str = "") -> None:
@@ -368,7 +368,7 @@ class Lowering:
         position = 0
         for child in left.children:
             if child.type == ",":
-                position += 1  # there are holes: `[, x]`
+                position += 1  # also in holes: `[, x]`
             elif child.type == "rest_pattern" and value:
                 rest = self.flow.value(NEW)
                 self._put(rest, "", self.flow.value(ITEM, value, 0))
@@ -378,7 +378,7 @@ class Lowering:
                 self._assign(child, item, scope)
 
     def _pairwise(self, left: Node, right: Node, scope: Scope | None) -> bool:
-        """`[a, b] = [x, y]`: whether every name on the left has its own value on the right, which it is then given."""
+        """Assign `[a, b] = [x, y]` one by one. False, with nothing done, if the two sides do not correspond."""
         targets = [child for child in left.children if child.type not in ("[", "]", "comment")]
         sources = [child for child in right.named_children if child.type != "comment"]
         named = [child for child in targets if child.is_named]
@@ -391,7 +391,7 @@ class Lowering:
             for child in right.children
         ):
             return False
-        # Of `[a, b] = [b, a]`, all that is on the right is worked out before the left changes.
+        # In `[a, b] = [b, a]`, the whole right side is evaluated before the left side changes.
         nested = [t.type == "array_pattern" and s.type == "array" for t, s in zip(named, sources, strict=False)]
         values = [0 if inner else self._direct(source) for inner, source in zip(nested, sources, strict=False)]
         for source in sources[len(named) :]:
@@ -402,7 +402,7 @@ class Lowering:
         return True
 
     def _either(self, *values: int) -> int:
-        """One of several values."""
+        """The node of one of several values."""
         known = [value for value in values if value]
         if len(known) < 2:
             return known[0] if known else 0

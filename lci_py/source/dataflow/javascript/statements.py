@@ -1,4 +1,4 @@
-"""JavaScript's syntax, with that of TypeScript and JSX, as constraints: statements, functions and classes."""
+"""Lowers statements, functions and classes of JavaScript, TypeScript and JSX to constraints."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NO_CODE = (
     "abstract_method_signature", "index_signature", "implements_clause", "break_statement", "continue_statement",
 )  # fmt: skip
 
-#: Statements whose parts may run never, or again; for loops over something are others.
+#: Statements whose parts may not run, or run again. `for` loops have handlers of their own.
 _BRANCHES = (
     "if_statement", "while_statement", "do_statement", "try_statement", "switch_statement", "with_statement",
     "labeled_statement",
@@ -44,15 +44,9 @@ _BRANCHES = (
 
 
 class JavaScriptFlow(Modules):
-    """Goes through a syntax tree once. `flow` has what was found."""
+    """Walks a syntax tree once, and adds what it finds to `flow`."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
-        """
-        Args:
-            source: The file.
-            places: First byte of a definition's name -> place among the symbols.
-            imports: The file's.
-        """
         super().__init__(source, places, imports)
         self._handlers.update(dict.fromkeys(_NO_CODE, lambda node: 0))
         self._handlers.update(dict.fromkeys(_BRANCHES, self._branching))
@@ -73,7 +67,7 @@ class JavaScriptFlow(Modules):
         )
 
     def run(self, root: Node) -> FlowBuilder:
-        """Everything in the tree."""
+        """The constraints of the whole tree."""
         for child in root.named_children:
             self._value(child)
         self._settle()
@@ -197,11 +191,11 @@ class JavaScriptFlow(Modules):
         function = self._new_function(node, self._place(name), flags)
         frame = Frame(function, owner, bool(flags & STATIC), holder)
         self._enter(node, function, frame, constructor=owner >= 0 and self._text(name) == "constructor")
-        if frame.node:  # the others need not know which object they are called on
+        if frame.node:  # a method that does not use `this` need not be bound to its object
             self.flow.functions[function] = self.flow.functions[function]._replace(owner=owner)
         value = self.flow.value(FUNC, function)
         if setter:
-            return value  # to read the property does not give it
+            return value  # reading the property does not return its setter
         if owner >= 0:
             self.flow.row(MEMBER, owner, self.flow.string(self._key(name)), value)
         else:
@@ -215,7 +209,7 @@ class JavaScriptFlow(Modules):
         return self.flow.anonymous(self._symbol, line, end, (node.start_byte, node.end_byte), flags)
 
     def _enter(self, node: Node, function: int, frame: Frame | None, *, constructor: bool = False) -> None:
-        """The parameters and the body."""
+        """Walk the parameters and the body of a function."""
         flow = self.flow
         before = self._scope, self._variables, self._function, self._symbol, self._frame
         latest, branches = self._latest, self._branches
@@ -225,7 +219,7 @@ class JavaScriptFlow(Modules):
         symbol = flow.functions[function].symbol
         self._symbol = symbol if symbol >= 0 else self._symbol
         if constructor:
-            self._this()  # what is made is passed to it, whether it uses it or not
+            self._this()  # the new object is passed to a constructor even if that does not use it
         parameters = node.child_by_field_name("parameters")
         if parameters is None:
             single = node.child_by_field_name("parameter")
@@ -245,7 +239,7 @@ class JavaScriptFlow(Modules):
         self._latest, self._branches = latest, branches
 
     def _parameter(self, function: int, name: str, kind: int = SINGLE) -> int:
-        """A parameter that is a pattern, or has a name: its node."""
+        """Add a parameter and return its node; `name` is "" if it is a pattern."""
         target = self.flow.bind(self._scope, name) if name else self.flow.node()
         self.flow.parameter(function, target, name, kind)
         return target
@@ -293,9 +287,9 @@ class JavaScriptFlow(Modules):
         flow.classes.append(symbol)
         made = flow.value(CLASS, place)
         before = self._scope, self._function, self._symbol, self._frame
-        self._branches += 1  # fields are given their values later
+        self._branches += 1  # fields are initialised later
         if self._function < 0 and symbol >= 0:
-            self._function = flow.function(symbol)  # outside functions, what makes a class runs on its behalf
+            self._function = flow.function(symbol)  # outside functions, the class is the caller of what its body calls
         if name is not None or self._function != before[1]:
             self._scope = flow.scope(self._scope, self._function)
         if name is not None:
@@ -323,7 +317,7 @@ class JavaScriptFlow(Modules):
 
     def _members(self, body: Node, place: int) -> None:
         pending: list[tuple[int, int]] = []
-        # The initialisers of the fields of one kind share one `this`.
+        # The initialisers of all instance fields share one `this`, and so do those of all static fields.
         frames = Frame(-1, place, False, 0), Frame(-1, place, True, 0)
         around = self._frame
         for child in body.named_children:
@@ -358,17 +352,17 @@ class JavaScriptFlow(Modules):
             self.flow.row(MEMBER, place, self.flow.string(self._key(name)), value)
 
     def _frame_object(self, node: Node) -> int:
-        """The object of a field, if its value is a function of which that is `this`."""
+        """The node of `this` for a field whose value is a function that has a `this` of its own, else 0."""
         value = node.child_by_field_name("value")
         return self._this() if value is not None and value.type in ("function_expression", "generator_function") else 0
 
     def _decorator(self, node: Node) -> tuple[int, int]:
-        """What a decorator is, and its line."""
+        """The node of a decorator, and its line."""
         inner = next((child for child in node.named_children if child.type != "comment"), None)
         return self._value(inner), (inner or node).start_point[0] + 1
 
     def _decorated(self, value: int, wraps: list[tuple[int, int]]) -> int:
-        """A value as its decorators leave it: they may return another one, or nothing."""
+        """The node of a value after its decorators, which may return another value, or nothing."""
         for decorator, line in reversed(wraps):
             if decorator:
                 arguments = [(0, value)] if value else []
