@@ -9,13 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lci_py.errors import BadModelError, LciError
-
-if TYPE_CHECKING:
-    from lci_py.embed.contextual import ContextualEncoder
-    from lci_py.embed.encoder import Encoder
 
 MODEL_DIR = Path(__file__).resolve().parent / "model"
 BUILTIN_NAME = "lci-static-192"
@@ -183,29 +179,3 @@ def load_tokenizer(folder: ModelFolder) -> Any:
         from tokenizers import Tokenizer
 
         return Tokenizer.from_file(str(folder.tokenizer))
-
-
-def open_encoder(folder: ModelFolder, *, threads: int = 1) -> Encoder | ContextualEncoder:
-    """The encoder that fits the model's inputs.
-
-    Raises:
-        BadModelError: The model or its tokenizer does not load, or it is neither kind.
-    """
-    from lci_py.embed.encoder import Encoder
-
-    if folder.builtin:
-        return Encoder(folder, threads=threads)  # known to be right, so nothing is loaded before it is needed
-    session = load_session(folder)
-    names = {item.name for item in session.get_inputs()}
-    if names - {"question"} == {"ids", "w"}:
-        encoder = Encoder(folder, threads=threads)
-        encoder.check()
-        return encoder
-    from lci_py.embed.contextual import INPUTS, ContextualEncoder
-
-    if "input_ids" not in names or not names <= set(INPUTS):
-        raise BadModelError(
-            f"{folder.onnx}: its inputs are {', '.join(sorted(names)) or 'none'}",
-            hint=f"an encoder takes input_ids and perhaps {' and '.join(INPUTS[1:])}, or ids and w (docs/model.md)",
-        )
-    return ContextualEncoder(folder, session, threads=threads)

@@ -172,7 +172,7 @@ class Session:
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        from lci_py.embed.folder import open_encoder
+        from lci_py.embed.open import open_encoder
 
         folder, built = self.model_folder, self.manifest.model
         folder.recall(built)

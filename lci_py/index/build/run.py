@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
-from lci_py.embed.folder import ModelFolder, open_encoder
+from lci_py.embed.folder import ModelFolder
+from lci_py.embed.open import open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
 from lci_py.index.build.changes import Change, compare, settled_mtime
 from lci_py.index.build.summary import counts_of, summary_of

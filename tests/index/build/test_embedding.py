@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.contextual import ContextualEncoder
 from lci_py.embed.encoder import Encoder
-from lci_py.embed.folder import ModelFolder, open_encoder
+from lci_py.embed.folder import ModelFolder
+from lci_py.embed.open import open_encoder
 from lci_py.errors import DamagedIndexError
 from lci_py.index.build import embedding
 from lci_py.index.build.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts, pending
