@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -276,62 +275,21 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         check: Read every shard whole, and list under `problems` what is wrong.
         trust: As in `open_session`.
     """
-    from lci_py.index.store.cache import size_of
-    from lci_py.index.store.exposure import exposures
-    from lci_py.index.store.manifest import BUILT_AT
-    from lci_py.index.store.status_report import EXAMPLES, sizes, skipped_paths, total_bytes
+    from lci_py.index.store.status_report import skipped_paths, status_report
 
     with open_session(root, refresh="never", trust=trust) as session:
-        manifest = session.manifest
         problems = session.problems(thoroughly=check)
+        stale: tuple[str, ...] = ()
+        skipped: dict[str, list[str]] = {}
         try:
-            stale, skipped = (
-                session.freshness.sweep(None).stale,
-                skipped_paths(session.files, session.manifest.counts["skipped_by_reason"]),
-            )
+            stale = session.freshness.sweep(None).stale
+            skipped = skipped_paths(session.files, session.manifest.counts["skipped_by_reason"])
         except IndexError_:
             if not check:
                 raise
-            stale, skipped = (), {}  # what holds them is among the problems
-        built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
-        counts = manifest.counts
-        tracked, warnings = exposures(session.index_dir)
-        segments: list[dict[str, Any]] = [
-            {**segment.counts, "bytes": total_bytes(segment.shards), "shards": sizes(segment.shards)}
-            for segment in manifest.segments
-        ]
-        found = {
-            "root": str(session.root),
-            "index_dir": str(session.index_dir),
-            "generation": manifest.generation,
-            "built_at": manifest.built_at,
-            "age_seconds": max(0, int(time.time() - built.timestamp())),
-            "commit": manifest.commit,
-            "branch": manifest.branch,
-            "branches": manifest.settings.get("branch_tips", []),
-            "model": {key: value for key, value in manifest.model.items() if key not in ("stamp", "reads_text")},
-            "files": counts["files"],
-            "files_by_language": counts["files_by_language"],
-            "symbols": counts["symbols"],
-            "symbols_by_kind": counts["symbols_by_kind"],
-            "chunks": counts["chunks"],
-            "pending_chunks": counts["pending_chunks"],
-            "edges_by_kind": counts["edges_by_kind"],
-            "segments": segments,
-            "shards": [item for part in segments for item in part["shards"]] + sizes(manifest.shards),
-            "bytes_on_disk": sum(shard.bytes for _, shard in manifest.all_shards()),
-            "cache_bytes": size_of(session.index_dir),
-            "stale_files": len(stale),
-            "stale_paths": list(stale[:EXAMPLES]),
-            "skipped_by_reason": counts["skipped_by_reason"],
-            "skipped_paths": skipped,
-            "limited_by_reason": counts["limited_by_reason"],
-            "limited": counts["limited"],
-            "tracked_by_git": tracked,
-            "warnings": list(warnings),
-            "health": "damaged" if problems else "stale" if stale else "ok",
-        }
-        return {**found, "problems": problems} if check else found
+            stale = ()  # the shard that holds both is among the problems
+        found = status_report(session.root, session.index_dir, session.manifest, stale, skipped, damaged=bool(problems))
+    return {**found, "problems": problems} if check else found
 
 
 def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
