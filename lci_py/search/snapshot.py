@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from lci_py.embed.folder import ModelFolder
     from lci_py.embed.protocol import TextEncoder
-    from lci_py.index.shards.abbreviations import RelatedTerms
+    from lci_py.index.shards.abbreviations import AbbreviationIndex
     from lci_py.index.shards.bm25 import LexicalIndex
     from lci_py.index.shards.branches import BranchIndex
     from lci_py.index.shards.files import FileTable
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.symbols import Row
-    from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.conflicts.rust_modules import Modules
     from lci_py.search.modes.multiview import Views
     from lci_py.search.worktree.freshness import Freshness
@@ -147,13 +147,13 @@ class Session:
         return LexicalIndex(self.shards("bm25"), self.numbering)
 
     @cached_property
-    def related(self) -> RelatedTerms | None:
+    def related(self) -> AbbreviationIndex | None:
         """Which words the repository shortens; None if the index does not say."""
         if any("related" not in segment.shards for segment in self.manifest.segments):
             return None
-        from lci_py.index.shards.abbreviations import RelatedTerms
+        from lci_py.index.shards.abbreviations import AbbreviationIndex
 
-        return RelatedTerms(self.shards("related"), self.numbering)
+        return AbbreviationIndex(self.shards("related"), self.numbering)
 
     @cached_property
     def graph(self) -> GraphIndex:
@@ -231,10 +231,10 @@ class Session:
         return self.unit_table.file[units]
 
     @cached_property
-    def unit_table(self) -> UnitTable:
-        from lci_py.index.shards.unit_columns import UnitTable
+    def unit_table(self) -> UnitColumns:
+        from lci_py.index.shards.unit_columns import UnitColumns
 
-        return UnitTable(self.shards("facts"), self.numbering, self.files.living_paths)
+        return UnitColumns(self.shards("facts"), self.numbering, self.files.living_paths)
 
     def check(self, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
         """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".

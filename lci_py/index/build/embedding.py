@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.index.shards.text_fields import TextFields
 
     Progress = Callable[[str, int, int], None]
@@ -258,7 +258,7 @@ def vector_key(text: str, encoder_key: str) -> bytes:
     return digest.digest()
 
 
-def chunk_texts(rows: Rows) -> Iterator[str]:
+def chunk_texts(rows: SegmentRows) -> Iterator[str]:
     """What a model that reads text gets of each chunk: its path, the kind and name of its definition, its code."""
     number = 0
     for record in rows.records:
@@ -270,7 +270,7 @@ def chunk_texts(rows: Rows) -> Iterator[str]:
 
 
 def _looked_up(
-    rows: Rows, encoder_key: str, cache: VectorCache
+    rows: SegmentRows, encoder_key: str, cache: VectorCache
 ) -> Iterator[tuple[list[tuple[str, bytes]], dict[bytes, bytes]]]:
     """Slice by slice: the chunks' texts and keys, and what the cache has of them."""
     some: list[tuple[str, bytes]] = []
@@ -282,13 +282,13 @@ def _looked_up(
             some = []
 
 
-def pending(rows: Rows, encoder_key: str, cache: VectorCache) -> int:
+def pending(rows: SegmentRows, encoder_key: str, cache: VectorCache) -> int:
     """How many chunks have no vector in the cache; `encoder_key` is the model's hash."""
     return sum(key not in known for some, known in _looked_up(rows, encoder_key, cache) for _, key in some)
 
 
 def embed_texts(
-    rows: Rows, encoder: ContextualEncoder, report: Progress, cache: VectorCache | None = None
+    rows: SegmentRows, encoder: ContextualEncoder, report: Progress, cache: VectorCache | None = None
 ) -> NDArray[np.float32]:
     """Vectors of all chunks: [chunks, dimension]. A text that the cache has a vector of is not embedded again, and each
     slice of new ones is put there as soon as it is embedded."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.index.build.merge_policy import MOST_SEGMENTS
 from lci_py.index.shards.numbering import COUNTED
-from lci_py.index.shards.segment_rows import number
+from lci_py.index.shards.segment_rows import number_rows
 from lci_py.index.store.commit import Draft
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lci_py.index.build.embedding import Reuse
     from lci_py.index.build.merge_policy import Part
     from lci_py.index.shards.files import Known
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.index.store.cache import Cache
     from lci_py.source.file_record import FileRecord
 
@@ -95,7 +95,7 @@ class SegmentWriter:
         from lci_py.index.build.write_segment import write_segment
 
         files, self._files, self._chunks = self._files, [], 0
-        rows = number([record for record, _, _ in files])
+        rows = number_rows([record for record, _, _ in files])
         folder = self._folder / f"segment-{len(self.parts)}"
         folder.mkdir()
         reuse = self._reuse(rows, [source for _, _, source in files])
@@ -116,7 +116,7 @@ class SegmentWriter:
             self._most *= 2
         self.parts.append(Part(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
 
-    def _reuse(self, rows: Rows, sources: list[Source | None]) -> Reuse:
+    def _reuse(self, rows: SegmentRows, sources: list[Source | None]) -> Reuse:
         """Which chunks older segments have vectors of."""
         import numpy as np
 

@@ -57,7 +57,7 @@ _DECLARED = frozenset({"function", "method", "constructor", "field", "property",
 Pair = tuple[str, str]  # the short form and the long one, both as stems
 
 
-class Related(NamedTuple):
+class Abbreviation(NamedTuple):
     """A pair of words, and what the repository gives for it."""
 
     short: str
@@ -196,7 +196,7 @@ def _words(text: str) -> set[str]:
 # --- the shard ----------------------------------------------------------------------------------------------------
 
 
-def write_related(path: Path, records: Sequence[FileRecord]) -> None:
+def write_abbreviations(path: Path, records: Sequence[FileRecord]) -> None:
     """Write the shard of a segment.
 
     Args:
@@ -257,7 +257,7 @@ class _Segment:
                 yield texts, slice(int(self.starts[pair]), int(self.starts[pair + 1]))
 
 
-class RelatedTerms:
+class AbbreviationIndex:
     """Reader of the shards of all segments; files that are dead give no evidence."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
@@ -275,7 +275,7 @@ class RelatedTerms:
         self._segments = [_Segment(path, counts["files"]) for path, counts in pairs]
         self._public = [numbering.public_array("files", place) for place in range(len(self._segments))]
 
-    def of(self, word: str) -> list[Related]:
+    def of(self, word: str) -> list[Abbreviation]:
         """The pairs that a stem is in, as the short form or the long one: the best supported first."""
         found: dict[Pair, NDArray[np.int64]] = {}
         for segment, public in zip(self._segments, self._public, strict=True):
@@ -285,5 +285,5 @@ class RelatedTerms:
                     alive = public[segment.files[where]] >= 0
                 sums = (alive.sum(), segment.declared[where][alive].sum(), segment.told[where][alive].sum())
                 found[pair] = found.get(pair, 0) + np.array(sums, np.int64)
-        pairs = (Related(*pair, *sums.tolist()) for pair, sums in found.items() if sums[0])
+        pairs = (Abbreviation(*pair, *sums.tolist()) for pair, sums in found.items() if sums[0])
         return sorted(pairs, key=lambda item: (-item.files, -item.declared, -item.told, item.short, item.long))

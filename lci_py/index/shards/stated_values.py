@@ -41,7 +41,7 @@ _SYMBOLS = (
 )
 
 
-class ClaimRow(NamedTuple):
+class StatedValue(NamedTuple):
     """One place that gives a name a value."""
 
     key: str  # `source.stated_values.claimed` of the name
@@ -57,13 +57,13 @@ class ClaimRow(NamedTuple):
     is_test: bool
 
 
-def claims_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[ClaimRow]]:
+def stated_values_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[StatedValue]]:
     """All claims on some names, by key, in the order of path and line; no key of more than `MAX_PER_NAME`.
 
     Raises:
         DamagedIndexError: A row is not what was written.
     """
-    found: dict[str, list[ClaimRow]] = defaultdict(list)
+    found: dict[str, list[StatedValue]] = defaultdict(list)
     wanted = sorted(set(keys))
     for start in range(0, len(wanted), MAX_VALUES // 4):
         some = wanted[start : start + MAX_VALUES // 4]
@@ -144,32 +144,32 @@ def _checked(row: Sequence[Any], texts: Sequence[int], line: int) -> None:
         raise DamagedIndexError("the symbolic shard has a claim that is none")
 
 
-def _claim(row: Sequence[Any]) -> ClaimRow:
+def _claim(row: Sequence[Any]) -> StatedValue:
     key, path, line, name, value, how, language, qualified_name, kind, build_tag, test = row
     _checked(row, (0, 1, 3, 4, 5, 6), 2)
-    return ClaimRow(
+    return StatedValue(
         key, path, line, name, value, how, language, str(qualified_name or ""), str(kind or ""),
         conditioned=build_tag is not None, is_test=bool(test),
     )  # fmt: skip
 
 
-def _constant(row: Sequence[Any]) -> ClaimRow | None:
+def _constant(row: Sequence[Any]) -> StatedValue | None:
     """What a definition is given; None if nothing."""
     _, path, line, name, signature, language, qualified_name, kind, build_tag, test = row
     _checked(row, (0, 1, 3, 5, 6, 7), 2)
     value = code_value(language, kind, name, str(signature or ""))
     if not value:
         return None
-    return ClaimRow(
+    return StatedValue(
         claimed(name), path, line, name, value, "code", language, qualified_name, kind,
         conditioned=build_tag is not None, is_test=bool(test),
     )  # fmt: skip
 
 
-def _place(row: ClaimRow) -> tuple[str, int, str, str]:
+def _place(row: StatedValue) -> tuple[str, int, str, str]:
     return row.file, row.line, row.name, row.value
 
 
-def is_computed(row: ClaimRow) -> bool:
+def is_computed(row: StatedValue) -> bool:
     """Whether a name is given something that is no literal, so that nothing can be compared with it."""
     return row.value == COMPUTED

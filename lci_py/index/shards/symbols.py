@@ -226,7 +226,7 @@ class SymbolicIndex:
         rows = self._rows(_SYMBOLS, "s.qualified_name = ? AND f.language = ?", [qualified_name, language])
         return sorted(rows, key=_place)[:limit]
 
-    def files_with_claims(self) -> frozenset[str]:
+    def files_with_stated_values(self) -> frozenset[str]:
         """The paths of files that state values of settings."""
         if self._stating is None:
             sql = "SELECT path FROM files f WHERE {} AND id IN (SELECT file FROM claims)"

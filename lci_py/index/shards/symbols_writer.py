@@ -14,7 +14,7 @@ from lci_py.types.search import TYPE_KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.types.source import Symbol
 
 _SCHEMA = """
@@ -62,7 +62,7 @@ def last_name(symbol: Symbol) -> str:
     return (symbol.name.rpartition(".")[2] if nested else "") or symbol.name
 
 
-def write_symbolic(path: Path, rows: Rows) -> None:
+def write_symbolic(path: Path, rows: SegmentRows) -> None:
     """Write the shard into a new file."""
     db = sqlite3.connect(path, isolation_level=None)
     try:
@@ -120,7 +120,7 @@ def write_symbolic(path: Path, rows: Rows) -> None:
         db.close()
 
 
-def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
+def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
     call = 0
     for i, r in enumerate(rows.records):
         calls = len(r.extract.calls)
@@ -131,7 +131,7 @@ def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
         call += calls
 
 
-def _write_calls(db: sqlite3.Connection, rows: Rows) -> None:
+def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
     """Calls by file, and in the order of the text: `files` says which are whose, so they need no index."""
     # Each text once: a name is called many times, and a receiver may be a whole chain of calls.
     texts: dict[str, int] = {}

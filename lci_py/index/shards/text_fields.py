@@ -14,7 +14,7 @@ from lci_py.source.text.words import WORD
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.types.source import Symbol
 
 #: Folders of the path that count, nearest first; the ones above say little about one file.
@@ -40,7 +40,7 @@ class TextFields:
     n_files: int
 
 
-def text_fields(rows: Rows) -> TextFields:
+def text_fields(rows: SegmentRows) -> TextFields:
     """Collect the bags of all fields."""
     vocabulary = Vocabulary()
     content = chunk_bags(rows.records, vocabulary)
@@ -62,7 +62,7 @@ def text_fields(rows: Rows) -> TextFields:
     )
 
 
-def embedded_words(rows: Rows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
+def embedded_words(rows: SegmentRows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
     """The words that are embedded of each chunk, from those of its code: chunk x word."""
     return Sparse.concat(
         content,
@@ -71,7 +71,7 @@ def embedded_words(rows: Rows, content: Sparse, vocabulary: Vocabulary) -> Spars
     )
 
 
-def _name_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
+def _name_bags(rows: SegmentRows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
     names, scopes = [], []
     for unit in rows.units:
         symbol = rows.symbols[unit.symbol] if unit.symbol >= 0 else None
@@ -80,7 +80,7 @@ def _name_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
     return list_bags(names, vocabulary), list_bags(scopes, vocabulary)
 
 
-def _path_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
+def _path_bags(rows: SegmentRows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
     stems, folders = [], []
     for record in rows.records:
         folder, name = posixpath.split(record.path)
@@ -99,11 +99,11 @@ def header_text(symbol: Symbol | None) -> str:
     return f"{symbol.kind} {symbol.qualified_name}" if symbol is not None else ""
 
 
-def _embedded_paths(rows: Rows, vocabulary: Vocabulary) -> Sparse:
+def _embedded_paths(rows: SegmentRows, vocabulary: Vocabulary) -> Sparse:
     return list_bags((WORD.findall(path_text(record.path)) for record in rows.records), vocabulary)
 
 
-def _headers(rows: Rows, vocabulary: Vocabulary) -> Sparse:
+def _headers(rows: SegmentRows, vocabulary: Vocabulary) -> Sparse:
     symbols = (rows.symbols[unit.symbol] if unit.symbol >= 0 else None for unit in rows.units)
     return list_bags((WORD.findall(header_text(symbol)) for symbol in symbols), vocabulary)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.numbering import Numbering
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
 
 #: What a unit's kind code is a place in.
 UNIT_KINDS = (*KINDS, BLOCK_KIND)
@@ -40,7 +40,7 @@ _COLUMNS = {
 }  # fmt: skip
 
 
-def write_facts(path: Path, rows: Rows) -> None:
+def write_unit_columns(path: Path, rows: SegmentRows) -> None:
     """Write the shard of a segment into a new file."""
     codes = {kind: code for code, kind in enumerate(UNIT_KINDS)}
     columns: dict[str, list[int]] = {
@@ -57,7 +57,7 @@ def write_facts(path: Path, rows: Rows) -> None:
     write_arrays(path, {name: np.array(values, _COLUMNS[name][1]) for name, values in columns.items()})
 
 
-def _unit_flags(rows: Rows) -> list[int]:
+def _unit_flags(rows: SegmentRows) -> list[int]:
     flags = [0] * len(rows.units)
     for number, unit in enumerate(rows.units):
         if unit.symbol >= 0:
@@ -72,7 +72,7 @@ def _unit_flags(rows: Rows) -> list[int]:
     return flags
 
 
-def _file_flags(rows: Rows) -> list[int]:
+def _file_flags(rows: SegmentRows) -> list[int]:
     from lci_py.source.extract.roles import is_generated_name  # a query does not pay for its patterns
 
     return [
@@ -110,7 +110,7 @@ class _Segment:
         return DamagedIndexError(f"{self._arrays.name}: {what}")
 
 
-class UnitTable:
+class UnitColumns:
     """Reader of the shards of all segments, in public numbers: U units, F files. Each array is made when it is asked
     for, and raises DamagedIndexError if it is not what was written."""
 

@@ -37,7 +37,7 @@ def _disagreements(session: Session, answer: Answer) -> tuple[dict[str, Any], ..
     must not cost an import."""
     words = [word for word in answer.query.split() if ":" not in word]
     named = len(words) <= _MAX_NAMED and any(_is_specific(word) for word in words)
-    stated = session.symbols.files_with_claims()
+    stated = session.symbols.files_with_stated_values()
     if not named and not any(result.kind in VALUED_KINDS or result.file in stated for result in answer.results):
         return ()
     from lci_py.search.conflicts.values import for_results

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.modes.fallback import Attempt
     from lci_py.search.query.plan import Plan
     from lci_py.search.query.text import TextQuery
@@ -166,7 +166,7 @@ def search(
     query: TextQuery,
     plan: Plan,
     views: Views,
-    table: UnitTable,
+    table: UnitColumns,
     allowed: NDArray[np.bool_] | None,
     began: float,
     near: Near | None,
@@ -233,7 +233,7 @@ def _checked(graph: GraphIndex) -> GraphIndex:
 
 
 def _rank(
-    outcome: Outcome, measure: Measure, query: TextQuery, plan: Plan, table: UnitTable,
+    outcome: Outcome, measure: Measure, query: TextQuery, plan: Plan, table: UnitColumns,
     allowed: NDArray[np.bool_] | None, near: Near | None, graph: GraphIndex | None, extras: Extras,
 ) -> None:  # fmt: skip
     """Rank what the views found, then again with what is around the best of it in the graph."""

@@ -16,7 +16,7 @@ from lci_py.search.ranking.support import whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.signals import Pieces
     from lci_py.search.views.hits import HitList
@@ -60,7 +60,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(
-    retriever: LexicalRetriever, table: UnitTable, query: TextQuery, hits: HitList, known: dict[int, Pieces]
+    retriever: LexicalRetriever, table: UnitColumns, query: TextQuery, hits: HitList, known: dict[int, Pieces]
 ) -> Evidence:
     """What is known of the first `POOL` hits; `known` as for `stem_match`.
 
