@@ -74,7 +74,7 @@ def test_it_stays_small_and_keeps_the_latest(tmp_path: Path, monkeypatch: pytest
 WRITER = """
 import sys
 from pathlib import Path
-from lci_py.index import search_log
+from lci_py.index.store import search_log
 from tests.index.store.test_search_log import ANSWER, SearchRequest
 search_log.MAX_BYTES = int(sys.argv[2])
 log = search_log.SearchLog(Path(sys.argv[1]), text=True)
