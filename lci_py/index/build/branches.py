@@ -38,7 +38,7 @@ from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
     from lci_py.index.build.changes import Change
-    from lci_py.index.build.generation import Made, Setting
+    from lci_py.index.build.generation import BuildContext, Generation
     from lci_py.index.shards.files import FileTable
     from lci_py.index.store.manifest import Manifest, Shard
     from lci_py.source.repository.walk import WalkOptions, WalkResult
@@ -141,7 +141,7 @@ class Before:
 
 
 @dataclass(slots=True)
-class BranchesMade:
+class BuiltBranches:
     """The shard, and what the manifest says of it."""
 
     shard: Path | Shard | None = None  # None: no branch can be read, or none is asked for
@@ -156,48 +156,48 @@ class BranchesMade:
         return {"branches": list(names), "branch_tips": tips}
 
 
-def make_branches(
-    setting: Setting,
+def build_branches(
+    context: BuildContext,
     walk: WalkOptions,
     names: Sequence[str],
-    made: Made,
+    generation: Generation,
     before: Before | None,
-) -> BranchesMade:
+) -> BuiltBranches:
     """Write the shard into the staging folder, unless that of the generation before is still right.
 
     Args:
-        setting: What the generation is made with.
+        context: What the generation is made with.
         walk: The settings that decide which files there are.
         names: The branches.
-        made: The generation, but for the shards of all segments together.
+        generation: The generation, but for the shards of all segments together.
         before: The one before, if this one was made of it.
     """
-    root = Path(setting.place.root)
+    root = Path(context.place.root)
     tips = [tip for tip in resolve(root, names) if not _is_here(root, tip)] if names else []
-    found = BranchesMade(tips=tips)
+    found = BuiltBranches(tips=tips)
     if any(not tip.problem for tip in tips):
         try:
-            with _Maker(setting, walk, made, before) as maker:
-                maker.make(found)
+            with _BranchBuilder(context, walk, generation, before) as builder:
+                builder.build(found)
         except GitTrouble as error:  # the repository is gone since
             found.tips = [tip._replace(commit="", problem=str(error)) for tip in found.tips]
     return found
 
 
-class _Maker:
+class _BranchBuilder:
     """One run. Use it as a context manager."""
 
-    def __init__(self, setting: Setting, walk: WalkOptions, made: Made, before: Before | None) -> None:
-        self._setting = setting
-        self._root = setting.place.root
+    def __init__(self, context: BuildContext, walk: WalkOptions, generation: Generation, before: Before | None) -> None:
+        self._context = context
+        self._root = context.place.root
         self._walk = walk
         self._repository = Repository(Path(self._root))
         self._rules = TreeRules(Path(self._root), walk)
-        partly = {item.path for item in made.known if item.slot >= 0 and item.reason in LIMIT_REASONS}
-        self._here = {item.path for item in made.known if item.slot >= 0} - partly
+        partly = {item.path for item in generation.known if item.slot >= 0 and item.reason in LIMIT_REASONS}
+        self._here = {item.path for item in generation.known if item.slot >= 0} - partly
         # What is here and not known whole says nothing about what a branch has more.
-        self._unknown = partly | {item.path for item in made.known if item.slot < 0}
-        self._unknown |= {item.path for item in setting.walked.skipped}
+        self._unknown = partly | {item.path for item in generation.known if item.slot < 0}
+        self._unknown |= {item.path for item in context.walked.skipped}
         self._ids: dict[str, tuple[str, ...]] = {}
         self._old: BranchIndex | None = None
         self._shard: Shard | None = None
@@ -205,12 +205,12 @@ class _Maker:
         self._again: set[str] | None = None  # paths that have changed here; None: all
         shard = before.manifest.shards.get("branches") if before is not None else None
         if before is not None and shard is not None and not _other_settings(before.manifest, walk):
-            self._old = BranchIndex(setting.place.index_dir / shard.name)
+            self._old = BranchIndex(context.place.index_dir / shard.name)
             self._shard = shard
             self._old_states = dict(self._states_before(self._old))
-            self._again = self._changed_here(before, made)
+            self._again = self._changed_here(before, generation)
 
-    def __enter__(self) -> _Maker:
+    def __enter__(self) -> _BranchBuilder:
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -223,17 +223,17 @@ class _Maker:
         for tip, states in zip(old.tips, old.differing(), strict=True):
             yield tip.name, (tip.commit, states)
 
-    def _changed_here(self, before: Before, made: Made) -> set[str] | None:
+    def _changed_here(self, before: Before, generation: Generation) -> set[str] | None:
         """Paths whose state here is not that of the generation before; None if the rules are other ones."""
-        if _other_rules(before.table, self._setting.walked):
+        if _other_rules(before.table, self._context.walked):
             return None
         change = before.change
         found = {item.path for item in (*change.gone, *change.replaced)} | {item.path for item in change.dirty}
         skipped = {item.path for item in before.table.skipped()}
-        return found | made.fresh | (skipped ^ {item.path for item in self._setting.walked.skipped})
+        return found | generation.fresh | (skipped ^ {item.path for item in self._context.walked.skipped})
 
-    def make(self, found: BranchesMade) -> None:
-        self._setting.report("branches", 0, 0)
+    def build(self, found: BuiltBranches) -> None:
+        self._context.report("branches", 0, 0)
         states: dict[str, Mapping[str, State]] = {}
         for i, tip in enumerate(found.tips):
             if not tip.problem:
@@ -251,7 +251,7 @@ class _Maker:
 
     def _write(
         self,
-        found: BranchesMade,
+        found: BuiltBranches,
         states: Mapping[str, Mapping[str, State]],
         known: Mapping[Version, int],
         sizes: Mapping[str, int],
@@ -263,7 +263,7 @@ class _Maker:
         wanted = sorted({version for paths in differing for version in _versions(paths)})
         fresh = [version for version in wanted if version not in known]
         if fresh or self._is_other(tips, differing):
-            path = self._setting.folder / "branches.sqlite"
+            path = self._context.folder / "branches.sqlite"
             path.unlink(missing_ok=True)
             with closing(self._extracted(fresh, sizes)) as extracted:
                 contents = merge(self._stored(wanted, known), extracted, key=itemgetter(0))
@@ -326,7 +326,7 @@ class _Maker:
     # --- contents ------------------------------------------------------------------------------------------------
 
     def _sizes(
-        self, found: BranchesMade, states: Mapping[str, Mapping[str, State]], known: Mapping[Version, int]
+        self, found: BuiltBranches, states: Mapping[str, Mapping[str, State]], known: Mapping[Version, int]
     ) -> dict[str, int]:
         """The sizes of the blobs that are to be read. A branch whose blobs are not all there is given up."""
         wanted = {version for paths in states.values() for version in _versions(paths) if version not in known}
@@ -337,7 +337,7 @@ class _Maker:
 
     @staticmethod
     def _give_up(
-        found: BranchesMade,
+        found: BuiltBranches,
         states: Mapping[str, Mapping[str, State]],
         is_lost: Callable[[Version], bool],
         why: str,
@@ -362,15 +362,15 @@ class _Maker:
             if (size := sizes.get(version.oid, self._walk.max_file_bytes + 1)) <= self._walk.max_file_bytes
         ]
         done = 0
-        place, jobs = self._setting.place, self._setting.jobs
-        with closing(process(place, tasks, jobs, self._setting.warm_up, self._load)) as batches:
+        place, jobs = self._context.place, self._context.jobs
+        with closing(process(place, tasks, jobs, self._context.warm_up, self._load)) as batches:
             for batch in batches:
                 for item in batch:
                     if not item.skip and not item.limit:  # of the rest, a part at most is known
                         content = Content(item.language, is_test(item.entry.path), item.defined)
                         yield Version(item.entry.path, item.oid), content
                 done += len(batch)
-                self._setting.report("branches", done, len(tasks))
+                self._context.report("branches", done, len(tasks))
 
     def _load(self, task: Task) -> Task:
         return replace(task, data=self._repository.blob(task.oid, self._walk.max_file_bytes))

@@ -45,7 +45,7 @@ def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, st
 
 
 @dataclass(slots=True)
-class Tally:
+class FileCounts:
     """Counts of some files."""
 
     languages: Counter[str] = field(default_factory=Counter)
@@ -81,7 +81,7 @@ class Tally:
                     self.kinds[kind] += sign * count
 
     @classmethod
-    def stored(cls, counts: dict[str, Any]) -> Tally:
+    def stored(cls, counts: dict[str, Any]) -> FileCounts:
         """The counts of a manifest."""
         return cls(
             Counter(counts["files_by_language"]), Counter(counts["symbols_by_kind"]), counts["files_with_errors"]

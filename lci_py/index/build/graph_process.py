@@ -24,7 +24,7 @@ _FORKS = sys.platform == "linux"
 _FEWEST_FILES = 30
 
 
-class Linking:
+class GraphProcess:
     """Collects the facts of all files and links them.
 
     Its modules need numpy, which is for after the workers are forked. Use it as a context manager: a process that it
@@ -41,7 +41,7 @@ class Linking:
         self._process: ForkProcess | None = None
         self._result: Connection | None = None
 
-    def __enter__(self) -> Linking:
+    def __enter__(self) -> GraphProcess:
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -73,7 +73,7 @@ class Linking:
         context = multiprocessing.get_context("fork")
         self._result, sender = context.Pipe(duplex=False)
         # fork is safe here: the workers are gone, and this process has nothing that another thread could hold.
-        self._process = context.Process(target=_link_beside, args=(self._linker, path, sender), daemon=True)
+        self._process = context.Process(target=_link_forked, args=(self._linker, path, sender), daemon=True)
         try:
             with starting():
                 self._process.start()
@@ -102,7 +102,7 @@ def _link(linker: Linker, path: Path, *, fork: bool = False) -> dict[str, int]:
     return links.edges_by_kind()
 
 
-def _link_beside(linker: Linker, path: Path, sender: Connection) -> None:
+def _link_forked(linker: Linker, path: Path, sender: Connection) -> None:
     leave_interrupts()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(BaseException):  # the parent does it again, and is told what is wrong

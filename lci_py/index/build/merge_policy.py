@@ -32,7 +32,7 @@ MOST_SEGMENTS = 64
 
 
 @dataclass(slots=True)
-class Part:
+class SegmentState:
     """A segment, and which of its files are alive."""
 
     segment: Segment | Draft
@@ -62,14 +62,14 @@ class Part:
         return sum(self.sizes[kind][:number])
 
 
-def parts_of(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[Part]:
+def segment_states(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[SegmentState]:
     """The segments of a published generation.
 
     Raises:
         DamagedIndexError: The files shard and the manifest do not fit together.
     """
     sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
-    parts = []
+    segments = []
     start = 0
     for segment in manifest.segments:
         stop = start + segment.counts["files"]
@@ -77,61 +77,63 @@ def parts_of(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays
         if any(len(rows) != stop - start or sum(rows) != segment.counts[kind] for kind, rows in own.items()):
             raise DamagedIndexError("the table of files does not fit the segments")
         path = index_dir / segment.shards["symbols"].name
-        parts.append(Part(segment, [None] * (stop - start), own, path))
+        segments.append(SegmentState(segment, [None] * (stop - start), own, path))
         start = stop
     for item in known:
         if item.slot >= start:
             raise DamagedIndexError("a file lies outside all segments")
         if item.slot >= 0:
-            part, number = locate(parts, item.slot)
-            part.files[number] = item
-    return parts
+            state, number = locate(segments, item.slot)
+            state.files[number] = item
+    return segments
 
 
-def locate(parts: Sequence[Part], slot: int) -> tuple[Part, int]:
+def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, int]:
     """The segment that a slot lies in, and the file's number there."""
-    for part in parts:
-        if slot < len(part.files):
-            return part, slot
-        slot -= len(part.files)
+    for state in segments:
+        if slot < len(state.files):
+            return state, slot
+        slot -= len(state.files)
     raise IndexError(slot)
 
 
-def to_merge(parts: Sequence[Part], fresh_chunks: int, most: int) -> list[Part]:
+def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> list[SegmentState]:
     """The segments whose living files go into the new one, so that there are few.
 
     Args:
-        parts: All segments.
+        segments: All segments.
         fresh_chunks: What the new one holds in any case; 0 if there need not be a new one.
         most: Chunks of the largest segment.
     """
-    chosen = [part for part in parts if "dense" not in part.segment.shards]  # they wait for their embedding
-    total = fresh_chunks + sum(part.living_chunks for part in chosen)
-    rest = sorted((part for part in parts if part not in chosen), key=lambda part: part.living_chunks)
+    chosen = [state for state in segments if "dense" not in state.segment.shards]  # they wait for their embedding
+    total = fresh_chunks + sum(state.living_chunks for state in chosen)
+    rest = sorted((state for state in segments if state not in chosen), key=lambda state: state.living_chunks)
     too_many = max(0, len(rest) - MOST_SEGMENTS)
     chosen += rest[:too_many]
-    total += sum(part.living_chunks for part in rest[:too_many])
-    for part in rest[too_many:]:
-        chunks = part.living_chunks
-        dead = sum(part.sizes["chunks"]) - chunks
-        if not chunks and not part.living:
+    total += sum(state.living_chunks for state in rest[:too_many])
+    for state in rest[too_many:]:
+        chunks = state.living_chunks
+        dead = sum(state.sizes["chunks"]) - chunks
+        if not chunks and not state.living:
             continue  # dropped, not merged
         worth = chunks <= max(_SMALL_CHUNKS, _GROWTH * total) or dead > chunks
         if total and worth and total + chunks <= most:
-            chosen.append(part)
+            chosen.append(state)
             total += chunks
     return chosen
 
 
-def table_arrays(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
+def table_arrays(segments: Sequence[SegmentState]) -> dict[str, NDArray[Any]]:
     """What the files shard holds of the segments: how many rows each file has, and the numbering, if there is any."""
     import numpy as np
 
     found: dict[str, NDArray[Any]] = {
-        f"{kind}_sizes": np.array([n for part in parts for n in part.sizes[kind]], np.int32) for kind in ROWS
+        f"{kind}_sizes": np.array([n for state in segments for n in state.sizes[kind]], np.int32) for kind in ROWS
     }
-    whole = len(parts) == 1 and None not in parts[0].files
-    if not whole and parts:
-        paths = [[item.path if item is not None else None for item in part.files] for part in parts]
-        found |= number_slots(paths, {kind: [np.array(part.sizes[kind], np.int64) for part in parts] for kind in ROWS})
+    whole = len(segments) == 1 and None not in segments[0].files
+    if not whole and segments:
+        paths = [[item.path if item is not None else None for item in state.files] for state in segments]
+        found |= number_slots(
+            paths, {kind: [np.array(state.sizes[kind], np.int64) for state in segments] for kind in ROWS}
+        )
     return found

@@ -41,7 +41,7 @@ from lci_py.types.search import BuildSummary
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
-    from lci_py.index.build.generation import Made
+    from lci_py.index.build.generation import Generation
 
 Progress = Callable[[str, int, int], None]
 
@@ -121,21 +121,21 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
             if before is not None and _current(before, tree, options):
                 return summary_of(tree.root, before.manifest, started, changed=False)
         try:
-            manifest, made = _publish(tree, before, latest, options, model, folder, report)
+            manifest, generation = _publish(tree, before, latest, options, model, folder, report)
         except DamagedIndexError as error:
             if before is None or options.only_refresh:
                 raise
             noted.append(f"{error.message}; rebuilt from nothing")
             (folder / "anew").mkdir()
-            manifest, made = _publish(tree, None, latest, options, model, folder / "anew", report)
+            manifest, generation = _publish(tree, None, latest, options, model, folder / "anew", report)
     summary = summary_of(tree.root, manifest, started, changed=True)
     return replace(
         summary,
         warnings=(*noted, *summary.warnings),
-        parsed_files=made.parsed_files,
-        reused_files=made.reused_files,
-        removed_files=made.removed_files,
-        embedded_chunks=made.embedded_chunks,
+        parsed_files=generation.parsed_files,
+        reused_files=generation.reused_files,
+        removed_files=generation.removed_files,
+        embedded_chunks=generation.embedded_chunks,
     )
 
 
@@ -231,14 +231,14 @@ def _publish(
     model: ModelFolder,
     folder: Path,
     report: Progress,
-) -> tuple[Manifest, Made]:
-    from lci_py.index.build.generation import Maker, Setting
-    from lci_py.index.build.graph_process import Linking
+) -> tuple[Manifest, Generation]:
+    from lci_py.index.build.generation import BuildContext, GenerationBuilder
+    from lci_py.index.build.graph_process import GraphProcess
     from lci_py.index.build.worker import Workplace
     from lci_py.index.store import commit as store
 
     encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
-    setting = Setting(
+    context = BuildContext(
         place=Workplace(
             str(tree.root),
             tree.index_dir,
@@ -258,22 +258,22 @@ def _publish(
         warm_up=_warm_up,
         segment_chunks=options.segment_chunks,
     )
-    generation = latest.generation + 1 if latest else 1
-    with Linking(options.jobs) as linking, Maker(setting, generation, None if before else linking) as maker:
-        made = maker.anew() if before is None else maker.after(before.manifest, before.table, _change(before))
-        from lci_py.index.build.branches import Before, make_branches, names_of
-        from lci_py.index.build.global_shards import write_shared
+    number = latest.generation + 1 if latest else 1
+    with GraphProcess(options.jobs) as graph, GenerationBuilder(context, number, None if before else graph) as builder:
+        generation = builder.anew() if before is None else builder.after(before.manifest, before.table, _change(before))
+        from lci_py.index.build.branches import Before, build_branches, names_of
+        from lci_py.index.build.global_shards import write_global_shards
 
         names = names_of(options.branches, latest)
         was = Before(before.manifest, before.table, _change(before)) if before else None
-        branches = make_branches(setting, options.walk, names, made, was)
-        shared, edges = write_shared(
-            setting, made, (before.manifest, before.table) if before else None, linking, branches.shard
+        branches = build_branches(context, options.walk, names, generation, was)
+        shards, edges = write_global_shards(
+            context, generation, (before.manifest, before.table) if before else None, graph, branches.shard
         )
         commit, branch = head(tree.root)
         manifest = Manifest(
             format=FORMAT,
-            generation=generation,
+            generation=number,
             built_at=datetime.now(timezone.utc).strftime(BUILT_AT),
             commit=commit,
             branch=branch,
@@ -283,12 +283,12 @@ def _publish(
                       "include": list(options.walk.include), "exclude": list(options.walk.exclude),
                       "hidden": options.walk.hidden, "root": root_setting(tree.root, tree.index_dir),
                       **branches.settings(names)},
-            counts=counts_of(made, tree.walked, edges),
+            counts=counts_of(generation, tree.walked, edges),
         )  # fmt: skip
         report("commit", 0, 0)
-        manifest = store.commit(tree.index_dir, [part.segment for part in made.parts], shared, manifest)
-        maker.collect()
-    return manifest, made
+        manifest = store.commit(tree.index_dir, [state.segment for state in generation.segments], shards, manifest)
+        builder.collect()
+    return manifest, generation
 
 
 def _mtime(path: Path) -> int:

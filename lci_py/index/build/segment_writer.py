@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.embedding import Reuse
-    from lci_py.index.build.merge_policy import Part
+    from lci_py.index.build.merge_policy import SegmentState
     from lci_py.index.shards.files import Known
     from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.index.store.cache import Cache
     from lci_py.source.file_record import FileRecord
 
     Progress = Callable[[str, int, int], None]
-    Source = tuple[Part, int]  # a segment, and a file's number in it
+    Source = tuple[SegmentState, int]  # a segment, and a file's number in it
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class SegmentWriter:
             report: Told the stages.
             most: Chunks of a segment.
         """
-        self.parts: list[Part] = []
+        self.segments: list[SegmentState] = []
         self._bags_embedded = 0
         self._folder = folder
         self._embedding = embedding
@@ -91,12 +91,12 @@ class SegmentWriter:
             return
         import numpy as np
 
-        from lci_py.index.build.merge_policy import Part
+        from lci_py.index.build.merge_policy import SegmentState
         from lci_py.index.build.write_segment import write_segment
 
         files, self._files, self._chunks = self._files, [], 0
         rows = number_rows([record for record, _, _ in files])
-        folder = self._folder / f"segment-{len(self.parts)}"
+        folder = self._folder / f"segment-{len(self.segments)}"
         folder.mkdir()
         reuse = self._reuse(rows, [source for _, _, source in files])
         shards = write_segment(folder, rows, self._encoder, self._report, reuse, self._embedding)
@@ -111,10 +111,10 @@ class SegmentWriter:
         }
         counts = {"files": len(files), **{kind: len(owner) for kind, owner in owners.items()}}
         draft = Draft({kind: counts[kind] for kind in COUNTED}, shards)
-        beyond = len(self.parts) - MOST_SEGMENTS // 2
+        beyond = len(self.segments) - MOST_SEGMENTS // 2
         if beyond >= 0 and not beyond % 4:
             self._most *= 2
-        self.parts.append(Part(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
+        self.segments.append(SegmentState(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
 
     def _reuse(self, rows: SegmentRows, sources: list[Source | None]) -> Reuse:
         """Which chunks older segments have vectors of."""
@@ -125,8 +125,8 @@ class SegmentWriter:
         if self._embedding is None:
             return Reuse([], [])
         embedded = [item for item in sources if item is not None and "dense" in item[0].segment.shards]
-        parts = list({id(part): part for part, _ in embedded}.values())
-        found = {id(part): np.full(len(rows.chunk_unit), -1, np.int64) for part in parts}
+        segments = list({id(state): state for state, _ in embedded}.values())
+        found = {id(state): np.full(len(rows.chunk_unit), -1, np.int64) for state in segments}
         chunk = 0
         for record, source in zip(rows.records, sources, strict=True):
             n = len(record.extract.chunks)
@@ -136,11 +136,11 @@ class SegmentWriter:
             chunk += n
         embeddings = [
             Embeddings(
-                part.path("dense"),
-                part.path("tokens") if "tokens" in part.segment.shards else None,
+                state.path("dense"),
+                state.path("tokens") if "tokens" in state.segment.shards else None,
                 dimension=self._embedding.dimension,
-                counts=part.segment.counts,
+                counts=state.segment.counts,
             )
-            for part in parts
+            for state in segments
         ]
-        return Reuse(embeddings, [found[id(part)] for part in parts])
+        return Reuse(embeddings, [found[id(state)] for state in segments])
