@@ -202,16 +202,9 @@ class BranchIndex:
         """All definitions in the differing files of a branch, by path and line."""
         return self._rows("b.name = ?", [branch])
 
-    def status_of(self, branch: str, path: str) -> str | None:
-        """One of STATUSES; None for a file that is there as it is here, or that is not compared."""
-        found = self._execute(
-            "SELECT p.status FROM paths p JOIN branches b ON b.id = p.branch WHERE b.name = ? AND p.path = ?",
-            [branch, path],
-        )
-        return self._status(found[0][0]) if found else None
-
     def statuses_of(self, paths: Sequence[str]) -> dict[tuple[str, str], str]:
-        """The same of some files in all branches: (branch, path) to status."""
+        """(branch, path) to one of STATUSES, for some files in all branches; without those that are there as they are
+        here, or are not compared."""
         found = {}
         for start in range(0, len(paths), MAX_VALUES):
             some = paths[start : start + MAX_VALUES]
@@ -226,7 +219,7 @@ class BranchIndex:
         return found
 
     def statuses(self, branch: str) -> dict[str, str]:
-        """The same of every file that has one, by path."""
+        """The status of each file of a branch that has one, by path."""
         found = self._execute(
             "SELECT p.path AS path, p.status AS status FROM paths p JOIN branches b ON b.id = p.branch "
             "WHERE b.name = ? ORDER BY p.path",

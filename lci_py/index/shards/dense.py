@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.vectors import VectorFile, write_dense
+from lci_py.index.shards.vectors import VectorFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.numbering import Numbering
-
-__all__ = ["DenseIndex", "write_dense"]
 
 
 class DenseIndex:

@@ -105,14 +105,12 @@ class GraphIndex:
         self._check(_points(self.first_lambda, self.n_lambdas))
         return np.repeat(np.arange(self.n_files), np.diff(self.first_lambda))
 
-    def out(self, node: int, kind: int) -> NDArray[np.int32]:
-        """Targets of a node's edges of one kind, ascending."""
-        span = self._span(self.out_ptr, node)
-        return self._nodes(self.target[span][self.kind[span] == kind])
-
     def into(self, node: int, kind: int) -> NDArray[np.int32]:
         """Sources of the edges of one kind into a node, ascending."""
-        edges = self.incoming[self._span(self.in_ptr, node)]
+        self._check(0 <= node < len(self.in_ptr) - 1)
+        start, stop = int(self.in_ptr[node]), int(self.in_ptr[node + 1])
+        self._check(0 <= start <= stop <= len(self.source))
+        edges = self.incoming[start:stop]
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
         return self._nodes(self.source[edges[self.kind[edges] == kind]])
 
@@ -139,14 +137,6 @@ class GraphIndex:
         edges, origin = edges[chosen], origin[chosen]
         node = self._nodes((self.source if incoming else self.target)[edges])
         return Edges(origin, node, self.line[edges], self.step[edges])
-
-    def out_edges(self, node: int, kind: int) -> Edges:
-        """A node's edges of one kind, with what they lead to."""
-        return self.edges([node], kind)
-
-    def into_edges(self, node: int, kind: int) -> Edges:
-        """The edges of one kind into a node, with what they come from."""
-        return self.edges([node], kind, incoming=True)
 
     def file_of(self, symbol: int) -> int:
         """The number of the file that a symbol lies in."""
@@ -193,12 +183,6 @@ class GraphIndex:
         found: NDArray[np.int32] = pointers[1:] - pointers[:-1]
         self._check(not len(found) or int(found.min()) >= 0)
         return found
-
-    def _span(self, pointers: NDArray[Any], node: int) -> slice:
-        self._check(0 <= node < len(pointers) - 1)
-        start, stop = int(pointers[node]), int(pointers[node + 1])
-        self._check(0 <= start <= stop <= len(self.source))
-        return slice(start, stop)
 
     def _nodes(self, found: NDArray[Any]) -> NDArray[np.int32]:
         nodes: NDArray[np.int32] = found

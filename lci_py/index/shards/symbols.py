@@ -281,15 +281,6 @@ class SymbolicIndex:
             rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)})", some)
         return sorted(rows, key=_place)
 
-    def is_local(self, symbol: int) -> bool:
-        """Whether a symbol, or a definition around it, is a function."""
-        sql = (
-            "WITH RECURSIVE up (id, parent, kind) AS (SELECT id, parent, kind FROM symbols WHERE id IN ({}) "
-            "UNION SELECT s.id, s.parent, s.kind FROM symbols s JOIN up ON s.id = up.parent) "
-            "SELECT 1 FROM up WHERE kind IN ('function', 'method', 'constructor', 'macro') LIMIT 1"
-        )
-        return any(segment.execute(sql.format(own)) for segment, own in self.by_number("symbols", [symbol]))
-
     # --- files, units, chunks -----------------------------------------------------------------------------------
 
     def paths(self) -> list[str]:

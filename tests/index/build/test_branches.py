@@ -119,9 +119,10 @@ def test_what_differs(root: Path) -> None:
     with app.open_session(str(root)) as session:
         assert session.branches is not None and session.branches.names == ["other"]
         paths = ("a.py", "b.py", "d.py", "same.py", "nothing.py")
-        status = [session.branches.status_of("other", path) for path in paths]
+        statuses = session.branches.statuses_of(paths)
+        status = [statuses.get(("other", path)) for path in paths]
         assert status == ["differs", "only_here", "only_there", None, None]
-        assert session.branches.status_of("else", "a.py") is None
+        assert {branch for branch, _ in statuses} == {"other"}
         for name, expected in (("one", 1), ("two", 0), ("three", 0), ("new", 1), ("five", 0), ("nothing", 0)):
             rows = session.symbols.same_name(name, "python", 400)
             assert len(differing_name(session.branches, name, "python", rows)) == expected, name
