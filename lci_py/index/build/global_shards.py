@@ -1,4 +1,4 @@
-"""The shards of all segments together: the table of files and the graph."""
+"""Write the shards that cover all segments: the table of files, the graph and the other branches."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from lci_py.index.shards.numbering import Numbering
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Links
+    from lci_py.index.build.changes import PreviousGeneration
     from lci_py.index.build.generation import BuildContext, Generation
     from lci_py.index.build.graph_process import GraphProcess
-    from lci_py.index.store.manifest import Manifest, Shard
+    from lci_py.index.store.manifest import Shard
 
 
 def write_global_shards(
     context: BuildContext,
     generation: Generation,
-    before: tuple[Manifest, FileTable] | None,
+    previous: PreviousGeneration | None,
     graph: GraphProcess,
     branches: Path | Shard | None,
 ) -> tuple[dict[str, Path | Shard], dict[str, int]]:
-    """Write them into the staging folder.
+    """Write the shards into the staging folder.
 
     Args:
-        context: What the generation is made with.
-        generation: The generation.
-        before: The one before, if this one was made of it.
-        graph: Has been given all records, if it was not.
-        branches: The shard of other branches, in the staging folder or as it was; None if there is none.
+        context: What the generation is built with.
+        generation: The new generation.
+        previous: The generation that the new one started from; its graph is relinked. None if there is none.
+        graph: Without `previous`, it has been given all records.
+        branches: The shard of other branches, new (a path) or kept; None if there is none.
     Returns:
-        Role -> path, or shard that stays, and how many edges there are of each kind.
+        Role -> path of a new shard or kept shard, and the number of edges of each kind.
     """
     files, graph_file = context.folder / "files.arrays", context.folder / GRAPH_FILE
     shards: dict[str, Path | Shard] = {"files": files, "graph": graph_file}
@@ -48,17 +49,15 @@ def write_global_shards(
         shards["branches"] = branches
     write_files(files, generation.known, context.walked.skipped, context.watched, table_arrays(generation.segments))
     context.report("graph", 0, 0)
-    if before is None:
+    if previous is None:
         return shards, graph.finish(graph_file)
-    links = _relinked(context, generation, *before, FileTable(files))
+    links = _relinked(context, generation, previous, FileTable(files))
     write_graph(graph_file, links)
     return shards, links.edges_by_kind()
 
 
-def _relinked(
-    context: BuildContext, generation: Generation, manifest: Manifest, old: FileTable, new: FileTable
-) -> Links:
-    folder = context.place.index_dir
+def _relinked(context: BuildContext, generation: Generation, previous: PreviousGeneration, new: FileTable) -> Links:
+    folder, manifest, old = context.place.index_dir, previous.manifest, previous.table
     old_shards = [folder / segment.shards["symbols"].name for segment in manifest.segments]
     new_shards = [state.symbols for state in generation.segments]
     numbering = Numbering([segment.counts for segment in manifest.segments], old.maps())

@@ -1,4 +1,4 @@
-"""The segments of a generation that is being made, and which of them to write anew."""
+"""The merge policy: which segments of the last generation to merge into the new segment, so that there are few."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from lci_py.index.store.commit import Draft
     from lci_py.index.store.manifest import Manifest, Segment
 
-#: What each file has rows of.
+#: The kinds of rows that a file has.
 ROWS = COUNTED[1:]
-#: A segment is merged with the new one if it is not this many times as large: so a row is written a number of times
-#: that grows with the logarithm of the index, and there are as many segments.
+#: A segment is merged unless it is more than this many times as large as the new one. So the number of segments, and
+#: how often a row is written, grow with the logarithm of the index.
 _GROWTH = 3
-#: Segments of up to so many chunks cost less to write anew than to search one by one.
+#: Segments of up to this many chunks cost less to merge than to search one by one.
 _SMALL_CHUNKS = 1_000
-#: Segments beyond which they become larger than asked for: each costs a query open files, and its line in the manifest.
+#: With more segments than this, new ones become larger than the setting says: each one costs every query open files.
 MOST_SEGMENTS = 64
 
 
 @dataclass(slots=True)
 class SegmentState:
-    """A segment, and which of its files are alive."""
+    """A segment, and which of its files are living."""
 
     segment: Segment | Draft
-    files: list[Known | None]  # by number in the segment; None: dead
-    sizes: dict[str, Sequence[int]]  # of `ROWS`: how many rows each file has
-    symbols: Path  # its symbolic shard; the others lie beside it
+    files: list[Known | None]  # by number in the segment; None if dead
+    sizes: dict[str, Sequence[int]]  # kind of `ROWS` -> number of rows of each file
+    symbols: Path  # path of its symbolic shard; the others are in the same folder
 
     @property
     def living(self) -> list[Known]:
         return [item for item in self.files if item is not None]
 
     def living_rows(self, kind: str) -> int:
-        """How many rows of one of `ROWS` are alive."""
+        """The number of living rows of a kind of `ROWS`."""
         return sum(n for n, item in zip(self.sizes[kind], self.files, strict=True) if item is not None)
 
     @property
@@ -53,12 +53,12 @@ class SegmentState:
         return self.living_rows("chunks")
 
     def path(self, role: str) -> Path:
-        """Of a shard."""
+        """The path of a shard."""
         shard = self.segment.shards[role]
         return shard if isinstance(shard, Path) else self.symbols.with_name(shard.name)
 
     def first(self, kind: str, number: int) -> int:
-        """The first row of a file."""
+        """The number of a file's first row of a kind."""
         return sum(self.sizes[kind][:number])
 
 
@@ -98,14 +98,14 @@ def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, i
 
 
 def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> list[SegmentState]:
-    """The segments whose living files go into the new one, so that there are few.
+    """The segments to merge: their living files are written again, in the new segment.
 
     Args:
         segments: All segments.
-        fresh_chunks: What the new one holds in any case; 0 if there need not be a new one.
-        most: Chunks of the largest segment.
+        fresh_chunks: The number of chunks of changed files, which the new segment holds in any case.
+        most: The largest number of chunks of a segment.
     """
-    chosen = [state for state in segments if "dense" not in state.segment.shards]  # they wait for their embedding
+    chosen = [state for state in segments if "dense" not in state.segment.shards]  # not embedded yet
     total = fresh_chunks + sum(state.living_chunks for state in chosen)
     rest = sorted((state for state in segments if state not in chosen), key=lambda state: state.living_chunks)
     too_many = max(0, len(rest) - MOST_SEGMENTS)
@@ -115,7 +115,7 @@ def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> 
         chunks = state.living_chunks
         dead = sum(state.sizes["chunks"]) - chunks
         if not chunks and not state.living:
-            continue  # dropped, not merged
+            continue  # nothing to keep of it
         worth = chunks <= max(_SMALL_CHUNKS, _GROWTH * total) or dead > chunks
         if total and worth and total + chunks <= most:
             chosen.append(state)
@@ -124,7 +124,7 @@ def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> 
 
 
 def table_arrays(segments: Sequence[SegmentState]) -> dict[str, NDArray[Any]]:
-    """What the files shard holds of the segments: how many rows each file has, and the numbering, if there is any."""
+    """The arrays of the files shard about the segments: row counts per file, and the numbering unless it is trivial."""
     import numpy as np
 
     found: dict[str, NDArray[Any]] = {

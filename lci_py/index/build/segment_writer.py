@@ -1,4 +1,4 @@
-"""From the records of files to the shards of segments, a bounded number of chunks at a time."""
+"""Turn the records of files into segments, with a bounded number of chunks in memory."""
 
 from __future__ import annotations
 
@@ -29,36 +29,36 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Embedding:
-    """How chunks get their vectors."""
+    """How chunks get their vectors, and the cache of vectors of models that read text."""
 
     open_encoder: Callable[[], Encoder | ContextualEncoder]
     dimension: int  # of the vectors of older segments
     cache: Cache
     generation: int
-    embedded: int = 0  # texts, by a model that reads them
+    embedded: int = 0  # number of texts that the model has embedded
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
-        """Vectors of a model that reads text, by what it read."""
+        """The cached vectors, by key."""
         found = self.cache.get("vectors", keys)
         self.cache.touch("vectors", found, self.generation)
         return found
 
     def put(self, items: Mapping[bytes, bytes], /) -> None:
-        """Keep some that are new."""
+        """Cache new vectors."""
         self.embedded += len(items)
         self.cache.put("vectors", items, self.generation)
 
 
 class SegmentWriter:
-    """Takes records in the order of their paths, and writes a segment whenever enough have come together."""
+    """Takes records in the order of their paths, and writes a segment whenever it has enough chunks."""
 
     def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, most: int) -> None:
         """
         Args:
-            folder: Where the shards go.
-            embedding: How to embed; None leaves it for later.
-            report: Told the stages.
-            most: Chunks of a segment.
+            folder: A folder for the shards.
+            embedding: How to embed; None leaves the embedding to a later run.
+            report: Called with each stage.
+            most: The number of chunks of a segment.
         """
         self.segments: list[SegmentState] = []
         self._bags_embedded = 0
@@ -71,7 +71,7 @@ class SegmentWriter:
 
     @property
     def embedded_chunks(self) -> int:
-        """How many chunks were embedded, rather than copied."""
+        """The number of chunks that were embedded rather than copied."""
         return self._bags_embedded + (self._embedding.embedded if self._embedding is not None else 0)
 
     @cached_property
@@ -79,14 +79,14 @@ class SegmentWriter:
         return self._embedding.open_encoder() if self._embedding is not None else None
 
     def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
-        """Take a file; `source` is where an older segment has the same."""
+        """Take a file; `source` is an older segment with the same content, and the file's number there."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
         self._files.append((record, known, source))
         self._chunks += len(record.extract.chunks)
 
     def flush(self) -> None:
-        """Write what has come together."""
+        """Write the files that were added since the last segment."""
         if not self._files:
             return
         import numpy as np
@@ -117,7 +117,7 @@ class SegmentWriter:
         self.segments.append(SegmentState(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
 
     def _reuse(self, rows: SegmentRows, sources: list[Source | None]) -> Reuse:
-        """Which chunks older segments have vectors of."""
+        """The chunks of which older segments have vectors."""
         import numpy as np
 
         from lci_py.index.build.embedding import Embeddings, Reuse

@@ -1,4 +1,4 @@
-"""What the manifest counts, and the summary of a run."""
+"""The counts of the manifest, and the summary that `lci index` prints."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from lci_py.index.store.manifest import Manifest
     from lci_py.source.repository.walk import WalkResult
 
-_NAMED = 100  # files in the manifest's list of those of which only a part is known
+_NAMED = 100  # entries of `limited`, the manifest's list of files of which only a part is indexed
 
 
 def counts_of(generation: Generation, walked: WalkResult, edges: dict[str, int]) -> dict[str, object]:
-    """The manifest's counts, of what is alive in a generation."""
+    """The manifest's counts, of the living files of a generation."""
     living = [item for item in generation.known if item.slot >= 0]
     skipped = [*walked.skipped, *(Skip(item.path, item.reason) for item in generation.known if item.slot < 0)]
     alive = {kind: sum(state.living_rows(kind) for state in generation.segments) for kind in COUNTED[1:]}
@@ -44,7 +44,7 @@ def counts_of(generation: Generation, walked: WalkResult, edges: dict[str, int])
 
 
 def summary_of(root: Path, manifest: Manifest, started: float, *, changed: bool) -> BuildSummary:
-    """What one run did, which began at `started` by `time.perf_counter`."""
+    """The summary of a run that began at `started`, a time of `time.perf_counter`."""
     counts = manifest.counts
     return BuildSummary(
         root=str(root),
@@ -66,7 +66,7 @@ def summary_of(root: Path, manifest: Manifest, started: float, *, changed: bool)
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """What is never a matter of course: files that a parser failed on, branches that cannot be read."""
+    """Warnings about files on which a parser failed, and branches that cannot be read."""
     names = manifest.counts["unparsed"]
     lost = tuple(
         f"branch {tip['name']!r} is not indexed: {tip['problem']}"

@@ -39,12 +39,12 @@ def write_segment(
     """Write the shards of a segment.
 
     Args:
-        folder: Where to.
-        rows: What is in it.
-        encoder: Embeds the chunks; without one, the shards that need it are left out.
-        report: Told the stages.
-        reuse: Chunks that older segments have.
-        cache: Vectors of a model that reads text.
+        folder: A folder for the shards.
+        rows: The segment's files, symbols, units and chunks.
+        encoder: Embeds the chunks; None leaves out the shards with embeddings.
+        report: Called with each stage.
+        reuse: Embedded chunks of older segments.
+        cache: Cached vectors of a model that reads text.
     Returns:
         Role -> path.
     """
@@ -61,7 +61,7 @@ def write_segment(
     write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)
     shards["related"] = folder / "related.arrays"
     write_abbreviations(shards["related"], rows.records)
-    text.lexical.clear()  # as large as everything that the embedding needs
+    text.lexical.clear()  # frees as much memory as the embedding needs
     if encoder is None:
         return shards
     report("embed", 0, len(rows.chunk_unit))

@@ -323,7 +323,7 @@ def test_a_search_takes_changes_here_into_account(root: Path) -> None:
     index(root, "other")
     (root / "a.py").write_text(str(CHANGED["a.py"]))
     with app.open_session(str(root)) as session:
-        assert session.branches is not None and session.branches.status_of("other", "a.py") is None
+        assert session.branches is not None and not session.branches.statuses_of(["a.py"])
     assert not [line for line in found(root) if "a.py" in line]
 
 

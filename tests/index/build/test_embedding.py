@@ -15,7 +15,7 @@ from lci_py.embed.folder import ModelFolder
 from lci_py.embed.open import open_encoder
 from lci_py.errors import DamagedIndexError
 from lci_py.index.build import embedding
-from lci_py.index.build.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts, pending
+from lci_py.index.build.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts
 from lci_py.index.shards.segment_rows import SegmentRows, number_rows
 from lci_py.index.shards.text_fields import text_fields
 from lci_py.index.shards.tokens import write_tokens
@@ -224,6 +224,11 @@ def spied(encoder: ContextualEncoder, monkeypatch: pytest.MonkeyPatch, stop_afte
 
     monkeypatch.setattr(encoder, "encode_chunks", encode)
     return sizes
+
+
+def pending(rows: SegmentRows, encoder_key: str, store: Store) -> int:
+    """How many chunks have no vector in the store."""
+    return sum(embedding.vector_key(text, encoder_key) not in store for text in embedding.chunk_texts(rows))
 
 
 def test_a_text_is_embedded_once(tmp_path: Path, rows: SegmentRows, monkeypatch: pytest.MonkeyPatch) -> None:
