@@ -1,7 +1,7 @@
-"""What the records of all files add up to: numbered files, symbols, units and chunks.
+"""Number the files, symbols, units and chunks of a segment.
 
-A *unit* is what a search returns and ranks: a definition that owns chunks, or a block of code or text outside
-definitions. Numbers follow (path, line), so that a smaller number breaks a tie in the contract's order.
+A *unit* is what a search ranks and returns: a definition that owns chunks, or a block of code or text outside
+definitions. Numbers ascend by path, then line, so that ties are broken by the smaller number.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _number_units(rows: SegmentRows, file: int, record: FileRecord) -> None:
     base = rows.first_symbol[file]
     symbols = record.extract.symbols
     chunks = record.extract.chunks
-    keys: dict[tuple[int, int], tuple[int, int]] = {}  # (symbol, chunk if block) -> (line, end line)
+    keys: dict[tuple[int, int], tuple[int, int]] = {}  # (symbol, or -1 and the place of a block's chunk) -> lines
     of_chunk = []
     for position, chunk in enumerate(chunks):
         key = (chunk.symbol, -1 if chunk.symbol >= 0 else position)

@@ -1,4 +1,4 @@
-"""The symbolic shard of a segment: files, symbols, units, chunks and imports in SQLite. Its reader is in `symbols`."""
+"""Write the symbolic shard of a segment: files, symbols, units, chunks, imports, calls and stated values in SQLite."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ CREATE INDEX bases_last ON bases (last);
 
 
 def last_name(symbol: Symbol) -> str:
-    """What a definition is looked up by: `Plug.Conn` is a Conn, as `module Plug; class Conn` is. A namespace or a
-    section with a dot in its name is not."""
+    """The name by which a definition is looked up: Conn for the type or module `Plug.Conn`, as for `Conn` in `Plug`. A
+    namespace or a section with a dot in its name keeps its whole name."""
     nested = symbol.kind in TYPE_KINDS or symbol.kind == "module"
     return (symbol.name.rpartition(".")[2] if nested else "") or symbol.name
 
@@ -132,8 +132,8 @@ def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
 
 
 def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
-    """Calls by file, and in the order of the text: `files` says which are whose, so they need no index."""
-    # Each text once: a name is called many times, and a receiver may be a whole chain of calls.
+    """Write calls by file, in the order of the text: `files` stores the range of each file, so they need no index."""
+    # Each text once: a name is called many times, and a receiver may be a long chain of calls.
     texts: dict[str, int] = {}
 
     def numbered() -> Iterator[tuple[int, ...]]:

@@ -9,7 +9,7 @@ from lci_py.source.extract.roles import has_mark, is_generated_name
 from lci_py.source.syntax.languages import detect
 from lci_py.types.source import Handed
 
-HANDS_ON = {
+RE_EXPORTS = {
     "a/__init__.py": '"""A package."""\n\nfrom a.b import (\n    c,\n    d,\n)\n\n__all__ = ["c", "d"]\n',
     "lazy/__init__.py": "from a import b\n\n\ndef __getattr__(name):\n    raise AttributeError(name)\n",
     "guarded.py": "import a\n\ntry:\n    import b\nexcept ImportError:\n    b = None\n",
@@ -38,9 +38,9 @@ def handed(path: str, text: str) -> Handed:
     return extract(path, data, detect(path, data)).handed
 
 
-@pytest.mark.parametrize("path", HANDS_ON)
+@pytest.mark.parametrize("path", RE_EXPORTS)
 def test_a_file_that_only_hands_on(path: str) -> None:
-    assert handed(path, HANDS_ON[path]).whole
+    assert handed(path, RE_EXPORTS[path]).whole
 
 
 @pytest.mark.parametrize("path", DEFINES)
