@@ -1,4 +1,4 @@
-"""A model folder: which files are the model, their hash, and how they are opened. Imports nothing heavy."""
+"""A model folder: its files, their hash, and how to load them. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MODEL_DIR = Path(__file__).resolve().parent / "model"
 BUILTIN_NAME = "lci-static-192"
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _TOKENIZER, _CARD = "tokenizer.json", "model.json"
-#: What sentence-transformers writes beside a model and what changes its vectors; each may be missing.
+#: Files of sentence-transformers that change the vectors; each may be missing.
 POOLING = os.path.join("1_Pooling", "config.json")
 SETTINGS = (
     "config.json",
@@ -68,9 +68,9 @@ class ModelFolder:
 
     @cached_property
     def card(self) -> dict[str, Any]:
-        """What is written beside the built-in weights: their hash, and where their table lies in the ONNX file."""
+        """The card of the built-in model: its hash, and the offsets of its table in the ONNX file; {} for others."""
         if not self.builtin:
-            return {}  # only our own card is known to be true; a test recomputes it
+            return {}  # only our own card is checked, by a test
         try:
             card: dict[str, Any] = json.loads((self.path / _CARD).read_text("utf-8"))
         except (OSError, ValueError):
@@ -78,7 +78,7 @@ class ModelFolder:
         return card
 
     def settings(self, name: str) -> dict[str, Any]:
-        """One of the JSON files beside the model; {} if it is not there."""
+        """A JSON file of the folder; {} if it does not exist."""
         path = self.path / name
         if not os.path.isfile(path):
             return {}
@@ -89,8 +89,8 @@ class ModelFolder:
         return found
 
     def _files(self) -> list[Path]:
-        """What decides the vectors, the weights and the tokenizer first."""
-        # Weights of more than 2 GB lie beside the graph: model.onnx_data, model.onnx.data.
+        """The files that decide the vectors; weights and tokenizer come first."""
+        # Weights of more than 2 GB are in extra files: model.onnx_data, model.onnx.data.
         with refusing(self.path, "it cannot be read"):
             beside = [name for name in sorted(os.listdir(self.onnx.parent)) if name.startswith(self.onnx.name)]
         extra = [] if self.builtin else [self.onnx.parent / name for name in beside if name != self.onnx.name]
@@ -99,11 +99,11 @@ class ModelFolder:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the model: two indexes are comparable only if it is the same."""
+        """Hash of the model: vectors are comparable only if it is the same."""
         return str(self.card.get("sha256") or self.computed_sha256())
 
     def computed_sha256(self) -> str:
-        """The same hash, from the files."""
+        """The same hash, computed from the files."""
         digest = hashlib.sha256()
         for number, path in enumerate(self._files()):
             if number > 1:
@@ -115,7 +115,7 @@ class ModelFolder:
 
     @cached_property
     def stamp(self) -> str:
-        """What `stat` says of the files: while it is the same, they need not be hashed again."""
+        """Hash of the names, sizes and times of the files: while it is the same, they need not be hashed again."""
         digest = hashlib.blake2b(os.fsencode(os.path.realpath(self.path)), digest_size=16)
         for path in self._files():
             with refusing(path, "it cannot be read"):
@@ -126,13 +126,13 @@ class ModelFolder:
         return digest.hexdigest()
 
     def record(self) -> dict[str, object]:
-        """What an index notes of a model that is not the built-in one, besides its name, hash and dimension."""
+        """What an index stores about a model besides name, hash and dimension; {} for the built-in model."""
         if self.builtin:
             return {}
         return {"folder": os.fsencode(self.path).decode("utf-8", "replace"), "stamp": self.stamp}
 
     def recall(self, recorded: Mapping[str, Any]) -> None:
-        """Take the hash from an index's note if the files have not changed since it was written."""
+        """Take the hash that an index has stored, if the files have not changed since."""
         known = recorded.get("sha256")
         if not self.builtin and isinstance(known, str) and recorded.get("stamp") == self.stamp:
             self.__dict__["sha256"] = known  # where cached_property looks first
@@ -140,7 +140,7 @@ class ModelFolder:
 
 @contextmanager
 def refusing(path: Path, what: str) -> Iterator[None]:
-    """Turn whatever a library raises on somebody's file into one line that names it."""
+    """Turn any error of a library about a file into a BadModelError of one line that names the file."""
     try:
         yield
     except (LciError, KeyboardInterrupt, SystemExit):
@@ -153,8 +153,10 @@ def refusing(path: Path, what: str) -> Iterator[None]:
 
 
 def import_onnxruntime() -> Any:
-    """onnxruntime, without what its builds since 1.30 do when nobody forbids it: report to their maker over the
-    network, and keep a device number and a database in the home folder. The only place that imports it."""
+    """Import onnxruntime with its telemetry off; nothing else may import it.
+
+    Builds since 1.30 otherwise report over the network, and keep a device number and a database in the home folder.
+    """
     os.environ["ORT_DISABLE_TELEMETRY"] = os.environ["ORT_TELEMETRY_DISABLED"] = "1"
     import onnxruntime
 
@@ -168,13 +170,14 @@ def load_session(folder: ModelFolder, *, threads: int = 1, optimised: bool = Tru
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # what goes wrong is raised, and said once
+        options.log_severity_level = 4  # errors are raised; do not print them too
         levels = onnxruntime.GraphOptimizationLevel
         options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
         return onnxruntime.InferenceSession(str(folder.onnx), options, providers=["CPUExecutionProvider"])
 
 
 def load_tokenizer(folder: ModelFolder) -> Any:
+    """The tokenizer of a model folder."""
     with refusing(folder.tokenizer, "tokenizers cannot read it"):
         from tokenizers import Tokenizer
 

@@ -1,4 +1,4 @@
-"""Open a model folder as the encoder that fits it. The encoders and what loads them are imported when needed."""
+"""Open a model folder with the encoder that fits it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def open_encoder(folder: ModelFolder, *, threads: int = 1) -> Encoder | ContextualEncoder:
-    """The encoder that fits the model's inputs.
+    """The encoder that fits the inputs of the model.
 
     Raises:
-        BadModelError: The model or its tokenizer does not load, or it is neither kind.
+        BadModelError: The model or its tokenizer does not load, or the model is of neither kind.
     """
     from lci_py.embed.encoder import Encoder
 
     if folder.builtin:
-        return Encoder(folder, threads=threads)  # known to be right, so nothing is loaded before it is needed
+        return Encoder(folder, threads=threads)  # tested, so it is loaded only when it is needed
     session = load_session(folder)
     names = {item.name for item in session.get_inputs()}
     if names - {"question"} == {"ids", "w"}:
