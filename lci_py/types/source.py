@@ -135,12 +135,12 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
-    """What of a file only hands on what other files define: its imports and exports.
+class ReExports:
+    """The imports and exports of a file that only re-export what other files define.
 
     Attributes:
-        whole: Nearly all of it, and it defines nothing itself.
-        chunks: The places of the chunks outside definitions that hold nothing else.
+        whole: Whether nearly all of the file only re-exports, and it defines nothing itself.
+        chunks: Places of the chunks outside definitions that only re-export.
     """
 
     whole: bool = False
@@ -164,4 +164,4 @@ class Extract:
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
     limit: str = ""  # which of `source.repository.walk.LIMIT_REASONS` keeps it from being complete
-    handed: Handed = Handed()
+    re_exports: ReExports = ReExports()

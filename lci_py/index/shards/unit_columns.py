@@ -66,7 +66,7 @@ def _unit_flags(rows: SegmentRows) -> list[int]:
             flags[number] = EXPORTED * symbol.exported | DOCUMENTED * bool(symbol.doc) | DECLARATION * declared
     first = 0
     for record in rows.records:
-        for chunk in record.extract.handed.chunks:
+        for chunk in record.extract.re_exports.chunks:
             flags[rows.chunk_unit[first + chunk]] |= RE_EXPORT
         first += len(record.extract.chunks)
     return flags
@@ -79,7 +79,7 @@ def _file_flags(rows: SegmentRows) -> list[int]:
         TEST * rows.tests[file]
         | TEXT * (record.extract.language in _TEXT_LANGUAGES)
         | GENERATED * (record.generated or is_generated_name(record.path))
-        | RE_EXPORTS * record.extract.handed.whole
+        | RE_EXPORTS * record.extract.re_exports.whole
         for file, record in enumerate(rows.records)
     ]
 

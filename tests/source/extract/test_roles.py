@@ -7,7 +7,7 @@ import pytest
 from lci_py.source.extract.extract import extract
 from lci_py.source.extract.roles import has_mark, is_generated_name
 from lci_py.source.syntax.languages import detect
-from lci_py.types.source import Handed
+from lci_py.types.source import ReExports
 
 RE_EXPORTS = {
     "a/__init__.py": '"""A package."""\n\nfrom a.b import (\n    c,\n    d,\n)\n\n__all__ = ["c", "d"]\n',
@@ -33,9 +33,9 @@ DEFINES = {
 }
 
 
-def handed(path: str, text: str) -> Handed:
+def handed(path: str, text: str) -> ReExports:
     data = text.encode()
-    return extract(path, data, detect(path, data)).handed
+    return extract(path, data, detect(path, data)).re_exports
 
 
 @pytest.mark.parametrize("path", RE_EXPORTS)
@@ -59,7 +59,7 @@ def test_the_chunk_of_the_imports() -> None:
         (imports + other + function, ()),
     ):
         found = extract("a.py", text.encode(), "python")
-        assert found.handed == Handed(False, wanted)
+        assert found.re_exports == ReExports(False, wanted)
         assert [chunk.symbol for chunk in found.chunks].count(-1) in (1, 2)
 
 
