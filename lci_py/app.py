@@ -1,4 +1,4 @@
-"""The use cases: the only module that wires configuration, indexing and search together."""
+"""The use cases of the commands. Only this module connects configuration, index and search."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 #: Seconds that a search with --refresh always waits for another writer.
 _ALWAYS_WAIT = 10.0
-#: Seconds that a hook's run, which nobody waits for, waits for other writers.
+#: Seconds that a git hook in the background waits for other writers.
 _HOOK_WAIT = 600.0
 
 
 def find_root(root: str | None) -> Path:
-    """The folder a command works on: as given, else the nearest parent with an index, else the git root, else here."""
+    """The folder of a command: as given, else the nearest parent with an index, the git root, or the current folder."""
     if root is None:
         return config.find_root(None)
     # os.path rather than Path: it answers False, not PermissionError, below a folder that may not be searched.
@@ -50,10 +50,10 @@ def _index_dir(root: Path, settings: Settings) -> Path:
 
 
 def _own_index_dir(root: Path, settings: Settings) -> Path:
-    """The index folder, for who writes in it.
+    """The index folder, for writing.
 
     Raises:
-        IndexWriteError: It is a link that nobody named: it may have come with a clone, and leads anywhere.
+        IndexWriteError: It is a link and not named by a setting: it may have come with a clone, and lead anywhere.
     """
     index_dir = _index_dir(root, settings)
     if settings.index_dir is None and index_dir.is_symlink():
@@ -81,11 +81,11 @@ def build_index(
         full: Rebuild everything.
         jobs: Worker processes; None for the setting.
         model: Folder of the embedding model; None for the setting.
-        files: Look at these only, names relative to the current folder; None for all. They may have been deleted.
+        files: Look only at these, relative to the current folder; None for all. They may have been deleted.
         wait: Seconds to wait for another writer.
-        defer_dense: Leave the embedding of what is new to a later run.
-        trust: Take over an index that somebody else made, if it is not damaged; None for the setting.
-        branches: Index what these have otherwise, too; () for none, None for the setting, or those that the index has.
+        defer_dense: Leave the embedding of new chunks to a later run.
+        trust: Take over an undamaged index that somebody else made; None for the setting.
+        branches: Also index what differs on these; () for none, None for the setting, else those that the index has.
         progress: Called with stage, done and total.
     Raises:
         BadPathError, BadModelError, ConfigError, IndexWriteError, TrustKeyError: see errors.py.
@@ -132,7 +132,7 @@ def _build_options(settings: Settings) -> BuildOptions:
 
 
 def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
-    """What there is to say of an index that somebody else made; with `adopt` it is this user's from here on."""
+    """Warnings about an index that somebody else made; with `adopt` it is sealed for this user."""
     from lci_py.index.store.manifest import read_manifest
 
     try:
@@ -148,12 +148,12 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
             return [f"{error.message}, and it is damaged; rebuilt from nothing"]
         return ["took over an index that was not made by you on this machine"]
     except IndexError_:
-        pass  # there is none, or it is replaced for another reason
+        pass  # there is none, or it is replaced anyway
     return []
 
 
 def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
-    """The files that would be indexed, and what is left out and why, content included."""
+    """The files that would be indexed, and what is left out and why, as in a real run."""
     from lci_py.source.repository.read import read_file
     from lci_py.source.repository.walk import content_reason, walk
     from lci_py.types.source import Skip
@@ -264,15 +264,15 @@ def _refresh(root: Path, settings: Settings) -> None:
     except LciError:
         if always:
             raise
-        # Another writer is at it, the disk is read-only, …: the answer says how stale it is.
+        # Another writer is running, or the disk is read-only: the answer says how stale it is.
 
 
 def status(root: str | None, *, check: bool = False, trust: bool | None = None) -> dict[str, Any]:
-    """What is indexed, as one JSON-able object.
+    """The report of `lci status`, as one JSON-able object.
 
     Args:
         root: A folder; None for the current one.
-        check: Read every shard whole, and list under `problems` what is wrong.
+        check: Read every shard, and list under `problems` what is wrong.
         trust: As in `open_session`.
     """
     from lci_py.index.store.status_report import skipped_paths, status_report
@@ -293,7 +293,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
 
 
 def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
-    """Remove the index around `root`, or only its cache; what went, as one JSON-able object.
+    """Delete the index around `root`, or only its cache; returns what was deleted, as one JSON-able object.
 
     Raises:
         IndexWriteError: The folder is not lci's, cannot be written, or another process is writing.
@@ -313,7 +313,7 @@ def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> 
 
 
 def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
-    """What the log of the searches around `root` says, as one JSON-able object.
+    """Statistics of the searches around `root`, as one JSON-able object.
 
     Raises:
         UsageError: `since` is neither a time span nor a date.
@@ -327,7 +327,7 @@ def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
 
 
 def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:
-    """Install, remove or look at the git hooks around `root`, as one JSON-able object.
+    """Install, remove or show the git hooks around `root`; returns their state, as one JSON-able object.
 
     Raises:
         HookError: There is no git or no work tree, the hooks are shared, or a file cannot be written.
@@ -349,7 +349,7 @@ def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, An
 
 
 def run_hook(root: str | None) -> None:
-    """Refresh the index if there is one, unless a run of another hook that is yet to start will do it."""
+    """Refresh the index if there is one, unless another hook is already waiting to do so."""
     from lci_py.index.store.background_run import hook_run
 
     where = find_root(root)
