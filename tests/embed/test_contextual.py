@@ -1,4 +1,4 @@
-"""A transformer's vectors: what numpy computes from its states, whatever else is in the batch."""
+"""The vectors of a transformer are what numpy computes from its states, whatever else is in the batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lci index --branches`: what of other branches is in the index, and that a refresh is as good as a build."""
+"""`lci index --branches`: the index has what differs on other branches, after a refresh as after a build."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def settle(root: Path) -> None:
-    """Files that were there for a while."""
+    """Give the files times that are not recent."""
     for path in root.rglob("*.py"):
         os.utime(path, ns=(10**18, 10**18))
     time.sleep(0.03)
@@ -77,7 +77,7 @@ def found(root: Path, name: str = "other") -> list[str]:
 
 
 def content(root: Path) -> Any:
-    """All that the shard says, whatever its history."""
+    """The content of the shard."""
     with app.open_session(str(root), refresh="never") as session:
         if session.branches is None:
             return None

@@ -80,7 +80,7 @@ def same(left: Embedded, right: Embedded) -> bool:
 
 
 class Counting(Encoder):
-    """How many bags and parts were computed."""
+    """Count the bags and parts that are computed."""
 
     bags = parts = 0
 
@@ -171,7 +171,7 @@ def test_a_damaged_older_segment_is_a_typed_error(tmp_path: Path, records: list[
 
 
 class Store(dict):
-    """A cache as the index has one, which counts what is put."""
+    """A cache like that of the index, in memory."""
 
     def get(self, keys: list[bytes]) -> dict[bytes, bytes]:  # type: ignore[override]
         assert len(keys) == len(set(keys)) <= embedding.LOOKUP_SLICE
@@ -188,7 +188,7 @@ def quiet(_stage: str, _done: int, _total: int) -> None:
 
 @pytest.fixture
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SegmentRows:
-    """23 chunks, of which the last three are as those before."""
+    """23 chunks, of which the last three repeat earlier ones."""
     monkeypatch.setattr(embedding, "TEXT_SLICE", 4)
     monkeypatch.setattr(embedding, "LOOKUP_SLICE", 7)
     folder = tmp_path / "repo"
@@ -212,7 +212,7 @@ def contextual(folder: Path, seed: int = 0) -> ContextualEncoder:
 
 
 def spied(encoder: ContextualEncoder, monkeypatch: pytest.MonkeyPatch, stop_after: int = 1 << 30) -> list[int]:
-    """How many texts each call embeds; it is interrupted after some calls."""
+    """Record how many texts each call embeds; interrupt it after some calls."""
     real: Callable[[list[str]], np.ndarray] = encoder.encode_chunks
     sizes: list[int] = []
 

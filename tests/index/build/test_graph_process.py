@@ -1,4 +1,4 @@
-"""The graph is the same wherever it is linked, and whatever becomes of the process that links it."""
+"""The graph is the same whether or not another process links it, even if that process fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _graph(root: Path, jobs: int) -> bytes:
 
 
 def _started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How often a process was started, and its number."""
+    """The ids of the processes that are started."""
     found: list[int] = []
     start = GraphProcess.start
 
@@ -81,7 +81,7 @@ def test_what_a_process_fails_to_link_is_linked_all_the_same(
 def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
     root: Path, monkeypatch: pytest.MonkeyPatch, data: bytes | None
 ) -> None:
-    """A process that ends early, or fails, has given nothing."""
+    """The result of a process that dies or fails is not used."""
     alone = _graph(root, 1)
 
     def broken(self: forked.Beside) -> None:

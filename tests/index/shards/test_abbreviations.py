@@ -1,4 +1,4 @@
-"""The words that a repository shortens: what counts as evidence, and what is stored of it."""
+"""Abbreviations of a repository: what counts as evidence, and what is stored."""
 
 from __future__ import annotations
 

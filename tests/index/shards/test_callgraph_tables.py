@@ -1,4 +1,4 @@
-"""What the symbolic shard says of calls and definitions is not believed if it cannot be."""
+"""Impossible calls and definitions in a symbolic shard are refused."""
 
 from __future__ import annotations
 

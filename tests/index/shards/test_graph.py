@@ -1,4 +1,4 @@
-"""Edges of small repositories: the right ones are there, and no edge beats a wrong one."""
+"""Edges of small repositories: the right ones exist, and the wrong ones do not: no edge is better than a wrong one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts shard: the same facts however files are spread over segments, and what a damaged one is."""
+"""The columns are the same however files are spread over segments, and damaged files are refused."""
 
 from __future__ import annotations
 
