@@ -1,11 +1,10 @@
-"""The use cases: the only module that wires configuration, indexing and search together."""
+"""The use cases of the commands. Only this module connects configuration, index and search."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
 
 #: Seconds that a search with --refresh always waits for another writer.
 _ALWAYS_WAIT = 10.0
-#: Seconds that a hook's run, which nobody waits for, waits for other writers.
+#: Seconds that a git hook in the background waits for other writers.
 _HOOK_WAIT = 600.0
 
 
 def find_root(root: str | None) -> Path:
-    """The folder a command works on: as given, else the nearest parent with an index, else the git root, else here."""
+    """The folder of a command: as given, else the nearest parent with an index, the git root, or the current folder."""
     if root is None:
         return config.find_root(None)
     # os.path rather than Path: it answers False, not PermissionError, below a folder that may not be searched.
@@ -51,10 +50,10 @@ def _index_dir(root: Path, settings: Settings) -> Path:
 
 
 def _own_index_dir(root: Path, settings: Settings) -> Path:
-    """The index folder, for who writes in it.
+    """The index folder, for writing.
 
     Raises:
-        IndexWriteError: It is a link that nobody named: it may have come with a clone, and leads anywhere.
+        IndexWriteError: It is a link and not named by a setting: it may have come with a clone, and lead anywhere.
     """
     index_dir = _index_dir(root, settings)
     if settings.index_dir is None and index_dir.is_symlink():
@@ -82,11 +81,11 @@ def build_index(
         full: Rebuild everything.
         jobs: Worker processes; None for the setting.
         model: Folder of the embedding model; None for the setting.
-        files: Look at these only, names relative to the current folder; None for all. They may have been deleted.
+        files: Look only at these, relative to the current folder; None for all. They may have been deleted.
         wait: Seconds to wait for another writer.
-        defer_dense: Leave the embedding of what is new to a later run.
-        trust: Take over an index that somebody else made, if it is not damaged; None for the setting.
-        branches: Index what these have otherwise, too; () for none, None for the setting, or those that the index has.
+        defer_dense: Leave the embedding of new chunks to a later run.
+        trust: Take over an undamaged index that somebody else made; None for the setting.
+        branches: Also index what differs on these; () for none, None for the setting, else those that the index has.
         progress: Called with stage, done and total.
     Raises:
         BadPathError, BadModelError, ConfigError, IndexWriteError, TrustKeyError: see errors.py.
@@ -133,7 +132,7 @@ def _build_options(settings: Settings) -> BuildOptions:
 
 
 def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
-    """What there is to say of an index that somebody else made; with `adopt` it is this user's from here on."""
+    """Warnings about an index that somebody else made; with `adopt` it is sealed for this user."""
     from lci_py.index.store.manifest import read_manifest
 
     try:
@@ -149,12 +148,12 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
             return [f"{error.message}, and it is damaged; rebuilt from nothing"]
         return ["took over an index that was not made by you on this machine"]
     except IndexError_:
-        pass  # there is none, or it is replaced for another reason
+        pass  # there is none, or it is replaced anyway
     return []
 
 
 def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
-    """The files that would be indexed, and what is left out and why, content included."""
+    """The files that would be indexed, and what is left out and why, as in a real run."""
     from lci_py.source.repository.read import read_file
     from lci_py.source.repository.walk import content_reason, walk
     from lci_py.types.source import Skip
@@ -266,78 +265,39 @@ def _refresh(root: Path, settings: Settings) -> None:
     except LciError:
         if always:
             raise
-        # Another writer is at it, the disk is read-only, …: the answer says how stale it is.
+        # Another writer is running, or the disk is read-only: the answer says how stale it is.
 
 
 def status(root: str | None, *, check: bool = False, trust: bool | None = None) -> dict[str, Any]:
-    """What is indexed, as one JSON-able object.
+    """The report of `lci status`, as one JSON-able object.
 
     Args:
         root: A folder; None for the current one.
-        check: Read every shard whole, and list under `problems` what is wrong.
+        check: Read every shard, and list under `problems` what is wrong.
         trust: As in `open_engine`.
     """
-    from lci_py.index.store.cache import size_of
-    from lci_py.index.store.exposure import exposures
-    from lci_py.index.store.manifest import BUILT_AT
-    from lci_py.index.store.status_report import EXAMPLES, sizes, skipped_paths, total_bytes
+    from lci_py.index.store.status_report import skipped_paths, status_report
 
     with open_engine(root, refresh="never", trust=trust) as engine:
         snapshot = engine.snapshot
-        manifest = snapshot.manifest
         problems = snapshot.problems(thoroughly=check)
+        stale: tuple[str, ...] = ()
+        skipped: dict[str, list[str]] = {}
         try:
-            stale, skipped = (
-                snapshot.freshness.sweep(None).stale,
-                skipped_paths(snapshot.files, snapshot.manifest.counts["skipped_by_reason"]),
-            )
+            stale = snapshot.freshness.sweep(None).stale
+            skipped = skipped_paths(snapshot.files, snapshot.manifest.counts["skipped_by_reason"])
         except IndexError_:
             if not check:
                 raise
-            stale, skipped = (), {}  # what holds them is among the problems
-        built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
-        counts = manifest.counts
-        tracked, warnings = exposures(snapshot.index_dir)
-        segments: list[dict[str, Any]] = [
-            {**segment.counts, "bytes": total_bytes(segment.shards), "shards": sizes(segment.shards)}
-            for segment in manifest.segments
-        ]
-        found = {
-            "root": str(snapshot.root),
-            "index_dir": str(snapshot.index_dir),
-            "generation": manifest.generation,
-            "built_at": manifest.built_at,
-            "age_seconds": max(0, int(time.time() - built.timestamp())),
-            "commit": manifest.commit,
-            "branch": manifest.branch,
-            "branches": manifest.settings.get("branch_tips", []),
-            "model": {key: value for key, value in manifest.model.items() if key not in ("stamp", "reads_text")},
-            "files": counts["files"],
-            "files_by_language": counts["files_by_language"],
-            "symbols": counts["symbols"],
-            "symbols_by_kind": counts["symbols_by_kind"],
-            "chunks": counts["chunks"],
-            "pending_chunks": counts["pending_chunks"],
-            "edges_by_kind": counts["edges_by_kind"],
-            "segments": segments,
-            "shards": [item for part in segments for item in part["shards"]] + sizes(manifest.shards),
-            "bytes_on_disk": sum(shard.bytes for _, shard in manifest.all_shards()),
-            "cache_bytes": size_of(snapshot.index_dir),
-            "stale_files": len(stale),
-            "stale_paths": list(stale[:EXAMPLES]),
-            "skipped_by_reason": counts["skipped_by_reason"],
-            "skipped_paths": skipped,
-            "limited_by_reason": counts["limited_by_reason"],
-            "limited": counts["limited"],
-            "tracked_by_git": tracked,
-            "warnings": list(warnings),
-            "health": "damaged" if problems else "stale" if stale else "ok",
-        }
-        return {**found, "problems": problems} if check else found
+            stale = ()  # the shard that holds both is among the problems
+        found = status_report(
+            snapshot.root, snapshot.index_dir, snapshot.manifest, stale, skipped, damaged=bool(problems)
+        )
+    return {**found, "problems": problems} if check else found
 
 
 def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
-    """Remove the index around `root`, or only its cache; what went, as one JSON-able object.
+    """Delete the index around `root`, or only its cache; returns what was deleted, as one JSON-able object.
 
     Raises:
         IndexWriteError: The folder is not lci's, cannot be written, or another process is writing.
@@ -357,7 +317,7 @@ def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> 
 
 
 def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
-    """What the log of the searches around `root` says, as one JSON-able object.
+    """Statistics of the searches around `root`, as one JSON-able object.
 
     Raises:
         UsageError: `since` is neither a time span nor a date.
@@ -371,7 +331,7 @@ def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
 
 
 def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:
-    """Install, remove or look at the git hooks around `root`, as one JSON-able object.
+    """Install, remove or show the git hooks around `root`; returns their state, as one JSON-able object.
 
     Raises:
         HookError: There is no git or no work tree, the hooks are shared, or a file cannot be written.
@@ -393,7 +353,7 @@ def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, An
 
 
 def run_hook(root: str | None) -> None:
-    """Refresh the index if there is one, unless a run of another hook that is yet to start will do it."""
+    """Refresh the index if there is one, unless another hook is already waiting to do so."""
     from lci_py.index.store.background_run import hook_run
 
     where = find_root(root)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 CONFIG_FILE = ".lci.toml"
 INDEX_FOLDER = ".lci"
-#: `f` is a call with the flag's name, `settings.*` a value of that name.
+#: A predicate `f` is called with the name of a flag; with `settings.*` the flag is an attribute.
 FEATURE_FLAGS = (
     "is_enabled", "isEnabled", "feature_enabled", "featureEnabled", "is_feature_enabled", "isFeatureEnabled",
     "feature_is_enabled", "flag_enabled", "flagEnabled", "enabled?", "feature_enabled?",
 )  # fmt: skip
-#: Whether searches are logged, and their queries with them.
+#: Whether searches are logged, and whether their queries are too.
 LOGS = ("off", "on", "queries")
 _MAX_CONFIG_BYTES = 64_000
 _MAX_WARNINGS = 5
@@ -34,7 +34,7 @@ _MAX_BRANCHES = 64
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What flags, environment and .lci.toml decide together."""
+    """The settings, from flags, environment and .lci.toml."""
 
     index_dir: Path | None = None  # None: INDEX_FOLDER in the root
     include: tuple[str, ...] = ()  # gitignore-style globs
@@ -49,7 +49,7 @@ class Settings:
     trust: bool = False  # read an index that somebody else made
     segment_chunks: int = 50_000  # what a run of `lci index` holds in memory at a time
     feature_flags: tuple[str, ...] = FEATURE_FLAGS  # predicates that ask for a feature flag
-    branches: tuple[str, ...] | None = None  # indexed beside the tree; None: those that the index has
+    branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
     max_line_bytes: int = 20_000
     max_nesting: int = 500  # depth of a syntax tree
     max_file_symbols: int = 20_000
@@ -58,7 +58,7 @@ class Settings:
     log: str = "off"  # one of LOGS
 
     def walk_options(self) -> WalkOptions:
-        """The part of the settings that the walk reads."""
+        """The settings of the walk."""
         from lci_py.source.repository.walk import WalkOptions
 
         return WalkOptions(
@@ -66,7 +66,7 @@ class Settings:
         )
 
     def limits(self) -> Limits:
-        """The part of the settings that bounds what one file may cost."""
+        """The settings that bound the cost of a file."""
         from lci_py.source.syntax.limits import Limits
 
         return Limits(
@@ -78,7 +78,7 @@ class Settings:
         )
 
 
-# Missing on purpose: a file that comes with a clone must not choose where this program writes, nor what it believes.
+# Two are missing: a file that comes with a clone must not choose where this program writes, nor what it trusts.
 FILE_KEYS = tuple(field.name for field in fields(Settings) if field.name not in ("index_dir", "trust"))
 
 
@@ -87,9 +87,9 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
 
     Args:
         root: The folder that may hold a .lci.toml.
-        overrides: Field of `Settings` to value, from flags; None means that the flag was not given.
+        overrides: Field of `Settings` -> value, from flags; None means that the flag was not given.
     Returns:
-        The settings, and warnings to show (of what in .lci.toml does not count).
+        The settings, and warnings about entries of .lci.toml that are ignored.
     Raises:
         ConfigError: If a value has the wrong type or range, or .lci.toml cannot be read or parsed.
     """
@@ -106,7 +106,7 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
         values["model"] = root / values["model"]  # elsewhere a path starts at the current folder
     chosen = _from_environment()
     if values.get("log") == "queries":
-        # Nor may such a file choose that what somebody asks is kept.
+        # A file that comes with a clone must not choose that queries are logged.
         values["log"] = "on"
         if "log" not in chosen:
             warnings.append(
@@ -172,7 +172,7 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 def _from_environment() -> dict[str, Any]:
     values: dict[str, Any] = {}
-    # Empty means unset, as `LCI_JOBS= lci index` is how a shell user switches a variable off.
+    # An empty variable counts as unset: in a shell, `LCI_JOBS= lci index` switches it off.
     if folder := os.environ.get("LCI_INDEX_DIR"):
         values["index_dir"] = _path("LCI_INDEX_DIR", folder)
     if model := os.environ.get("LCI_MODEL"):
@@ -207,7 +207,7 @@ def _why(error: Exception) -> str:
 
 
 def _at_least(least: int) -> Callable[[str, object], int]:
-    # No setting is meant to be larger, and none may be too large for C or for a column of the index.
+    # Larger values make no sense, and would not fit into C integers and columns of the index.
     return _between(least, 2**31 - 1)
 
 
@@ -227,7 +227,7 @@ def _clip(text: str) -> str:
 
 
 def _seconds(what: str, value: object) -> float:
-    # Neither what is no number nor what no timer takes.
+    # The comparison is false for NaN; timers take no larger values.
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0.001 <= value <= 86_400:
         raise ConfigError(
             f"{what} must be a number of seconds, 0.001 to 86400, not {_clip(repr(value))}", hint="correct it"

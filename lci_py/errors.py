@@ -1,4 +1,4 @@
-"""Typed errors: each has a code for scripts, a message, a hint that says what to do, and an exit code."""
+"""The errors that a user can see: each has a code for scripts, a message, a hint what to do, and an exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LciError(Exception):
         self.details = details  # extra JSON fields, such as valid_modes
 
     def as_json(self) -> dict[str, Any]:
-        """The contract's `error` object."""
+        """The `error` object of the JSON output."""
         return {"code": self.code, "message": self.message, "hint": self.hint, **self.details}
 
 
@@ -49,7 +49,7 @@ class UnknownModeError(UsageError):
 
 
 def unknown_value(what: str, value: str, valid: Sequence[str]) -> UsageError:
-    """The error for a name that is not one of a closed list."""
+    """The error for a name that is not in a closed list."""
     from difflib import get_close_matches
 
     near = get_close_matches(value.lower(), valid, 1)
@@ -58,7 +58,7 @@ def unknown_value(what: str, value: str, valid: Sequence[str]) -> UsageError:
 
 
 class AmbiguousNameError(UsageError):
-    """A name that several definitions have, where one is needed."""
+    """A name with several definitions, where one is needed."""
 
     code = "ambiguous_name"
 
@@ -66,7 +66,7 @@ class AmbiguousNameError(UsageError):
         """
         Args:
             name: As it was given.
-            candidates: Per definition, `name` (which means it alone), `kind`, `file` and `line`.
+            candidates: For each definition an unambiguous `name`, `kind`, `file` and `line`.
         """
         super().__init__(
             f"{name!r} means {len(candidates):,} definitions",
@@ -90,25 +90,25 @@ class ConfigError(UsageError):
 
 
 def unknown_refresh(what: str, value: object, kind: type[UsageError] = UsageError) -> UsageError:
-    """The error for a word that does not say when to refresh."""
+    """The error for a value of --refresh that does not exist."""
     from lci_py.types.search import REFRESH
 
     return kind(f"{what} cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
 
 
 def near_needs_words() -> UsageError:
-    """The error for a place without anything to rank."""
+    """The error for --near without a query."""
     return UsageError("--near needs a QUERY with words", hint="with filters alone, nothing is ranked")
 
 
 class HookError(UsageError):
-    """A git hook that cannot be looked at, written or removed."""
+    """A git hook that cannot be read, written or removed."""
 
     code = "hook"
 
 
 class BadModelError(UsageError):
-    """A model folder that does not hold a model this program can run."""
+    """A model folder without a model that this program can run."""
 
     code = "bad_model"
 
@@ -167,7 +167,7 @@ class UntrustedIndexError(IndexError_):
 
 
 class TrustKeyError(IndexError_):
-    """The key that seals indexes cannot be made, or is not one that only this user can have made."""
+    """The key that seals indexes cannot be made, or somebody else could have made it."""
 
     code = "index_key"
 
@@ -177,7 +177,7 @@ class ShardMissingError(IndexError_):
 
 
 class DensePendingError(ShardMissingError):
-    """The index was made with --defer-dense, and the second step has not been taken, or not to its end."""
+    """The index was made with --defer-dense, and its chunks are not all embedded yet."""
 
     code = "dense_pending"
 
@@ -210,7 +210,7 @@ class IndexWriteError(IndexError_):
 
 
 class BudgetExceededError(LciError):
-    """The only view that is asked has not answered within --budget-ms."""
+    """The only view of a search has not answered within --budget-ms."""
 
     code = "budget_exceeded"
     exit_code = EXIT_DEGRADED
@@ -224,7 +224,7 @@ class BudgetExceededError(LciError):
 
 
 class InterruptedRun(LciError):
-    """Ctrl-C. Nothing is half written: an index is replaced whole or not at all."""
+    """Ctrl-C. An index is replaced whole or not at all."""
 
     code = "interrupted"
     exit_code = EXIT_INTERRUPTED

@@ -1,4 +1,4 @@
-"""Text to vectors with a transformer: an ONNX export and its own tokenizer. What is supported: docs/model.md."""
+"""Embed text with a transformer: an ONNX export and its tokenizer. docs/model.md lists what is supported."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 MAX_TOKENS = 512
-#: Tokens of one batch, padding included. On a CPU larger batches are slower: their attention leaves the caches.
+#: Tokens of a batch, padding included. Larger batches are slower on a CPU: attention no longer fits into the caches.
 CELLS = 512
-#: A text is cut here before it is tokenized. Code has about 3 characters in a token; this bounds the time, no more.
+#: A text is cut to this many characters per token before it is tokenized, to bound the time. Code has about 3.
 _CHARACTERS_PER_TOKEN = 64
 _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _SCAN = 1 << 20
@@ -26,8 +26,9 @@ _SCAN = 1 << 20
 class ContextualEncoder:
     """A loaded transformer.
 
-    A text's vector does not depend on the texts beside it nor on `threads`, not by a bit: padding is masked, a model
-    without a mask gets texts of one length together, and a model that looks beyond its own row gets one text at a time.
+    The vector of a text does not depend, to the last bit, on the other texts of a batch nor on `threads`: padding is
+    masked, a model without a mask gets texts of equal length, and a model whose rows influence each other gets one text
+    at a time.
     """
 
     reads_text = True
@@ -48,7 +49,7 @@ class ContextualEncoder:
         prompts = self._prompts()
         self._query_prompt = prompts.get("query", "")
         self._chunk_prompt = prompts.get("document", prompts.get("passage", ""))
-        self._one_by_one: bool | None = None  # found out when there is more than one text
+        self._one_by_one: bool | None = None  # None: not known yet
         size = self._output.shape[-1]
         self.dimension: int = size if isinstance(size, int) else 0
         if not self.dimension:
@@ -63,7 +64,7 @@ class ContextualEncoder:
         return self.folder.sha256
 
     def encode_text(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed a query: [dimension]; zeros if it is blank. `known` is for the other kind of encoder."""
+        """Embed a query: [dimension]; zeros if it is blank. `known` is not used."""
         if not text.strip():
             return np.zeros(self.dimension, np.float32)
         return np.asarray(self._encode([self._query_prompt + text])[0])
@@ -72,11 +73,10 @@ class ContextualEncoder:
         """Embed texts of the index.
 
         Returns:
-            [len(texts), dimension], rows of unit length; zeros for a blank text, and for one that the model answers
-            with something that is not a number.
+            [len(texts), dimension], rows of unit length; zeros for a blank text, and where the model returns a NaN.
         """
         if self._one_by_one is None:
-            # A sum over a text's tokens inside the graph is added up in an order that depends on the batch.
+            # If the graph itself sums over the tokens of a text, the order of the sum depends on the batch.
             self._one_by_one = not self._tokens or self._scales_by_batch()
         out = np.zeros((len(texts), self.dimension), np.float32)
         rows = [row for row, text in enumerate(texts) if text.strip()]
@@ -84,7 +84,7 @@ class ContextualEncoder:
             out[rows] = self._encode([self._chunk_prompt + texts[row] for row in rows])
         return out
 
-    # --- what the folder says -----------------------------------------------------------------------------------
+    # --- settings of the model ----------------------------------------------------------------------------------
 
     def _refuse(self, what: str, hint: str = "see docs/model.md for what a model folder holds") -> BadModelError:
         return BadModelError(f"{self.folder.onnx}: {what}", hint=hint)
@@ -100,12 +100,12 @@ class ContextualEncoder:
         return _TYPES[item.type]
 
     def _choose_output(self) -> tuple[Any, bool]:
-        """The output to read, and whether it has a vector per token."""
+        """The output to use, and whether it has a vector per token."""
         outputs = self._session.get_outputs()
         for item in outputs:
             if "sentence_embedding" in item.name and len(item.shape or ()) == 2:
                 return item, False
-        # A plain export has the tokens' states first, and beside them a pooler that was trained for another task.
+        # A plain export has the states of the tokens first, and also a pooler, which was trained for another task.
         for item in outputs:
             if len(item.shape or ()) == 3:
                 return item, True
@@ -115,7 +115,7 @@ class ContextualEncoder:
         raise self._refuse(f"no output is a vector per text or per token: {shapes or 'there is none'}")
 
     def _pools_first(self) -> bool:
-        """Whether the first token's vector is the text's, rather than the mean of all."""
+        """Whether the vector of a text is that of its first token, rather than the mean of all."""
         modes = [name for name, on in self.folder.settings(POOLING).items() if name.startswith("pooling_mode") and on]
         if modes and modes not in (["pooling_mode_mean_tokens"], ["pooling_mode_cls_token"]):
             raise BadModelError(
@@ -133,7 +133,7 @@ class ContextualEncoder:
         return int(found) if found is not None else 0
 
     def _limit(self) -> int:
-        """Tokens of a text. sentence-transformers' own number counts more than the tokenizer's, as it does there."""
+        """The largest number of tokens of a text. A setting of sentence-transformers wins, as it does there."""
         settings = self.folder.settings
         cut = self._tokenizer.truncation or {}
         wanted = (
@@ -145,7 +145,7 @@ class ContextualEncoder:
         config = settings("config.json")
         positions = config.get("max_position_embeddings")
         if _is_size(positions):
-            # RoBERTa and its kin number positions from the padding's id on.
+            # RoBERTa and its relatives number positions from the id of the padding.
             offset = 2 if str(config.get("model_type")) in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
             bounds.append(positions - offset)
         special = int(self._tokenizer.num_special_tokens_to_add(is_pair=False))
@@ -163,7 +163,7 @@ class ContextualEncoder:
         return prompts
 
     def _scales_by_batch(self) -> bool:
-        """Whether the graph quantizes activations as it runs: its scale is then that of the whole batch."""
+        """Whether the graph quantizes activations while it runs: the scale then depends on the whole batch."""
         wanted, kept = b"DynamicQuantize", b""
         with refusing(self.folder.onnx, "it cannot be read"), open(self.folder.onnx, "rb") as handle:
             while block := handle.read(_SCAN):
@@ -175,8 +175,8 @@ class ContextualEncoder:
     # --- running it ---------------------------------------------------------------------------------------------
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of texts that are not blank: [len(texts), dimension]."""
-        # One by one: encode_batch starts a thread per core, whatever --jobs says.
+        """The vectors of texts that are not blank: [len(texts), dimension]."""
+        # Not `encode_batch`, which starts a thread per core, whatever --jobs says.
         found = [self._tokens_of(text) for text in texts]
         batches = list(self._batches(np.array([len(item.ids) for item in found], np.int64)))
         vectors = np.zeros((len(texts), self.dimension), np.float32)
@@ -190,7 +190,7 @@ class ContextualEncoder:
         return vectors
 
     def _tokens_of(self, text: str) -> Any:
-        # Surrogates stand for bytes in a path that are not UTF-8, which tokenizers refuses.
+        # Surrogates stand for bytes of a path that are not UTF-8; tokenizers refuses them.
         cut = text[: self.limit * _CHARACTERS_PER_TOKEN].encode("utf-8", "replace").decode("utf-8")
         with refusing(self.folder.tokenizer, "the tokenizer failed"):
             return self._tokenizer.encode(cut)
@@ -198,7 +198,7 @@ class ContextualEncoder:
     def _in_threads(
         self, run: Callable[[NDArray[np.int64]], NDArray[np.float32]], batches: list[NDArray[np.int64]]
     ) -> Iterator[NDArray[np.float32]]:
-        """Batches side by side, each on one core: small matrices gain little from threads inside an operation."""
+        """Run several batches at once, each on one core: threads inside an operation gain little for small matrices."""
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(self.threads)
@@ -208,7 +208,7 @@ class ContextualEncoder:
             pool.shutdown(cancel_futures=True)
 
     def _batches(self, lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Rows that run together, the longest texts first; texts without a token are left out."""
+        """Batches of texts, the longest first; texts without a token are left out."""
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
         padded = "attention_mask" in self._types
@@ -238,13 +238,13 @@ class ContextualEncoder:
         if out.shape[:-1] != wanted or out.shape[-1] != (self.dimension or out.shape[-1]):
             raise self._refuse(f"its output {self._output.name} has the shape {list(out.shape)} for {list(mask.shape)}")
         if self._tokens:
-            # Not a product with the mask: what a model gives for padding may be no number.
+            # Not a product with the mask: the values for padding may be NaN.
             out = out[:, 0] if self._first else np.where(mask[:, :, None] > 0, out, np.float32(0)).sum(axis=1)
         return _unit(out)
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows scaled to unit length; the mean of a text's tokens is their sum, up to this."""
+    """Scale rows to unit length; so a sum of token vectors serves as their mean."""
     vectors = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, np.float32(0))
     norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
     norms[norms == 0] = 1

@@ -1,11 +1,11 @@
-"""Text to vectors: a static token table in ONNX, applied to bags of WordPiece tokens.
+"""Embed bags of WordPiece tokens with a static table of token vectors in ONNX.
 
-A text is embedded as the weighted sum of its tokens' rows, scaled to unit length; word order does not matter, so a
-chunk travels as a bag and is never put together again. The built-in model's table is read straight from its file, and
-needs neither onnxruntime nor, for nearly all words, tokenizers. Source of the model: docs/model.md.
+The vector of a text is the weighted sum of its tokens' rows, scaled to unit length. Word order does not matter, so a
+chunk is stored as a bag. The table of the built-in model is read directly from its file, without onnxruntime, and
+nearly all words are split without the tokenizers library. Source of the model: docs/model.md.
 
-A bag's vector is the same to the last bit whichever bags are embedded with it: an index that grew by many refreshes
-must answer as one that was made at once.
+The vector of a bag is the same to the last bit whichever bags are embedded with it: an index after many refreshes must
+answer as one that was built at once.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _UNKNOWN = "[UNK]"
-_LONGEST = 100  # characters of a part; a longer one is unknown
-_BAGS = 256  # bags that are summed side by side: more would fall out of the processor's cache
-MAX_TOKENS = 512  # distinct tokens of one text; further ones are left out
+_LONGEST = 100  # characters of a part; a longer part is unknown
+_BAGS = 256  # bags that are summed together: more would not fit into the processor's cache
+MAX_TOKENS = 512  # distinct tokens of a text; further ones are left out
 
 
 def tf_weight(counts: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Weight of tokens that occur `counts` times: 1 + ln(count)."""
+    """Weights of tokens that occur `counts` times: 1 + ln(count)."""
     import numpy as np
 
     return np.asarray(1.0 + np.log(counts), np.float32)
 
 
 def word_pieces(part: str, vocabulary: dict[str, int]) -> list[int]:
-    """Token ids of one lower-case part: the longest token that it begins with, and so on; [UNK] if that fails.
+    """Token ids of a lower-case part: the longest token at its start, and so on with the rest; [UNK] if that fails.
 
     Source: WordPiece as in BERT (Devlin et al. 2019); the limit of 100 characters is in our tokenizer.json.
     """
@@ -61,26 +61,26 @@ def word_pieces(part: str, vocabulary: dict[str, int]) -> list[int]:
 
 
 def _is_plain(part: str) -> bool:
-    """Whether the tokenizer would leave the part whole and as it is before it looks for tokens."""
+    """Whether the tokenizer would neither normalize nor split the part before it looks for tokens."""
     if part.isascii():
         return part.isalnum() and part == part.lower()
-    # Letters or digits, not both kinds nor others: what else counts as a word's character is not agreed on.
+    # Only letters or only digits: Python and the tokenizer disagree about other characters of words.
     letters = part.isalpha() or part.isdecimal()
     return letters and part == part.lower() and unicodedata.is_normalized("NFKC", part)
 
 
 class Question(NamedTuple):
-    """What dense search asks with."""
+    """A query as dense search uses it."""
 
-    vector: NDArray[np.float32]  # [dimension], unit length; zeros if there is no token
+    vector: NDArray[np.float32]  # [dimension] of unit length; zeros without tokens
     ids: NDArray[np.int64]  # [tokens] distinct, ascending
-    weights: NDArray[np.float32]  # [tokens] how long what each adds to the vector is; they sum to 1
+    weights: NDArray[np.float32]  # [tokens] length of each one's share of the vector; the sum is 1
 
 
 class Encoder:
-    """A model of bags: inputs `ids` and `w`, both [batch, tokens], and perhaps `question`, a truth value.
+    """A model of bags: inputs `ids` and `w`, both [batch, tokens], and perhaps `question`, a boolean.
 
-    Loading is lazy; instances are not thread-safe.
+    Files are loaded on first use. Instances are not thread-safe.
     """
 
     reads_text = False  # it takes bags
@@ -109,7 +109,7 @@ class Encoder:
         """Load everything, and embed one token.
 
         Raises:
-            BadModelError: Something does not load, or it is no model of bags.
+            BadModelError: A file does not load, or the model is not a model of bags.
         """
         import numpy as np
 
@@ -118,7 +118,7 @@ class Encoder:
 
     @cached_property
     def _session(self) -> Any:
-        # The graph is six nodes; optimising it takes longer than a query.
+        # The graph has six nodes; optimising it takes longer than a query.
         return load_session(self.folder, threads=self.threads, optimised=False)
 
     @cached_property
@@ -126,10 +126,10 @@ class Encoder:
         return load_tokenizer(self.folder)
 
     def pieces(self, texts: list[str]) -> list[list[int]]:
-        """Token ids of each text (identifier parts, usually)."""
+        """Token ids of each text, usually an identifier part."""
         if not self.folder.builtin:
             return self._tokenized(texts)
-        # Loading the tokenizer takes longer than all the rest of a query, and it is no faster with many texts.
+        # Loading the tokenizer takes longer than the rest of a query, and it is not faster for many texts.
         hard = [text for text in texts if not _is_plain(text)]
         others = iter(self._tokenized(hard) if hard else [])
         return [word_pieces(text, self._vocabulary) if _is_plain(text) else next(others) for text in texts]
@@ -144,7 +144,7 @@ class Encoder:
 
     @cached_property
     def _sided(self) -> bool:
-        """Whether the model tells questions from code."""
+        """Whether the model embeds questions differently from code."""
         return any(item.name == "question" for item in self._session.get_inputs())
 
     def encode_bags(
@@ -161,9 +161,9 @@ class Encoder:
             indptr: [n + 1] where each bag starts in `ids`.
             ids: [total] distinct token ids of each bag.
             weights: [total] positive weight of each token.
-            question: Whether the texts are questions; they are code otherwise.
+            question: Whether the texts are questions, not code.
         Returns:
-            [n, dimension], rows of unit length; an empty bag is a row of zeros.
+            [n, dimension], rows of unit length; zeros for an empty bag.
         """
         if self._table:
             return self._unit(self._sums(indptr, ids, self._sided_weights(ids, weights) if question else weights))
@@ -173,7 +173,7 @@ class Encoder:
         lengths = np.minimum(np.diff(indptr), MAX_TOKENS).tolist()
         out = np.zeros((len(lengths), self.dimension), np.float32)
         side = {"question": np.array(question)} if self._sided else {}
-        # One by one: onnxruntime chooses the order in which it adds up by the sizes of a batch.
+        # One by one: in onnxruntime the order of a sum depends on the size of the batch.
         for row, (start, length) in enumerate(zip(starts, lengths, strict=True)):
             if length:
                 own = slice(start, start + length)
@@ -184,12 +184,12 @@ class Encoder:
         return out
 
     def encode_text(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed a question: [dimension], zeros if it has no known token.
+        """Embed a question: [dimension]; zeros if it has no known token.
 
         Args:
             text: The text.
-            known: Token ids of an identifier part if somebody knows them (the index does, for its own words); what it
-                answers None for goes through the tokenizer.
+            known: Returns the token ids of an identifier part, or None; for None the tokenizer is used. The index has
+                them for its own words.
         """
         import numpy as np
 
@@ -198,7 +198,7 @@ class Encoder:
         return np.asarray(self.encode_bags(pointers, ids, weights, question=True)[0])
 
     def question(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> Question:
-        """A question's vector and its tokens, for a model with a table; arguments as for `encode_text`."""
+        """The vector and the tokens of a question, for a model with a table; arguments as for `encode_text`."""
         import numpy as np
 
         ids, weights = self.question_tokens(text, known)
@@ -206,14 +206,14 @@ class Encoder:
         codes, scales = self.token_codes(ids), self._scales(ids)
         sizes = weights * scales * np.sqrt(np.einsum("ij,ij->i", codes, codes))
         total = sizes.sum()
-        # As `_sums` adds them up: token after token.
+        # In the same order as in `_sums`: token by token.
         vector = np.add.reduce(codes * (weights * scales)[:, None], axis=0, keepdims=True)
         return Question(self._unit(vector)[0], ids, np.asarray(sizes / total if total > 0 else sizes, np.float32))
 
     def question_tokens(
         self, text: str, known: Callable[[str], list[int] | None] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """A question's distinct token ids, ascending, and their weights; arguments as for `encode_text`."""
+        """The distinct token ids of a question, ascending, and their weights; arguments as for `encode_text`."""
         import numpy as np
 
         counts: Counter[int] = Counter()
@@ -227,14 +227,14 @@ class Encoder:
                     counts.update(ids)
         if unknown:
             counts.update(piece for ids in self.pieces(unknown) for piece in ids)
-        kept = sorted(counts)[:MAX_TOKENS]  # the ones that `encode_bags` keeps of an index's bags, which are sorted
+        kept = sorted(counts)[:MAX_TOKENS]  # as `encode_bags` cuts the sorted bags of an index
         return np.array(kept, np.int64), tf_weight(np.array([counts[piece] for piece in kept], np.float32))
 
     # --- the table itself, for the built-in model -----------------------------------------------------------------
 
     @property
     def late(self) -> float:
-        """Weight of the tokens' own closeness beside the vectors' cosine; 0 if this model's table cannot be read."""
+        """Weight of late interaction beside the cosine of vectors; 0 for a model without a readable table."""
         return float(self.folder.card.get("late", 0.0)) if self._table else 0.0
 
     @property
@@ -252,13 +252,13 @@ class Encoder:
         return found
 
     def _checked(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        # They come from an index.
+        # The ids come from an index.
         if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < int(self._table["rows"]):
             raise DamagedIndexError("the tokens shard names a token that the model does not have")
         return ids
 
     def token_codes(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Rows of the table, each up to its scale: [len(ids), dimension], whole numbers from -128 to 127.
+        """Rows of the table without their scales: [len(ids), dimension], whole numbers from -128 to 127.
 
         Raises:
             DamagedIndexError: An id is not in the table.
@@ -277,8 +277,8 @@ class Encoder:
     ) -> NDArray[np.float32]:
         """The weighted sum of each bag's rows: [n, dimension].
 
-        Bags are summed side by side, token by token: every number is a product and a sum of its own, so its rounding
-        depends on nothing else. A product of matrices adds up in an order that depends on the sizes.
+        Many bags at once, token by token: each number of the result is summed in the order of the bag's tokens, so its
+        rounding does not depend on other bags. In a product of matrices the order would depend on their sizes.
         """
         import numpy as np
 
@@ -292,7 +292,7 @@ class Encoder:
             bags = order[start : start + _BAGS]
             first = indptr[bags]
             total = np.zeros((len(bags), self.dimension), np.float32)
-            # The longest come first: so many have a token number 0, number 1, ...
+            # The longest bags come first; `having[i]` bags have a token number i.
             having = np.searchsorted(-lengths[bags], -np.arange(int(lengths[bags[0]])))
             for token, count in enumerate(having.tolist()):
                 place = first[:count] + token
@@ -312,7 +312,7 @@ class Encoder:
         return np.asarray(vectors / lengths[:, None], np.float32)
 
     def _sided_weights(self, ids: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Weights of a question's tokens: what they weigh in code, times what the model learned for questions."""
+        """Weights of tokens in a question: their weights in code, times factors that the model has learned."""
         import numpy as np
 
         if "ratios_offset" not in self._table:

@@ -1,4 +1,4 @@
-"""A model folder: which files are the model, their hash, and how they are opened. Imports nothing heavy."""
+"""A model folder: its files, their hash, and how to load them. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lci_py.errors import BadModelError, LciError
-
-if TYPE_CHECKING:
-    from lci_py.embed.contextual import ContextualEncoder
-    from lci_py.embed.encoder import Encoder
 
 MODEL_DIR = Path(__file__).resolve().parent / "model"
 BUILTIN_NAME = "lci-static-192"
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _TOKENIZER, _CARD = "tokenizer.json", "model.json"
-#: What sentence-transformers writes beside a model and what changes its vectors; each may be missing.
+#: Files of sentence-transformers that change the vectors; each may be missing.
 POOLING = os.path.join("1_Pooling", "config.json")
 SETTINGS = (
     "config.json",
@@ -72,9 +68,9 @@ class ModelFolder:
 
     @cached_property
     def card(self) -> dict[str, Any]:
-        """What is written beside the built-in weights: their hash, and where their table lies in the ONNX file."""
+        """The card of the built-in model: its hash, and the offsets of its table in the ONNX file; {} for others."""
         if not self.builtin:
-            return {}  # only our own card is known to be true; a test recomputes it
+            return {}  # only our own card is checked, by a test
         try:
             card: dict[str, Any] = json.loads((self.path / _CARD).read_text("utf-8"))
         except (OSError, ValueError):
@@ -82,7 +78,7 @@ class ModelFolder:
         return card
 
     def settings(self, name: str) -> dict[str, Any]:
-        """One of the JSON files beside the model; {} if it is not there."""
+        """A JSON file of the folder; {} if it does not exist."""
         path = self.path / name
         if not os.path.isfile(path):
             return {}
@@ -93,8 +89,8 @@ class ModelFolder:
         return found
 
     def _files(self) -> list[Path]:
-        """What decides the vectors, the weights and the tokenizer first."""
-        # Weights of more than 2 GB lie beside the graph: model.onnx_data, model.onnx.data.
+        """The files that decide the vectors; weights and tokenizer come first."""
+        # Weights of more than 2 GB are in extra files: model.onnx_data, model.onnx.data.
         with refusing(self.path, "it cannot be read"):
             beside = [name for name in sorted(os.listdir(self.onnx.parent)) if name.startswith(self.onnx.name)]
         extra = [] if self.builtin else [self.onnx.parent / name for name in beside if name != self.onnx.name]
@@ -103,11 +99,11 @@ class ModelFolder:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the model: two indexes are comparable only if it is the same."""
+        """Hash of the model: vectors are comparable only if it is the same."""
         return str(self.card.get("sha256") or self.computed_sha256())
 
     def computed_sha256(self) -> str:
-        """The same hash, from the files."""
+        """The same hash, computed from the files."""
         digest = hashlib.sha256()
         for number, path in enumerate(self._files()):
             if number > 1:
@@ -119,7 +115,7 @@ class ModelFolder:
 
     @cached_property
     def stamp(self) -> str:
-        """What `stat` says of the files: while it is the same, they need not be hashed again."""
+        """Hash of the names, sizes and times of the files: while it is the same, they need not be hashed again."""
         digest = hashlib.blake2b(os.fsencode(os.path.realpath(self.path)), digest_size=16)
         for path in self._files():
             with refusing(path, "it cannot be read"):
@@ -130,13 +126,13 @@ class ModelFolder:
         return digest.hexdigest()
 
     def record(self) -> dict[str, object]:
-        """What an index notes of a model that is not the built-in one, besides its name, hash and dimension."""
+        """What an index stores about a model besides name, hash and dimension; {} for the built-in model."""
         if self.builtin:
             return {}
         return {"folder": os.fsencode(self.path).decode("utf-8", "replace"), "stamp": self.stamp}
 
     def recall(self, recorded: Mapping[str, Any]) -> None:
-        """Take the hash from an index's note if the files have not changed since it was written."""
+        """Take the hash that an index has stored, if the files have not changed since."""
         known = recorded.get("sha256")
         if not self.builtin and isinstance(known, str) and recorded.get("stamp") == self.stamp:
             self.__dict__["sha256"] = known  # where cached_property looks first
@@ -144,7 +140,7 @@ class ModelFolder:
 
 @contextmanager
 def refusing(path: Path, what: str) -> Iterator[None]:
-    """Turn whatever a library raises on somebody's file into one line that names it."""
+    """Turn any error of a library about a file into a BadModelError of one line that names the file."""
     try:
         yield
     except (LciError, KeyboardInterrupt, SystemExit):
@@ -157,8 +153,10 @@ def refusing(path: Path, what: str) -> Iterator[None]:
 
 
 def import_onnxruntime() -> Any:
-    """onnxruntime, without what its builds since 1.30 do when nobody forbids it: report to their maker over the
-    network, and keep a device number and a database in the home folder. The only place that imports it."""
+    """Import onnxruntime with its telemetry off; nothing else may import it.
+
+    Builds since 1.30 otherwise report over the network, and keep a device number and a database in the home folder.
+    """
     os.environ["ORT_DISABLE_TELEMETRY"] = os.environ["ORT_TELEMETRY_DISABLED"] = "1"
     import onnxruntime
 
@@ -172,40 +170,15 @@ def load_session(folder: ModelFolder, *, threads: int = 1, optimised: bool = Tru
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # what goes wrong is raised, and said once
+        options.log_severity_level = 4  # errors are raised; do not print them too
         levels = onnxruntime.GraphOptimizationLevel
         options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
         return onnxruntime.InferenceSession(str(folder.onnx), options, providers=["CPUExecutionProvider"])
 
 
 def load_tokenizer(folder: ModelFolder) -> Any:
+    """The tokenizer of a model folder."""
     with refusing(folder.tokenizer, "tokenizers cannot read it"):
         from tokenizers import Tokenizer
 
         return Tokenizer.from_file(str(folder.tokenizer))
-
-
-def open_encoder(folder: ModelFolder, *, threads: int = 1) -> Encoder | ContextualEncoder:
-    """The encoder that fits the model's inputs.
-
-    Raises:
-        BadModelError: The model or its tokenizer does not load, or it is neither kind.
-    """
-    from lci_py.embed.encoder import Encoder
-
-    if folder.builtin:
-        return Encoder(folder, threads=threads)  # known to be right, so nothing is loaded before it is needed
-    session = load_session(folder)
-    names = {item.name for item in session.get_inputs()}
-    if names - {"question"} == {"ids", "w"}:
-        encoder = Encoder(folder, threads=threads)
-        encoder.check()
-        return encoder
-    from lci_py.embed.contextual import INPUTS, ContextualEncoder
-
-    if "input_ids" not in names or not names <= set(INPUTS):
-        raise BadModelError(
-            f"{folder.onnx}: its inputs are {', '.join(sorted(names)) or 'none'}",
-            hint=f"an encoder takes input_ids and perhaps {' and '.join(INPUTS[1:])}, or ids and w (docs/model.md)",
-        )
-    return ContextualEncoder(folder, session, threads=threads)

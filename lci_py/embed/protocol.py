@@ -1,4 +1,4 @@
-"""What a search needs of a model, whatever it computes. For types only: no query pays for importing this."""
+"""The encoder as a search uses it. For types only, so that no query has to import this."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TextEncoder(Protocol):
-    """`Encoder` (bags of tokens) and `ContextualEncoder` (text)."""
+    """Implemented by `Encoder` (bags of tokens) and `ContextualEncoder` (text)."""
 
     @property
     def name(self) -> str: ...
@@ -24,14 +24,15 @@ class TextEncoder(Protocol):
 
     @property
     def reads_text(self) -> bool:
-        """Whether it embeds chunks from their text (`encode_chunks`), not from bags (`encode_bags`)."""
+        """Whether it embeds the text of chunks (`encode_chunks`), not bags of tokens (`encode_bags`)."""
         ...
 
     def encode_text(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed a query: [dimension], unit length, or zeros if it says nothing.
+        """Embed a query: [dimension] of unit length, or zeros for a query without tokens.
 
         Args:
             text: The query.
-            known: Token ids of an identifier part if the index has them; only a model of bags asks.
+            known: Returns the token ids of an identifier part, or None if the index does not have it. Only a model of
+                bags uses it.
         """
         ...

@@ -1,1 +1,1 @@
-"""Write and read the shards on disk."""
+"""The index: build it, store it safely, read its shards."""

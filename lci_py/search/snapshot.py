@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from lci_py.embed.folder import ModelFolder
     from lci_py.embed.protocol import TextEncoder
-    from lci_py.index.shards.abbreviations import RelatedTerms
+    from lci_py.index.shards.abbreviations import AbbreviationIndex
     from lci_py.index.shards.bm25 import LexicalIndex
     from lci_py.index.shards.branches import BranchIndex
     from lci_py.index.shards.files import FileTable
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
     from lci_py.search.views.views import Views
     from lci_py.search.worktree.freshness import Freshness
@@ -132,13 +132,13 @@ class Snapshot:
         return LexicalIndex(self.shards("bm25"), self.numbering)
 
     @cached_property
-    def abbreviations(self) -> RelatedTerms | None:
+    def abbreviations(self) -> AbbreviationIndex | None:
         """Which words the repository shortens; None if the index does not say."""
         if any("related" not in segment.shards for segment in self.manifest.segments):
             return None
-        from lci_py.index.shards.abbreviations import RelatedTerms
+        from lci_py.index.shards.abbreviations import AbbreviationIndex
 
-        return RelatedTerms(self.shards("related"), self.numbering)
+        return AbbreviationIndex(self.shards("related"), self.numbering)
 
     @cached_property
     def graph(self) -> GraphIndex:
@@ -157,7 +157,7 @@ class Snapshot:
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        from lci_py.embed.folder import open_encoder
+        from lci_py.embed.open import open_encoder
 
         folder, built = self.model_folder, self.manifest.model
         folder.recall(built)
@@ -214,10 +214,10 @@ class Snapshot:
         return self.unit_table.file[units]
 
     @cached_property
-    def unit_table(self) -> UnitTable:
-        from lci_py.index.shards.unit_columns import UnitTable
+    def unit_table(self) -> UnitColumns:
+        from lci_py.index.shards.unit_columns import UnitColumns
 
-        return UnitTable(self.shards("facts"), self.numbering, self.files.living_paths)
+        return UnitColumns(self.shards("facts"), self.numbering, self.files.living_paths)
 
     def shown(self, request: SearchRequest) -> int:
         """How many results a request asks for."""

@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from lci_py.source.file_record import FileRecord
-from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Handed, Import, Lambda, Symbol, Typed
+from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambda, ReExports, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
 VERSION = 5
@@ -46,7 +46,7 @@ def encode(record: FileRecord) -> bytes:
             "package": found.package,
             "errors": found.has_errors,
             "limit": found.limit,
-            "handed": (found.handed.whole, found.handed.chunks),
+            "handed": (found.re_exports.whole, found.re_exports.chunks),
             "generated": record.generated,
             "lines": record.lines,
             "symbols": list(map(_SYMBOL, found.symbols)),
@@ -122,7 +122,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             chunks=chunks,
             has_errors=header["errors"],
             limit=header["limit"],
-            handed=Handed(header["handed"][0], tuple(header["handed"][1])),
+            re_exports=ReExports(header["handed"][0], tuple(header["handed"][1])),
         ),
         words=tuple(header["words"]),
         bags=tuple((plain[ids + a : ids + b], plain[counts + a : counts + b]) for a, b in spans),

@@ -1,4 +1,4 @@
-"""How the model in the package is made: corpus, pairs, tokenizer, training, evaluation, export (docs/model.md).
+"""Make the embedding model of the package: corpus, pairs, tokenizer, training, evaluation, export (docs/model.md).
 
-Nothing else imports this. It may import everything, and needs the extra `training` (torch).
+Nothing else imports this folder, and a wheel does not have it. It needs the extra `training` (torch).
 """

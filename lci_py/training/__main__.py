@@ -27,7 +27,7 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _usable(options: argparse.Namespace) -> list[Package]:
-    """The packages that are there and still state the licence that the list records."""
+    """The downloaded packages that still state the licence of the list."""
     found = []
     for package in read_list(LIST):
         folder = sources(options.work, package)
@@ -46,7 +46,7 @@ def _prints(options: argparse.Namespace) -> None:
     folders = [folder for folder in excluded if folder.is_dir()]
     folders += [path for path in sorted(options.benchmark.iterdir()) if path.is_dir()] if options.benchmark else []
     held_out = [sources(options.work, package) for package in read_list(LIST) if package.part != "train"]
-    # Separately: what a held-out package shares with the benchmark counts for both.
+    # Two calls, because `known_prints` drops what more than four folders of one call share.
     known = np.unique(np.concatenate([known_prints(folders), known_prints([f for f in held_out if f.is_dir()])]))
     np.save(options.work / "known.npy", known)
     print(f"{len(known):,} fingerprints of {len(folders)} excluded and {len(held_out)} held-out trees")
@@ -60,7 +60,7 @@ def _mine(options: argparse.Namespace) -> None:
         for done, job in enumerate(as_completed(jobs), 1):
             try:
                 report = job.result()
-            except Exception as error:  # one package must not cost the others; it is named
+            except Exception as error:  # go on with the other packages
                 print(f"failed: {jobs[job].key}: {type(error).__name__}: {error}", file=sys.stderr)
                 continue
             if jobs[job].part == "train":

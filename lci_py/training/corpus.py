@@ -1,8 +1,7 @@
-"""The pinned packages that the model learns from: which, under which licence, and how their sources reach the disk.
+"""The pinned packages that the model learns from: their list, their licences, and the download of their sources.
 
-`corpus.tsv` is the list: registry, name, version, SPDX licence, part of the experiment, globs of
-paths to leave out. A package
-is used only if its own metadata still state the licence that the list records.
+`corpus.tsv` is the list: registry, name, version, SPDX licence, part of the experiment, globs of paths to leave out. A
+package is used only if its own metadata state the licence of the list.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ PARTS = ("train", "dev", "test")
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    # pypi | sdist (PyPI) | npm | debian (source packages) | deb (binary ones that hold their source: Go, Ruby, PHP)
+    # pypi | sdist (PyPI) | npm | debian (source packages) | deb (binary packages with sources: Go, Ruby, PHP)
     registry: str
     name: str
     version: str
     licence: str  # SPDX
     part: str  # train | dev | test
-    leave_out: tuple[str, ...] = ()  # as `fnmatch` reads them: a star crosses folders
+    leave_out: tuple[str, ...] = ()  # for `fnmatch`: a star also matches slashes
 
     @property
     def key(self) -> str:
@@ -61,14 +60,14 @@ def sources(work: Path, package: Package) -> Path:
 
 
 def fetch(work: Path, packages: Sequence[Package]) -> list[Package]:
-    """Download and unpack what is not there yet; returns the packages that could not be had."""
+    """Download and unpack missing packages; returns those that failed."""
     missing = [package for package in packages if not (sources(work, package) / ".done").exists()]
     for registry, batch_size, download in (("debian", 40, _apt), ("npm", 20, _npm), ("deb", 40, _deb)):
         wanted = [package for package in missing if package.registry == registry]
         for start in range(0, len(wanted), batch_size):
             batch = wanted[start : start + batch_size]
             if not download(work, batch):
-                for package in batch:  # one that is gone must not cost the others
+                for package in batch:  # one by one: a missing package fails the whole batch
                     if not any(_archives(work, package).glob("*")):
                         download(work, [package])
     for package in missing:
@@ -102,7 +101,7 @@ def _pip(folder: Path, package: Package) -> None:
         ]  # fmt: skip
         _run(command, folder)
         return
-    # pip would run the package's own code to tell the metadata of a source distribution: ask the index for the file.
+    # Not with pip, which would run the package's own code for the metadata of a source distribution.
     page = f"{_index().rstrip('/')}/{package.name}/"
     with urllib.request.urlopen(page, timeout=60) as answer:
         links = re.findall(r'href="([^"#]+)', answer.read().decode("utf-8", "replace"))
@@ -115,7 +114,7 @@ def _pip(folder: Path, package: Package) -> None:
 
 
 def _index() -> str:
-    """The address of the package index that pip asks."""
+    """The address of the package index that pip uses."""
     default = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
     for arguments in (["-m", "pip", "config", "get", "global.index-url"], ["-c", default]):
         said = subprocess.run([sys.executable, *arguments], capture_output=True, text=True).stdout.strip()
@@ -153,7 +152,7 @@ def _collect(pool: Path, pattern: str, folder: Path) -> None:
 
 @lru_cache(maxsize=1)
 def _apt_sources(folder: str) -> list[str]:
-    """Options that let apt see source packages without a change to this machine's own configuration."""
+    """Options with which apt sees source packages, without a change to the configuration of this machine."""
     work = Path(folder)
     parts, lists = work / "apt" / "parts", work / "apt" / "lists"
     parts.mkdir(parents=True, exist_ok=True)
@@ -205,7 +204,7 @@ def _unpack(folder: Path, target: Path) -> None:
 
 
 def stated_licence(folder: Path, registry: str) -> str:
-    """SPDX name that an unpacked package states for itself, "" if it is unclear or not permissive."""
+    """The licence that an unpacked package states, as an SPDX name; "" if it is unclear or not permissive."""
     if registry == "npm":
         return _npm_licence(folder)
     if registry == "pypi":
@@ -223,14 +222,14 @@ def _copyright(folder: Path) -> str:
 
 
 def _licence_files(folder: Path) -> list[Path]:
-    """Licence texts at the top; the mirror lacks the Debian part of some packages."""
+    """Licence texts at the top of a package: the Debian part of some packages cannot be downloaded."""
     return sorted(
         path for path in folder.iterdir() if path.is_file() and re.match(r"(?:LICEN[SC]E|COPYING)", path.name, re.I)
     )
 
 
 def debian_rules(folder: Path) -> licences.Rules | None:
-    """The licence of each path, as an unpacked Debian package states it; None if it does so in prose or not at all."""
+    """The licences by path that an unpacked Debian package states; None if it states them in prose or not at all."""
     return licences.debian_rules(_copyright(folder))
 
 
@@ -238,8 +237,8 @@ def _debian_licence(folder: Path, registry: str) -> str:
     rules = debian_rules(folder)
     if rules is None:
         return licences.licence_of_text(_copyright(folder))
-    # A source package is read by these rules, path by path. The paths of a binary package are not the ones that they
-    # speak of, so there everything but Debian's own part must be permissive.
+    # The rules name paths of the source package. A binary package has other paths, so all rules must be permissive,
+    # except those about Debian's own part.
     if registry == "deb" and not all(name or _is_of_debian(pattern) for pattern, name in rules):
         return ""
     names = Counter(name for _, name in rules if name)

@@ -1,4 +1,4 @@
-"""All mined packages as one set of pairs over one vocabulary of identifier parts, without repetitions.
+"""Join the pairs of all mined packages over one vocabulary of identifier parts, without repetitions.
 
 A bag is a row of a sparse matrix: identifier parts (as `source.text.words.parts` splits them) with their counts.
 """
@@ -23,16 +23,16 @@ from lci_py.training.mine import EVERYWHERE, FIELDS, ONCE
 from lci_py.training.pairs import KINDS, LANGUAGES
 from lci_py.training.texts import THIN
 
-#: Pairs of one package and language; thin languages have few packages, so more of each.
+#: Most pairs of one package and language; more where a language has few packages.
 CAP, CAP_THIN = 12_000, 60_000
 SAME_QUERY = 4
-#: What is kept of each kind before the cap: names are many and alike.
+#: Share of pairs of a kind that is kept before the cap: there are many, and they are similar.
 KEEP = {"signature": 0.5, "path": 0.7, "name": 0.8}
 
 
 @dataclass(slots=True)
 class Mined:
-    """One package's arrays (see `mine`), as matrices over its own words."""
+    """The arrays of one package (see `mine`), as matrices over the words of the package."""
 
     words: list[str]
     files: list[str]
@@ -54,7 +54,7 @@ def _matrix(
 
 
 def load(work: Path, package: Package) -> Mined | None:
-    """A package's pairs, None if it has none."""
+    """The pairs of a package; None if it has none."""
     folder = work / "mined" / package.key
     if not (folder / "report.json").exists():
         return None
@@ -72,9 +72,9 @@ def load(work: Path, package: Package) -> Mined | None:
 
 
 def codes(mined: Mined, pairs: NDArray[np.int64], *, body_only: bool = False) -> sparse.csr_matrix:
-    """The answers of some pairs, with the question taken out of them: [len(pairs), words].
+    """The answers of some pairs, without the words of the question: [len(pairs), words].
 
-    With `body_only` the code alone, without its path and header.
+    With `body_only` only the code, without path and header.
     """
     how = mined.arrays["how"][pairs]
     units = mined.units
@@ -85,7 +85,7 @@ def codes(mined: Mined, pairs: NDArray[np.int64], *, body_only: bool = False) ->
     asked = mined.queries[pairs]
     code = code - sparse.diags((how == ONCE).astype(np.float32)) @ asked
     code.data = np.maximum(code.data, 0)
-    # A path's and a heading's words count more than once, and all of them must go (of half the headings, as of names).
+    # Words of a path or a heading count more than once: remove them all (for half of the headings, as with names).
     kind = mined.arrays["kind"][pairs]
     whole = (how == ONCE) & (kind == KINDS.index("path")) | (kind == KINDS.index("section")) & (pairs % 2 == 0)
     gone = sparse.diags((how == EVERYWHERE).astype(np.float32)) @ mined.masks[pairs]
@@ -103,7 +103,7 @@ class Parts:
         self.numbers: dict[str, int] = {}
 
     def matrix(self, words: list[str]) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
-        """word x part of one package, over its own parts; and the number of each of these."""
+        """The parts of one package's words: (word x part, numbered within the package; global number of each part)."""
         own: dict[int, int] = {}
         pointers, columns = [0], []
         for word in words:
@@ -143,7 +143,7 @@ class Bags:
 
 
 def assemble(work: Path, packages: list[Package], *, seed: int = 0) -> dict[str, int]:
-    """Write `pairs.npz` and `parts.json`: every usable training pair. Returns counts."""
+    """Write `pairs.npz` and `parts.json` with every usable training pair; returns counts."""
     vocabulary, rng = Parts(), random.Random(seed)
     queries: list[tuple[sparse.csr_matrix, NDArray[np.int64]]] = []
     answers: list[tuple[sparse.csr_matrix, NDArray[np.int64]]] = []
@@ -181,7 +181,7 @@ def assemble(work: Path, packages: list[Package], *, seed: int = 0) -> dict[str,
 
 
 def _choose(mined: Mined, seen_files: set[int], seen: Counter[int], rng: random.Random) -> NDArray[np.int64]:
-    """Pairs to keep of a package: none from a file that an earlier package had, few with one question, up to a cap."""
+    """The pairs to keep of a package: no copied files, few pairs per question, and a cap per language."""
     arrays = mined.arrays
     prints = arrays["file_print"].tolist()
     fresh_file = [print_ not in seen_files for print_ in prints]

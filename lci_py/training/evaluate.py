@@ -1,8 +1,8 @@
-"""Figures for a model, on packages it has not seen. Never on the benchmark.
+"""Measure a model on packages it has not seen, and never on the benchmark.
 
-Two measures. *Within package*: a doc comment's own definition among all documented ones of its package, mean reciprocal
-rank (MRR). *Repository*: questions of every kind against all chunks of a package, the files ranked by their best chunk,
-NDCG@10 with the file the question is from as the only right one; this is how a search is judged.
+Two measures. *Within package*: each doc comment searches its definition among all documented ones of the package; mean
+reciprocal rank (MRR). *Repository*: questions of every kind search all chunks of a package, files are ranked by their
+best chunk, and only the file of the question is right; NDCG@10, as for a search.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MIX = {"doc": 40, "comment": 25, "module": 10, "mention": 10, "section": 0, "na
 
 @dataclass(slots=True)
 class Questions:
-    """One package ready to be searched, over part numbers of `Parts`."""
+    """Questions and chunks of one package, over part numbers of `Parts`."""
 
     name: str
     queries: sparse.csr_matrix  # question x part
@@ -41,7 +41,7 @@ class Questions:
 
 
 def within(work: Path, packages: list[Package], parts: Parts, *, body_only: bool = False) -> list[Questions]:
-    """Doc comments and their definitions: the `wanted` of question i is chunk i."""
+    """Doc comments as questions, and their definitions as chunks: chunk i answers question i."""
     found = []
     for package in packages:
         mined = load(work, package)
@@ -78,7 +78,7 @@ def within(work: Path, packages: list[Package], parts: Parts, *, body_only: bool
 
 
 def repositories(work: Path, packages: list[Package], parts: Parts) -> list[Questions]:
-    """Packages as repositories with questions of every kind."""
+    """Packages as repositories, with questions of every kind."""
     found = []
     for package in packages:
         mined = load(work, package)
@@ -92,7 +92,7 @@ def repositories(work: Path, packages: list[Package], parts: Parts) -> list[Ques
         how, unit = mined.arrays["how"][kept], mined.arrays["unit"][kept]
         for pair in kept[(how == ONCE) | (how == EVERYWHERE)]:
             row = int(mined.arrays["unit"][pair])
-            if KINDS[mined.arrays["kind"][pair]] != "name":  # a name is there when one searches for it
+            if KINDS[mined.arrays["kind"][pair]] != "name":  # a search for a name finds it in the code
                 units[row] = np.maximum(units[row].toarray() - mined.queries[pair].toarray(), 0)
         files = mined.arrays["unit_file"].astype(np.int64)
         found.append(
@@ -118,7 +118,7 @@ def _mixed(mined: Mined, rng: random.Random) -> NDArray[np.int64]:
 
 
 def _spread(matrix: sparse.csr_matrix, numbers: NDArray[np.int64]) -> sparse.csr_matrix:
-    """The same rows over the shared part numbers, as far as they are known yet."""
+    """The same rows over global part numbers, up to the largest one so far."""
     matrix = matrix.tocsr()
     matrix.eliminate_zeros()
     return sparse.csr_matrix(
@@ -127,7 +127,7 @@ def _spread(matrix: sparse.csr_matrix, numbers: NDArray[np.int64]) -> sparse.csr
 
 
 def mrr(items: list[Questions], embed: Embed, tokens: sparse.csr_matrix) -> tuple[float, float]:
-    """Mean reciprocal rank within packages (mean over packages) and over all definitions of all packages."""
+    """Mean reciprocal rank within packages (mean over packages), and among the definitions of all packages."""
     inside, questions, answers = [], [], []
     for item in items:
         query, code = embed(_tokens(item.queries, tokens), True), embed(_tokens(item.units, tokens), False)
@@ -144,7 +144,7 @@ def _reciprocal(scores: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def table_embedder(rows: NDArray[np.float32], ratios: NDArray[np.float32]) -> Embed:
-    """An `Embed` of a table: rows [tokens, d], and how much more each token weighs in a question [tokens]."""
+    """An `Embed` of a table: rows [tokens, d], and factors [tokens] of the tokens' weights in questions."""
 
     def embed(bags: sparse.csr_matrix, question: bool) -> NDArray[np.float32]:
         vectors = _weighted(bags, ratios if question else None) @ rows
@@ -166,7 +166,7 @@ def ndcg(
 ) -> tuple[float, dict[str, float]]:  # fmt: skip
     """NDCG@10 over files: mean over packages; and by kind of question.
 
-    A chunk's score is the one of dense search: cosine + `late` x coverage (`index.shards.tokens`).
+    A chunk is scored as in dense search: cosine + `late` x coverage (`index.shards.tokens`).
     """
     embed = table_embedder(rows, ratios)
     means: list[float] = []
@@ -206,7 +206,7 @@ def coverage(
 
 
 def gains_of(item: Questions, scores: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Gain of each question, from the scores of all chunks [questions, chunks]."""
+    """The gain of each question, from the scores [questions, chunks]."""
     order = np.argsort(item.unit_file, kind="stable")
     first = np.flatnonzero(np.diff(item.unit_file[order], prepend=-1))
     best = np.maximum.reduceat(scores[:, order], first, axis=1)

@@ -1,8 +1,8 @@
-"""The trained table as ONNX: int8 rows, a float16 scale per row, and per token how much more it weighs in a question.
+"""Write the trained table as ONNX: int8 rows, a float16 scale per row, and a factor per token for questions.
 
     y = unit(sum over tokens of w * (question ? ratio[id] : 1) * scale[id] * codes[id])
 
-`model.json` says where the three arrays lie in the file, so that a query can read a few rows without onnxruntime.
+`model.json` has the offsets of the three arrays in the file, so that a query can read some rows without onnxruntime.
 """
 
 from __future__ import annotations

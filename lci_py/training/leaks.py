@@ -1,7 +1,7 @@
-"""Find copies: of the benchmark's repositories, and of the development and test packages, in the training text.
+"""Find copies of the benchmark's repositories, and of the development and test packages, in the training text.
 
-A file's fingerprint is the set of hashes of every three consecutive lines of substance, blanks aside: a copy is found
-under another name, after reformatting of its indentation, and when it is only part of a file.
+The fingerprints of a file are hashes of every three consecutive lines that are long enough, without blanks. So a copy
+is found under another name, with other indentation, and inside a larger file.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 _SPACE = re.compile(rb"\s+")
-_LEAST = 12  # bytes of a line of substance, without blanks
+_LEAST = 12  # bytes of a line that counts, without blanks
 _WINDOW = 3
-#: A file is a copy when so many of its fingerprints, and this share of them, are known.
+#: A file is a copy if at least this many of its fingerprints, and this share of them, are known.
 COPY_COUNT, COPY_SHARE = 4, 0.1
 _COMMENT = (b"//", b"#", b"*", b"/*", b"--", b";", b"%", b'"""', b"<!--")
 
 
 def fingerprints(data: bytes) -> NDArray[np.uint64]:
-    """Sorted hashes of a file's runs of lines; comments do not count, since licences are the same everywhere."""
+    """Sorted fingerprints of a file, without its comments, since licences are the same everywhere."""
     lines = []
     for line in data.split(b"\n"):
         line = _SPACE.sub(b"", line)
@@ -37,7 +37,7 @@ def fingerprints(data: bytes) -> NDArray[np.uint64]:
 
 
 def hits(own: NDArray[np.uint64], known: NDArray[np.uint64]) -> int:
-    """How many of a file's fingerprints are among the known ones; `known` is sorted."""
+    """The number of a file's fingerprints that are known; `known` is sorted."""
     if not len(known) or not len(own):
         return 0
     place = np.searchsorted(known, own)
@@ -51,7 +51,7 @@ def is_copy(own: NDArray[np.uint64], known: NDArray[np.uint64]) -> bool:
 
 
 def known_prints(folders: Iterable[Path]) -> NDArray[np.uint64]:
-    """Fingerprints of every file below the folders, unless more than four folders share one: that is boilerplate."""
+    """Fingerprints of the files below the folders, without boilerplate: what more than four folders share."""
     from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
     from lci_py.training.texts import left_out
 
@@ -61,7 +61,7 @@ def known_prints(folders: Iterable[Path]) -> NDArray[np.uint64]:
         for path in sorted(folder.rglob("*")):
             if not path.is_file() or path.is_symlink() or path.stat().st_size > 2_000_000:
                 continue
-            if left_out(path.relative_to(folder).as_posix()):  # its own copies of others' code
+            if left_out(path.relative_to(folder).as_posix()):  # the folder's copies of other packages
                 continue
             data = path.read_bytes()
             if detect(path.name, data[:HEAD_BYTES]) not in (TEXT, "markdown"):

@@ -1,6 +1,6 @@
-"""Which licences the training text may have, and what a package's own metadata and files say about theirs.
+"""The licences that training text may have, and how to read them from the metadata and files of a package.
 
-When in doubt, a file is left out: nothing is gained by a text whose terms nobody can name.
+A file with an unclear licence is left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NAMES = {
 }  # fmt: skip
 _BETWEEN = re.compile(r"\s+(?:or|and|and/or)\s+|\s*[|/;]\s*(?=[A-Z])", re.I)
 
-# A file that names one of these in its first lines is left out, whatever its package says.
+# A file that names one of these in its first lines is left out, whatever the licence of its package.
 _FOREIGN = re.compile(
     rb"general public licen[sc]e|\b[LA]?GPL|mozilla public|\bMPL[- ]?v?[12]|eclipse public|\bEPL[- ]|"
     rb"creative commons|\bCC[- ]BY|\bCDDL\b|common development and distribution|artistic licen[sc]e|"
@@ -49,14 +49,14 @@ _FOREIGN = re.compile(
     re.I,
 )
 Rules = list[tuple[re.Pattern[str], str]]
-HEAD = 4_000  # bytes of a file in which a licence note stands
+HEAD = 4_000  # bytes of a file that are searched for a licence note
 
 
 def spdx(text: str) -> str:
-    """The SPDX name of a licence as package metadata spell it, "" if it is not a known permissive one.
+    """The SPDX name of a licence in package metadata; "" if it is not a known permissive one.
 
-    For several licences joined by `or`, the first permissive one; joined by `and`, all must be permissive; where both
-    words occur, brackets would decide, and the answer is "".
+    Of licences joined by `or`, the first permissive one; joined by `and`, all must be permissive. With both words,
+    brackets would decide, and the result is "".
     """
     text = text.strip().strip("()")
     found = []
@@ -71,7 +71,7 @@ def spdx(text: str) -> str:
 
 
 def foreign(head: bytes) -> bool:
-    """Whether the top of a file names a licence that is not one of ours."""
+    """Whether the top of a file names a licence that training text may not have."""
     return _FOREIGN.search(head[:HEAD]) is not None
 
 
@@ -94,12 +94,12 @@ def debian_rules(copyright_text: str) -> Rules | None:
 
 
 def debian_licence(rules: Rules, path: str) -> str:
-    """SPDX name that counts for a path, "" if none or not permissive."""
+    """The SPDX name for a path; "" if there is none, or it is not permissive."""
     return next((name for pattern, name in reversed(rules) if pattern.match(path)), "")
 
 
 def licence_of_text(text: str) -> str:
-    """SPDX name that a free-form licence text stands for, "" unless it is plainly a single permissive one."""
+    """The SPDX name of a licence text; "" unless it is clearly a single permissive licence."""
     if _FOREIGN.search(text.encode("utf-8", "replace")):
         return ""
     flat = re.sub(r"\s+", " ", text)

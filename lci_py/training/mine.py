@@ -1,6 +1,6 @@
-"""Pairs of one package as arrays: what the later stages read, so that no package is parsed twice.
+"""Store the pairs of one package as arrays for the later stages, so that no package is parsed twice.
 
-`words.json` lists the distinct words of a package. A bag is word numbers with counts. `units` are chunks, in three
+`words.json` lists the distinct words of the package. A bag is word numbers with counts. `units` are chunks, in three
 fields as the index embeds them: path, header (kind and qualified name), code.
 """
 
@@ -24,7 +24,7 @@ from lci_py.training.pairs import KINDS, PackageText, Unit, pairs_of
 from lci_py.training.texts import texts
 
 FIELDS = ("path", "header", "code")
-#: How the question was taken from the answer: not at all, word by word, or (a name) everywhere.
+#: How the words of the question are removed from the answer: not at all, once each, or (a name) everywhere.
 APART, ONCE, EVERYWHERE = range(3)
 
 
@@ -52,7 +52,7 @@ class _Lists:
 
 
 def mine(work: Path, package: Package, known: Path) -> dict[str, int]:
-    """Read a package, write `mined/<key>/`; returns counts for the report."""
+    """Read a package and write `mined/<key>/`; returns counts for the report."""
     folder = work / "mined" / package.key
     if (folder / "report.json").exists():
         return dict(json.loads((folder / "report.json").read_text("utf-8")))
@@ -110,7 +110,7 @@ def _how(kind: str, rng: random.Random) -> int:
     if kind == "path":
         return ONCE if rng.random() < 0.7 else APART
     if kind == "name":
-        # In half of them it stays: in a search a name is in the code too, and the model must learn that it counts.
+        # Half of the names stay in the code, as in a search: the model must learn that they count.
         return EVERYWHERE if rng.random() < 0.5 else APART
     return ONCE
 

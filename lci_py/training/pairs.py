@@ -1,7 +1,7 @@
-"""Questions and the code that answers them, taken from what programmers wrote about their own code.
+"""Pairs of questions and code that answers them, from what programmers wrote about their own code.
 
-A pair is a short text and a chunk, embedded exactly as the index embeds it, minus the text itself: otherwise the model
-would learn to find copies. Kinds, and where the text comes from:
+A pair is a short text and a chunk. The chunk is embedded exactly as the index embeds it, but without the text, or the
+model would learn to find copies. Kinds of pairs, and the source of the text:
 
     doc       the first paragraph of a definition's doc comment
     comment   a comment inside a definition
@@ -60,7 +60,7 @@ _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n\s*\n|\n\s*[-*+]\s|\n#+ ")
 
 @dataclass(slots=True)
 class Unit:
-    """A chunk of the package and what the index knows about it."""
+    """A chunk of the package and its definition."""
 
     text: Text
     chunk: Chunk
@@ -70,14 +70,14 @@ class Unit:
 
 @dataclass(slots=True)
 class PackageText:
-    """All units of one package, and where each name is defined."""
+    """All units of one package, and the definitions of each name."""
 
     units: list[Unit] = field(default_factory=list)
     by_symbol: dict[tuple[str, int], list[Unit]] = field(default_factory=dict)
     by_name: dict[str, list[tuple[Text, int]]] = field(default_factory=dict)
     by_file: dict[str, list[Unit]] = field(default_factory=dict)
     texts: list[Text] = field(default_factory=list)
-    prints: list[int] = field(default_factory=list)  # per file: equal for files of equal substance
+    prints: list[int] = field(default_factory=list)  # per file, equal for copies
 
     def add(self, text: Text, prints: NDArray[np.uint64]) -> None:
         self.texts.append(text)
@@ -105,7 +105,7 @@ Found = tuple[int, tuple[str, ...], Unit]  # kind, words of the query, the unit 
 
 
 def pairs_of(package: PackageText, rng: random.Random) -> Iterator[Found]:
-    """Every pair of a package."""
+    """The pairs of a package."""
     for text in package.texts:
         if text.extract.language == "markdown":
             yield from _document(package, text)
@@ -120,7 +120,7 @@ def query_words(text: str) -> tuple[str, ...]:
 
 
 def first_paragraph(doc: str) -> str:
-    """The part of a doc comment that says what the thing is for: up to a blank line, a tag or a code sample."""
+    """The first part of a doc comment: up to a blank line, a tag or a code sample."""
     lines: list[str] = []
     for line in doc.split("\n"):
         if (not line.strip() and lines) or _TAGS.match(line):
@@ -130,7 +130,7 @@ def first_paragraph(doc: str) -> str:
 
 
 def is_prose(text: str, least: int = 3) -> bool:
-    """Whether a text reads as English: enough words, few marks of code, nothing about licences or linters."""
+    """Whether a text is English prose: enough words, few marks of code, nothing about licences or linters."""
     words = _PROSE_WORD.findall(text)
     if len(words) < least or _NOTICE.search(text) or len(text) > 1500:
         return False
@@ -139,7 +139,7 @@ def is_prose(text: str, least: int = 3) -> bool:
 
 
 def _chunk_for(package: PackageText, path: str, symbol: int) -> Unit | None:
-    """The chunk that stands for a definition: its first."""
+    """The first chunk of a definition."""
     found = package.by_symbol.get((path, symbol))
     return found[0] if found else None
 
@@ -171,7 +171,7 @@ def _definitions(package: PackageText, text: Text, rng: random.Random) -> Iterat
 
 
 def _under_test(package: PackageText, text: Text, symbol: Symbol) -> Unit | None:
-    """The definition a test is named after: the longest run of its name's parts that is one name elsewhere."""
+    """The definition that a test is named after: the longest run of parts of its name that names one definition."""
     pieces = [part for part in parts(symbol.name) if part not in ("test", "tests")]
     for size in range(min(len(pieces), 5), 1, -1):
         for start in range(len(pieces) - size + 1):
@@ -185,7 +185,7 @@ def _under_test(package: PackageText, text: Text, symbol: Symbol) -> Unit | None
 
 
 def _top(package: PackageText, text: Text) -> Iterator[Found]:
-    """The comment at the top of a file and the file's path, each for one of its chunks."""
+    """The comment at the top of a file and the path, each paired with one chunk of the file."""
     units = [unit for unit in package.units_of(text) if len(unit.chunk.text) > 200]
     if not units:
         return
@@ -217,7 +217,7 @@ def _head_comment(head: str) -> str:
 
 
 def _comments(package: PackageText, text: Text) -> Iterator[Found]:
-    """Comments inside definitions, each for the chunk it stands in."""
+    """Comments inside definitions, each paired with its chunk."""
     for unit in package.units_of(text):
         if unit.symbol is None:
             continue

@@ -1,4 +1,4 @@
-"""The stages after mining: from pairs to a model, its figures and its files."""
+"""The stages after mining: train a model from the pairs, measure it, write its files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lci_py.training.train import Bag, Recipe, Table, save, train
 
 NAME = "lci-static-192"
 TOKENS = 32_000
-#: Weight of the tokens' own closeness beside the cosine, in dense search (docs/ranking.md).
+#: Weight of late interaction beside the cosine in dense search (docs/ranking.md).
 LATE = 0.2
 RECIPE = Recipe(dimension=192, epochs=1, block=512)
 #: Languages with fewer pairs are drawn more often, up to _MOST times: (_EVEN / pairs) ** 0.5.
@@ -32,7 +32,7 @@ _EVEN, _MOST = 100_000, 2.5
 
 @dataclass(slots=True)
 class Prepared:
-    """Everything that training reads."""
+    """The data of a training."""
 
     query: Bag
     answer: Bag
@@ -75,7 +75,7 @@ def load_prepared(work: Path, recipe: Recipe) -> Prepared:
 
 
 def fit(work: Path, recipe: Recipe) -> Path:
-    """Train; returns where the model was saved."""
+    """Train, and return the path of the saved model."""
     data = load_prepared(work, recipe)
     model = train(recipe, data.start, data.query, data.answer, data.groups, data.weights, data.chunks)
     path = work / f"model-{recipe.seed}.pt"
@@ -92,14 +92,14 @@ def open_model(path: Path) -> Table:
 
 
 def figures(work: Path, packages: list[Package], path: Path) -> dict[str, Any]:
-    """All figures of a model on the development and test packages."""
+    """Measure a saved model on the development and test packages."""
     return judge(work, packages, Tokenizer.from_file(str(work / "tokenizer.json")), *table_of(open_model(path)))
 
 
 def judge(
     work: Path, packages: list[Package], tokenizer: Tokenizer, rows: NDArray[np.float32], ratios: NDArray[np.float32]
 ) -> dict[str, Any]:
-    """Figures of a table: `rows` [tokens, d] as code weighs them, `ratios` [tokens] of a question's weight to that."""
+    """Measure a table: `rows` [tokens, d] weighted for code, and `ratios` [tokens], the factors for questions."""
     parts = Parts()
     test = [package for package in packages if package.part == "test"]
     dev = [package for package in packages if package.part == "dev"]
@@ -121,7 +121,7 @@ def judge(
 
 
 def table_of(model: Table) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The trained rows as code weighs them, and how much more each token weighs in a question."""
+    """The trained rows, weighted for code, and the factor of each token in questions."""
     rows = model.rows.detach().numpy()
     if model.weights is None:
         return rows, np.ones(len(rows), np.float32)
@@ -130,7 +130,7 @@ def table_of(model: Table) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
 
 
 def write_model(work: Path, path: Path, target: Path) -> dict[str, Any]:
-    """Export; returns the card."""
+    """Write the files of the model; returns the card."""
     rows, ratios = table_of(open_model(path))
     return export(target, NAME, rows, ratios, work / "tokenizer.json", {"late": LATE})
 

@@ -1,8 +1,8 @@
-"""Where training starts from: what a sentence model makes of each token alone.
+"""The table that training starts from: vectors of single tokens from a sentence model.
 
-The sentence model (all-MiniLM-L6-v2, Apache-2.0) is read from a folder that `--model` of lci would take. Its vectors
-are rotated to their principal components and cut to the dimension of ours, then scaled by how rare the token is:
-a / (a + p), the weight of smooth inverse frequency (Arora, Liang and Ma, ICLR 2017).
+The sentence model (all-MiniLM-L6-v2, Apache-2.0) is a folder that `--model` of lci would also accept. Its vectors are
+reduced to their first principal components, and scaled by how rare the token is: a / (a + p), the weight of smooth
+inverse frequency (Arora, Liang and Ma, ICLR 2017).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def sentence_vectors(model: Path, tokenizer: Tokenizer) -> NDArray[np.float32]:
 
 
 def start_table(vectors: NDArray[np.float32], frequency: NDArray[np.float64], dimension: int) -> NDArray[np.float32]:
-    """[tokens, dimension], from `vectors` [tokens, any] and how often each token occurs."""
+    """The table [tokens, dimension], from `vectors` [tokens, any] and how often each token occurs [tokens]."""
     centred = vectors - vectors.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
     turned = centred @ axes[:, ::-1][:, :dimension]

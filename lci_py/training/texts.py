@@ -1,4 +1,4 @@
-"""The files of an unpacked package that may be learned from, each with everything the index would extract from it."""
+"""The files of an unpacked package that the model may learn from, extracted as the index does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lci_py.training import licences
 from lci_py.training.corpus import Package, debian_rules
 from lci_py.types.source import Extract
 
-#: Copies of other people's packages, and files that nobody wrote by hand.
+#: Copies of other packages, and files that nobody wrote by hand.
 _VENDORED = IgnoreRules(
     "vendor/ vendored/ _vendor/ third_party/ third-party/ thirdparty/ 3rdparty/ extern/ external/ externals/ deps/ "
     "node_modules/ bower_components/ debian/ Godeps/ subprojects/ testdata/ test-data/ __snapshots__/ *.min.js "
@@ -25,7 +25,7 @@ _VENDORED = IgnoreRules(
 )
 _MAX_FILE = 400_000  # bytes
 _MAX_PACKAGE = 8_000_000  # bytes of source read from one package, in a random order of its files
-#: Languages with little to learn from: all of it is read.
+#: Languages with few packages: of each package four times as much is read.
 THIN = frozenset({"bash", "csharp", "elixir", "haskell", "kotlin", "lua", "scala", "swift", "zig"})
 _LICENCE_FILE = re.compile(r"(?:^|/)(?:LICEN[SC]E|COPYING|NOTICE)[^/]*$", re.I)
 
@@ -38,7 +38,7 @@ class Text:
 
 
 def texts(folder: Path, package: Package, *, limit: int = _MAX_PACKAGE) -> Iterator[Text]:
-    """The package's code and Markdown, in a random but reproducible order; see the module for what is left out."""
+    """Code and Markdown of a package, in a random but reproducible order, without what may not be learned from."""
     rules = debian_rules(folder) if package.registry == "debian" else None
     globs = [re.compile(fnmatch.translate(glob)) for glob in package.leave_out]
     found = walk(folder, WalkOptions(max_file_bytes=_MAX_FILE)).files
@@ -65,7 +65,7 @@ def texts(folder: Path, package: Package, *, limit: int = _MAX_PACKAGE) -> Itera
 
 
 def left_out(path: str, leave_out: Sequence[re.Pattern[str]] = ()) -> bool:
-    """Whether a path is a licence, somebody else's package or among the package's own exceptions."""
+    """Whether a path is a licence, belongs to a copy of another package, or matches a pattern of `leave_out`."""
     if _LICENCE_FILE.search(path) or any(pattern.match(path) for pattern in leave_out):
         return True
     names = path.split("/")

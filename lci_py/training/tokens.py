@@ -1,4 +1,4 @@
-"""The tokenizer: WordPiece over identifier parts, trained on how many chunks a part is in."""
+"""The tokenizer: WordPiece over identifier parts, weighted by the number of chunks with a part."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-#: Occurrences that the trainer is shown, drawn from all.
+#: The number of occurrences that the trainer sees.
 _SHOWN = 12_000_000
 
 
@@ -29,7 +29,7 @@ def train_tokenizer(work: Path, size: int, target: Path) -> None:
         random.Random(0).shuffle(order)
         for part in order:
             count = int(counts[part])
-            while count > 0:  # one string of many copies is faster to hand over than many strings
+            while count > 0:  # one string of many copies is faster than many strings
                 some = min(count, 2000)
                 yield " ".join([part_list[part]] * some)
                 count -= some
@@ -43,7 +43,7 @@ def train_tokenizer(work: Path, size: int, target: Path) -> None:
 
 
 def pieces(tokenizer: Tokenizer, part_list: list[str]) -> sparse.csr_matrix:
-    """part x token counts."""
+    """How often each part has each token, part x token."""
     pointers, columns = [0], []
     for start in range(0, len(part_list), 20_000):
         for item in tokenizer.encode_batch(part_list[start : start + 20_000], add_special_tokens=False):
@@ -64,7 +64,7 @@ def tokenize(
     expand: sparse.csr_matrix,
     block: int = 100_000,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """Bags of parts as bags of tokens with weights 1 + ln(count)."""
+    """Turn bags of parts into bags of tokens with weights 1 + ln(count)."""
     out_pointers, columns, weights = [np.zeros(1, np.int64)], [], []
     total = 0
     for start in range(0, len(pointers) - 1, block):

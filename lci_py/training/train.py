@@ -1,7 +1,7 @@
 """Contrastive training of the token table.
 
 Loss: symmetric InfoNCE over the batch (van den Oord et al. 2018, eq. 4; both directions as in CLIP, Radford et al.
-2021). A batch is made of blocks of pairs from one package and language, so that most negatives are hard.
+2021). A batch consists of blocks of pairs from one package and language, so that most negatives are hard.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Recipe:
     epochs: int = 3
     rate: float = 5e-3
     temperature: float = 0.05
-    dropout: float = 0.0  # of tokens, of questions and answers alike
+    dropout: float = 0.0  # share of tokens that are dropped, in questions and answers
     two_weights: bool = True  # a weight per token and side
     seed: int = 0
     limit: int = 0  # pairs to train on, 0 for all
 
 
 class Table(nn.Module):
-    """The model. A text's vector is the weighted sum of its tokens' rows, scaled to unit length."""
+    """The model. The vector of a text is the weighted sum of its tokens' rows, scaled to unit length."""
 
     def __init__(self, start: NDArray[np.float32], recipe: Recipe) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Table(nn.Module):
 
 
 class Bag:
-    """Tokenized rows that a batch is drawn from."""
+    """Tokenized texts, from which batches are drawn."""
 
     def __init__(self, pointers: NDArray[np.int64], ids: NDArray[np.int32], weights: NDArray[np.float32]) -> None:
         self.pointers, self.ids, self.weights = pointers, ids, weights
@@ -67,7 +67,7 @@ class Bag:
 
 
 def blocks(groups: NDArray[np.int64], size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Pair numbers cut into blocks of one group each, in a random order; every pair once."""
+    """Blocks of pair numbers, each of one group, in a random order; every pair occurs once."""
     order = rng.permutation(len(groups))
     order = order[np.argsort(groups[order], kind="stable")]
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
@@ -83,8 +83,8 @@ def train(
 
     Args:
         groups: [pairs] package and language of each pair, as one number.
-        weights: [pairs] how often a pair is drawn in an epoch, on average.
-        chunks: [pairs] which chunk answers: other questions' answers from the same chunk are no wrong answers.
+        weights: [pairs] average number of times that a pair is drawn in an epoch.
+        chunks: [pairs] chunk of the answer: two questions with the same chunk are not negatives of each other.
     """
     torch.manual_seed(recipe.seed)
     rng = np.random.default_rng(recipe.seed)
@@ -128,7 +128,7 @@ def _batches(cut: list[NDArray[np.int64]], size: int) -> list[NDArray[np.int64]]
         if count >= size:
             found.append(np.concatenate(own))
             own, count = [], 0
-    # What is left would be a batch with few wrong answers; it counts only where there is no other.
+    # The rest would be a batch with few negatives: it is used only if there is no other.
     return found or [np.concatenate(own)]
 
 

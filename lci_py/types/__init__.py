@@ -1,1 +1,1 @@
-"""Values without behaviour, which flow between the parts."""
+"""Frozen values without behaviour, which the parts of the program exchange."""

@@ -1,4 +1,4 @@
-"""The values of `lci conflicts`. They stand apart from `types`, so that a search need not define them."""
+"""The values of `lci conflicts`. They are a module of their own, so that a search need not import them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from lci_py.types.search import DefinitionSite, Filters, IndexInfo
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One symbol with several definitions, as `lci conflicts` lists it; of a branch that lacks it, maybe only one."""
+    """A symbol with several definitions; with only one if a branch lacks it."""
 
     symbol: str
     qualified_name: str
     kind: str
     language: str
-    relation: str  # the gravest of its definitions'
+    relation: str  # the gravest relation of its definitions
     definitions: tuple[DefinitionSite, ...]  # by file and line, those of this tree before those of other branches
     missing_on: tuple[str, ...] = ()  # branches without a definition of it
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictsRequest:
-    """One `lci conflicts`, as the flags say it."""
+    """The flags of one `lci conflicts`."""
 
     filters: Filters = field(default_factory=Filters)
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all
@@ -36,7 +36,7 @@ class ConflictsAnswer:
     """All conflicts of a repository that pass the filters."""
 
     results: tuple[Conflict, ...]  # gravest relation first, then by file and line of the first definition
-    conflicts: tuple[dict[str, Any], ...]  # disagreements between sources, as in the search's envelope
+    conflicts: tuple[dict[str, Any], ...]  # disagreements between sources, as in the answer of a search
     total: int  # of results, before the limit
-    by_relation: dict[str, int]  # the same by relation
+    by_relation: dict[str, int]  # relation -> number of results
     index: IndexInfo

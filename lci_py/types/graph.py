@@ -1,4 +1,4 @@
-"""The values of the commands that walk the graph. Apart from `types`: a search need not define them.
+"""The values of the commands about the call graph. A module of its own, so that a search need not import them.
 
 Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
 """
@@ -19,10 +19,10 @@ ROLES: tuple[Role, ...] = ("definition", "call", "import", "reference")
 
 
 class GraphRequest(NamedTuple):
-    """What one of the commands is asked."""
+    """The flags of one command."""
 
     name: str
-    every: bool = False  # all that an ambiguous name can mean
+    every: bool = False  # all definitions that an ambiguous name can mean
     filters: Filters = Filters()
     limit: int | None = None
     roles: tuple[Role, ...] = ()  # of references; none for all
@@ -47,23 +47,23 @@ class Neighbour(NamedTuple):
 
     place: Place
     sites: tuple[int, ...]  # lines of the calls, in the caller's file
-    step: str  # which rule resolved the surest of them
-    confidence: float  # of the surest of them, in (0, 1]
-    ambiguous: bool  # each of them may as well mean another definition
-    targets: tuple[str, ...]  # ids of the definitions asked for that it calls, or that call it
+    step: str  # the rule that resolved the surest call
+    confidence: float  # of the surest call, in (0, 1]
+    ambiguous: bool  # each call may mean another definition instead
+    targets: tuple[str, ...]  # ids of the requested definitions that it calls, or that call it
 
 
 class External(NamedTuple):
-    """What is called and is no definition of the repository, or none that is known to be meant."""
+    """A called name without a definition in the repository, or with none that the call is known to mean."""
 
-    name: str  # with its module as far as the imports tell: os.path.join
+    name: str  # with its module, if an import names it: os.path.join
     sites: tuple[int, ...]
     file: str
-    imported: bool  # an import names what it comes from
+    imported: bool  # an import names its module
 
 
 class Branch(NamedTuple):
-    """A place in a call tree, and what is below it."""
+    """A place in a call tree, and the calls below it."""
 
     place: Place
     sites: tuple[int, ...]
@@ -71,9 +71,9 @@ class Branch(NamedTuple):
     confidence: float
     ambiguous: bool
     children: tuple[Branch, ...]
-    more: int  # neighbours below the last level, which are not shown
-    repeated: bool  # what is below it is shown elsewhere
-    cycle: bool  # it is one of the places above it
+    more: int  # number of neighbours below the last level, which are not shown
+    repeated: bool  # the calls below it are shown elsewhere in the tree
+    cycle: bool  # the place also stands above itself
 
 
 class Reference(NamedTuple):
@@ -91,11 +91,11 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphAnswer:
-    """What callers, callees, tree or refs found."""
+    """The answer of callers, callees, tree or refs."""
 
     command: str
     query: str
-    targets: tuple[Place, ...]  # the definitions that the name means
+    targets: tuple[Place, ...]  # the definitions that the name can mean
     index: IndexInfo
     total: int
     neighbours: tuple[Neighbour, ...] = ()
@@ -105,7 +105,7 @@ class GraphAnswer:
     direction: Direction | None = None
     depth: int | None = None
     did_you_mean: tuple[str, ...] = ()
-    left_out: tuple[tuple[str, int], ...] = ()  # what the answer does not cover, and how much of it
+    left_out: tuple[tuple[str, int], ...] = ()  # (what the answer does not cover, how many)
     unsearched: tuple[str, ...] = ()  # files that could not be parsed
 
     @property

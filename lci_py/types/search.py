@@ -11,52 +11,53 @@ from typing import Any, Literal, NamedTuple
 View = Literal["dense", "bm25", "symbolic"]
 Mode = Literal["dense", "bm25", "symbolic", "multiview"]
 MODES: tuple[Mode, ...] = ("dense", "bm25", "symbolic", "multiview")
-# The tie order of the contract: a result found equally by several views is attributed to the first.
+# In this order: a result that several views rank equally is attributed to the first of them.
 VIEWS: tuple[View, ...] = ("dense", "bm25", "symbolic")
 
-#: Whether a search refreshes the index first: if that is quick, never, or whatever it takes.
+#: Whether a search refreshes the index first: if that is quick, never, or always.
 REFRESH = ("auto", "never", "always")
-#: Hops of `--expand` at most.
+#: Largest value of `--expand`.
 MAX_HOPS = 5
 
-#: Every kind a symbol can have; grammars may use no other. An index holds their places: new ones come last.
+#: Every kind that a symbol can have. An index stores their places, so new kinds come last.
 KINDS = (
     "function", "method", "constructor", "class", "struct", "union", "interface", "trait", "object", "enum",
     "enum_member", "type", "constant", "variable", "field", "property", "macro", "namespace", "module", "section",
 )  # fmt: skip
-#: Kinds whose members are members: a function inside one is a method, a variable inside one is a field.
+#: Kinds of types: a function inside one is a method, a variable inside one is a field.
 TYPE_KINDS = frozenset({"class", "struct", "union", "interface", "trait", "object", "enum"})
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
-#: What calls, imports, receivers and base classes can mean.
+#: Kinds of definitions that calls, imports, receivers and base classes can name.
 CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace", "type"}
-#: Kinds of definitions that are given a value.
+#: Kinds of definitions that can have a value.
 VALUED_KINDS = ("constant", "variable", "field", "property", "enum_member", "macro")
 #: The kind shown for code or text outside every definition.
 BLOCK_KIND = "block"
-#: Kinds of what the graph has besides definitions: a file (what it runs outside them), an anonymous function.
+#: Kinds of the other nodes of the graph: a file (its code outside definitions), an anonymous function.
 FILE_KIND, LAMBDA_KIND = "file", "lambda"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """The envelope's `index` object."""
+    """The `index` object of the JSON output."""
 
     generation: int
     built_at: str
     commit: str | None
     branch: str | None
-    stale_files: int  # changed, gone or new since
-    unchecked_files: int = 0  # there was no time to look at them
+    stale_files: int  # changed, deleted or new since the build
+    unchecked_files: int = 0  # not looked at for lack of time
 
 
 # --- search -----------------------------------------------------------------------------------------------------
 
-#: How several definitions of one symbol relate, gravest first: both can hold at once; the last of one scope wins; one
-#: stands in where the other cannot be had; their conditions exclude each other; another branch has another one.
+#: Relations between definitions of one symbol, gravest first: both can be active at once; in one scope the last one
+#: wins; one replaces the other where that is not available; their build conditions exclude each other; they are on
+#: different branches.
 RELATIONS = ("overlap", "duplicate", "fallback", "variant", "branch")
-#: What `--fail-on` can name: these, that sources disagree, and all of it.
+#: Values of `--fail-on`: a relation, a disagreement between sources, or any of these.
 FAIL_ON = (*RELATIONS, "disagreement", "any")
-#: What sources can disagree in, and what is recommended then.
+#: Kinds of disagreements between sources, and recommendations for resolving them.
 CONFLICT_TYPES = ("direct-contradiction", "numeric-mismatch", "temporal-mismatch", "scope-mismatch")
 RESOLUTIONS = ("prefer-recent", "prefer-authoritative", "escalate-to-user")
 
@@ -79,11 +80,11 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One search, as the flags say it."""
+    """The flags of one search."""
 
     query: str
     mode: Mode = "dense"
-    limit: int | None = None  # None: what .lci.toml says, else 10
+    limit: int | None = None  # None: the setting
     filters: Filters = Filters()
     conflicts: bool = False
     snippet: int | None = None  # lines of code per result; None is the renderer's default
@@ -92,14 +93,14 @@ class SearchRequest:
     budget_ms: int | None = None
     max_tokens: int | None = None
     explain: bool = False
-    explain_file: str | None = None  # what became of this file: a path from the current folder or the root
+    explain_file: str | None = None  # explain the rank of this file: a path from the current folder or the root
     trace: bool = False
     strict: bool = False
     shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
 
 
 class Hit(NamedTuple):
-    """One view's opinion of one unit (a definition, or a block outside definitions)."""
+    """A unit (a definition, or a block outside definitions) as one view ranks it."""
 
     unit: int
     rank: int  # 1-based within `view`
@@ -108,15 +109,15 @@ class Hit(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step of a result's score. All steps of a result add up to its score.
+    """A step of a result's score. The steps of a result add up to its score.
 
     Attributes:
-        name: Of a signal or a factor (docs/ranking.md).
-        view: The sub-index that a signal is from; None for one of no view, and for a factor.
-        value: Of the signal, in [0, 1] in multiview, else in the view's own unit; None for a factor.
-        weight: Of the signal, or the factor itself.
-        adds: What it adds to the score; a factor adds what it makes of the sum so far.
-        terms: Of a BM25 field, what each term of the query is worth in it: they add up to `value`. None elsewhere.
+        name: The name of a signal or a factor (docs/ranking.md).
+        view: The view of a signal; None for a signal without a view, and for a factor.
+        value: The value of a signal, in [0, 1] in multiview, else in the view's own unit; None for a factor.
+        weight: The weight of a signal, or the factor itself.
+        adds: What it adds to the score; for a factor, the change of the sum so far.
+        terms: For a BM25 field, the score of each term of the query; they add up to `value`. Else None.
     """
 
     name: str
@@ -128,6 +129,8 @@ class Step(NamedTuple):
 
 
 class GraphLink(NamedTuple):
+    """A neighbour of a result in the graph."""
+
     id: str
     symbol: str | None
     file: str
@@ -137,30 +140,32 @@ class GraphLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphContext:
-    """Short lists of neighbours, and how many there are in all."""
+    """Short lists of the neighbours of a result, and the number of all."""
 
     callers: tuple[GraphLink, ...] = ()
     callees: tuple[GraphLink, ...] = ()
     imports: tuple[GraphLink, ...] = ()
     imported_by: tuple[GraphLink, ...] = ()
-    counts: dict[str, int] = field(default_factory=dict)  # the same four keys
+    counts: dict[str, int] = field(
+        default_factory=dict
+    )  # number of all, with the keys callers, callees, imports, imported_by
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionSite:
-    """One of several definitions of one symbol (the contract's `definitions`)."""
+    """One of several definitions of a symbol (`definitions` in the JSON output)."""
 
     file: str
     line: int
     branch: str | None
     build_tag: str | None
     relation: str  # one of RELATIONS
-    active: bool = False  # whether this is the one that counts on this machine, as far as that can be told
+    active: bool = False  # known to be the active one on this machine
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result, as the contract lists its fields; None means that the answer leaves the field out."""
+    """One result, with the fields of the JSON output; a field that is None is left out there."""
 
     id: str
     file: str
@@ -174,7 +179,7 @@ class Result:
     snippet: str
     mode_source: View
     mode_score: float
-    snippet_line: int | None = None  # where the snippet starts, if not at `line`: a quoted phrase further down
+    snippet_line: int | None = None  # first line of the snippet, if not `line`: a quoted phrase further down
     stale: bool = False
     doc: str = ""  # first line of the doc comment; shown by `def`
     also_matched: tuple[tuple[View, float], ...] | None = None
@@ -186,7 +191,7 @@ class Result:
 
 
 class Degradation(NamedTuple):
-    """A view that failed or missed its budget, and what answered instead."""
+    """A view that failed or exceeded its time budget, and what replaced it."""
 
     view: str
     failure_mode: str  # shard_missing | model_mismatch | timeout | error
@@ -197,7 +202,7 @@ class Degradation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One search's answer: the contract's envelope."""
+    """The answer of a search, with the fields of the JSON output."""
 
     query: str
     mode: Mode
@@ -209,8 +214,8 @@ class Answer:
     degraded: tuple[Degradation, ...] = ()
     conflicts: tuple[dict[str, Any], ...] = ()
     trace: dict[str, Any] | None = None
-    truncated: dict[str, Any] | None = None  # what --max-tokens cut
-    expansion: dict[str, Any] | None = None  # what --expand added after the ranked results, and what it left out
-    shadow: dict[str, Any] | None = None  # what another ranking would move (--shadow)
-    did_you_mean: tuple[str, ...] = ()  # names like the one that nothing has
-    explain_file: dict[str, Any] | None = None  # what became of the file that was asked about
+    truncated: dict[str, Any] | None = None  # what --max-tokens has cut
+    expansion: dict[str, Any] | None = None  # what --expand has added after the ranked results, and left out
+    shadow: dict[str, Any] | None = None  # how another ranking differs (--shadow)
+    did_you_mean: tuple[str, ...] = ()  # names similar to an unknown one
+    explain_file: dict[str, Any] | None = None  # the rank of one file, explained (--explain-file)

@@ -1,4 +1,4 @@
-"""What flows from the walk and the extraction of files. Frozen, and free of behaviour; `types` has the rest.
+"""The values that the walk and the extraction of files produce.
 
 Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSIX, relative to the root.
 """
@@ -16,7 +16,7 @@ class FileEntry:
     path: str
     size: int  # bytes
     mtime_ns: int
-    ctime_ns: int = 0  # tells a change that put size and modification time back
+    ctime_ns: int = 0  # shows a change even if size and modification time were set back
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One definition. `parent` is an index into the same file's symbols, -1 at the top level."""
+    """A definition. `parent` is an index into the symbols of the file, -1 at the top level."""
 
     name: str
     qualified_name: str
     kind: str
     parent: int
-    scope: str  # qualified name of what encloses it, "" at the top level
+    scope: str  # qualified name of the enclosing definition, "" at the top level
     signature: str
     doc: str
     exported: bool
@@ -44,26 +44,26 @@ class Symbol:
     end_line: int
     first_line: int  # with the doc comment, attributes and decorators before it
     build_tag: str | None
-    arity: int = -1  # how many arguments it takes (source.arity), -1 if that is not known
-    traits: str = ""  # what decides whether another definition contradicts it (source.traits), words by blanks
-    digest: str = ""  # of its text, without the functions and types in it: 16 hex digits
+    arity: int = -1  # encoded number of arguments (`source.syntax.arity`); -1 if unknown
+    traits: str = ""  # words of `source.extract.traits`, which decide whether definitions are in conflict
+    digest: str = ""  # of its text without inner functions and types: 16 hex digits
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call in the text. `caller` is the innermost enclosing function (or type), -1 at module level; in an anonymous
-    function -2 less its place among the file's `lambdas`. What a macro's text calls has the macro as its caller."""
+    """A call in the text. `caller` is the innermost enclosing function or type, -1 at module level; in the anonymous
+    function number n of the file's `lambdas`, -2 - n. The caller of a call inside a macro's text is the macro."""
 
     name: str
     receiver: str  # source text before the name: "self", "os.path"; "" for a bare call
     line: int
     caller: int
-    arguments: int = -1  # -1 if that is not known, -2 (`arity.NAMED`) for a name that stands for itself
+    arguments: int = -1  # their number; -1 if unknown, -2 (`arity.NAMED`) for a bare name, perhaps of a macro
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One imported name. `name` is "" when the module itself is imported, "*" for everything in it."""
+    """One imported name. `name` is "" if the module itself is imported, "*" for everything in it."""
 
     module: str
     name: str
@@ -80,7 +80,7 @@ class Base:
 
 
 class Lambda(NamedTuple):
-    """An anonymous function: the symbol (an index) around it, -1 at the top level, and its lines."""
+    """An anonymous function: the enclosing symbol (an index; -1 at the top level) and its lines."""
 
     symbol: int
     line: int
@@ -89,14 +89,14 @@ class Lambda(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What is known of the type of a name: its declaration, or a value that it is given.
+    """A hint at the type of a name: its declaration, or a value assigned to it.
 
     Attributes:
-        scope: The symbol (an index) whose local, member, parameter or result this is; -1 at the top level.
+        scope: The symbol (an index) of which the name is a local, member, parameter or result; -1 at the top level.
         name: "" for the result of a function.
         text: A type as written, without blanks; "=" and an expression for a value; "~" and a type for an alias; "" if
-            the name is only known to be bound here.
-        within: The symbol in which the text stands: the method, where `scope` is the class of `self.x = y`.
+            the name is only bound here.
+        within: The symbol that encloses the text: the method, if `scope` is the class in `self.x = y`.
     """
 
     scope: int
@@ -106,15 +106,15 @@ class Typed:
 
 
 class Claim(NamedTuple):
-    """What a place says the value of a named setting or constant is.
+    """A stated value: what a place says the value of a setting or a constant is.
 
     Attributes:
-        symbol: The constant (an index into the same file's symbols), -1 if it is not a definition: a line of a
-            configuration file or of prose, the default of an environment variable.
+        symbol: The constant (an index into the symbols of the file); -1 for a line of a configuration file or of prose,
+            or the default of an environment variable.
         name: As written, `timeout` or `Config.timeout`; a flag with its dashes.
-        value: A literal in one form per value: `60`, `"text"`, `true`.
+        value: A normalized literal: `60`, `"text"`, `true`.
         line: 1-based.
-        how: What kind of place it is, a word of `source.stated_values.HOW`.
+        how: The kind of place, a word of `source.stated_values.HOW`.
     """
 
     symbol: int
@@ -126,7 +126,7 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A run of lines to rank. `symbol` is the definition it belongs to (an index), -1 outside definitions."""
+    """A run of lines to rank. `symbol` is its definition (an index), -1 outside definitions."""
 
     symbol: int
     line: int
@@ -135,12 +135,12 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
-    """What of a file only hands on what other files define: its imports and exports.
+class ReExports:
+    """The imports and exports of a file that only re-export what other files define.
 
     Attributes:
-        whole: Nearly all of it, and it defines nothing itself.
-        chunks: The places of the chunks outside definitions that hold nothing else.
+        whole: Whether nearly all of the file only re-exports, and it defines nothing itself.
+        chunks: Places of the chunks outside definitions that only re-export.
     """
 
     whole: bool = False
@@ -149,19 +149,19 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What one file holds."""
+    """The contents of a file."""
 
     language: str
-    package: str  # the package or namespace that the file declares, "" if none
+    package: str  # the package or namespace that the file declares, or ""
     symbols: tuple[Symbol, ...] = ()
     calls: tuple[Call, ...] = ()
     imports: tuple[Import, ...] = ()
     bases: tuple[Base, ...] = ()
     types: tuple[Typed, ...] = ()
-    lambdas: tuple[Lambda, ...] = ()  # of languages whose functions are followed as values
+    lambdas: tuple[Lambda, ...] = ()  # only in languages whose functions are followed as values
     claims: tuple[Claim, ...] = ()
-    flow: bytes = b""  # constraints of the propagation of functions as values (source.flow), "" if there are none
+    flow: bytes = b""  # encoded constraints of functions as values (`source.dataflow`); empty if none
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
-    limit: str = ""  # which of `source.repository.walk.LIMIT_REASONS` keeps it from being complete
-    handed: Handed = Handed()
+    limit: str = ""  # the one of `LIMIT_REASONS` that cut the extraction short
+    re_exports: ReExports = ReExports()

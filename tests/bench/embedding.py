@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
     from lci_py.embed.folder import import_onnxruntime
     from lci_py.index.build.embedding import embed
     from lci_py.index.shards import text_fields
-    from lci_py.index.shards.segment_rows import number
+    from lci_py.index.shards.segment_rows import number_rows
     from lci_py.index.shards.term_counts import Vocabulary, chunk_bags
     from lci_py.source.extract.extract import extract
     from lci_py.source.file_record import count_words, process_file
@@ -55,7 +55,7 @@ def main(folder: Path) -> None:
         words, bags = count_words(own)
         counted.append(replace(record, words=words, bags=bags))
     split = time.perf_counter()
-    rows, vocabulary = number(counted), Vocabulary()
+    rows, vocabulary = number_rows(counted), Vocabulary()
     embedded = text_fields.embedded_words(rows, chunk_bags(counted, vocabulary), vocabulary)
     text = text_fields.TextFields([], {}, {}, vocabulary, embedded, chunks)
     spread = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A transformer's vectors: what numpy computes from its states, whatever else is in the batch."""
+"""The vectors of a transformer are what numpy computes from its states, whatever else is in the batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hypothesis import given, strategies as st
 from lci_py.embed import contextual
 from lci_py.embed.contextual import ContextualEncoder
 from lci_py.embed.encoder import MODEL_DIR, Encoder
-from lci_py.embed.folder import ModelFolder, open_encoder
+from lci_py.embed.folder import ModelFolder
+from lci_py.embed.open import open_encoder
 from lci_py.errors import BadModelError
 from tests.support import tiny_models as tiny
 

@@ -1,4 +1,4 @@
-"""Vectors: the same from onnxruntime and from the table, for the same bag of tokens."""
+"""The vectors of onnxruntime and of the table are the same for the same bag of tokens."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_text_without_words_is_a_row_of_zeros(encoder: Encoder, text: str) -> 
 
 @pytest.mark.parametrize("kind", ["built in", "through onnxruntime", "tiny"])
 def test_batches_do_not_change_vectors(encoder: Encoder, onnx: Encoder, tmp_path: Path, kind: str) -> None:
-    """Not by a bit: an index that grew by refreshes answers as one that was made at once."""
+    """To the last bit: an index after refreshes must answer as one that was built at once."""
     if kind == "tiny":
         encoder = Encoder(tiny.bags(tmp_path))
     elif kind == "through onnxruntime":

@@ -15,7 +15,7 @@ from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.index.shards.graph import read_links, write_graph
 from lci_py.index.shards.numbering import COUNTED, Numbering, number_slots
-from lci_py.index.shards.segment_rows import Rows, number
+from lci_py.index.shards.segment_rows import SegmentRows, number_rows
 from lci_py.index.shards.symbols_writer import write_symbolic
 from lci_py.source.extract.extract import extract
 from lci_py.source.file_record import FileRecord
@@ -44,7 +44,7 @@ def assert_same(found: Links, wanted: Links) -> None:
         assert np.array_equal(ours, theirs), name
 
 
-def per_file(rows: Rows, owners: list[int]) -> np.ndarray:
+def per_file(rows: SegmentRows, owners: list[int]) -> np.ndarray:
     return np.bincount(np.array(owners, np.int64), minlength=len(rows.records))
 
 
@@ -59,7 +59,7 @@ class Segmented:
 
     def _merge(self, files: dict[str, str]) -> None:
         self.files = dict(files)
-        self._segments: list[Rows] = []
+        self._segments: list[SegmentRows] = []
         self._shards: list[sqlite3.Connection] = []
         self._homes: dict[str, int] = {}  # path -> segment
         self._append(files)
@@ -72,7 +72,7 @@ class Segmented:
             digests = tuple(b"12345678" for _ in found.chunks)
             records.append(FileRecord(path, 1, 1, "0", 1, "", found, (), (), digests))
             self._homes[path] = len(self._segments)
-        rows = number(records)
+        rows = number_rows(records)
         write_symbolic(self._new_file("sqlite"), rows)
         self._segments.append(rows)
         self._shards.append(sqlite3.connect(self._last))

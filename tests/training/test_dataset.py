@@ -1,4 +1,4 @@
-"""The set of pairs: the question is not in its answer, and nothing is there twice."""
+"""The set of pairs: no question is part of its answer, and there are no repetitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of cases small enough to be worked out by hand."""
+"""Measures of cases that are small enough to compute by hand."""
 
 from __future__ import annotations
 

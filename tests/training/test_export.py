@@ -1,4 +1,4 @@
-"""The exported model: what numpy makes of the same table, in a file that can be read without onnxruntime."""
+"""The exported model computes what numpy does with the table, and its file can be read without onnxruntime."""
 
 from __future__ import annotations
 

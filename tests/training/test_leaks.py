@@ -1,4 +1,4 @@
-"""Copies are found however they are disguised; what all files share is none."""
+"""Copies are found however they are disguised; boilerplate is not a copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Licences: what may be learned from, as metadata, debian/copyright and the files themselves state it."""
+"""The licences that metadata, debian/copyright and files state, and which of them training text may have."""
 
 from __future__ import annotations
 

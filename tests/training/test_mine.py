@@ -1,4 +1,4 @@
-"""A package as arrays: every number leads to the word, unit or file that it stands for."""
+"""The arrays of a package: every number leads to the right word, unit or file."""
 
 from __future__ import annotations
 

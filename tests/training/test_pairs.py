@@ -1,4 +1,4 @@
-"""Questions found in small sources, and what is none."""
+"""The questions found in small sources, and texts that are not questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tokenizer knows what is frequent, and bags of parts become bags of its tokens."""
+"""The tokenizer knows frequent parts, and turns bags of parts into bags of tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tiny training run: it learns, and does the same twice."""
+"""A tiny training run learns, and gives the same result twice."""
 
 from __future__ import annotations
 

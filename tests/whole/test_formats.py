@@ -1,4 +1,4 @@
-"""Indexes of other formats: one of each is committed, as the program of its time wrote it."""
+"""Indexes of older formats: one of each is committed, as written by the program of its time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees that are made to do harm: no crash, no way out of the root, nothing that reaches a terminal as it is.
+"""Trees that are made to do harm: no crash, no file outside the root, no escape sequence on the terminal.
 
 The long form, with thousands of files: `python -m tests.torture.hostile`.
 """

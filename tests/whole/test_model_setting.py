@@ -13,7 +13,7 @@ from lci_py import app
 from lci_py.embed.folder import ModelFolder
 from lci_py.errors import BadModelError, ModelMismatchError
 from lci_py.index.build import embedding
-from lci_py.index.shards.segment_rows import number
+from lci_py.index.shards.segment_rows import number_rows
 from lci_py.source.file_record import process_file
 from lci_py.types.search import SearchRequest
 from lci_py.types.source import FileEntry
@@ -60,7 +60,7 @@ def test_a_record_holds_texts_only_if_they_are_asked_for(root: Path) -> None:
 def test_what_is_embedded(root: Path) -> None:
     paths = ("cookie.py", "x/notes.txt", "x/y/z/pool.py")
     records = [process_file(str(root), FileEntry(path, 1, 0), texts=True) for path in paths]
-    texts = list(embedding.chunk_texts(number(records)))
+    texts = list(embedding.chunk_texts(number_rows(records)))
     assert texts[0] == "cookie.py\nfunction expired\ndef expired(cookie):\n    return cookie"
     assert texts[1].split("\n")[:2] == ["x/notes.txt", "open a file"]  # a block has no name
     assert texts[-1] == "y/z/pool.py\nmethod Pool.close\n    def close(self):\n        return remove(session)"

@@ -1,4 +1,4 @@
-"""A refresh does what has changed, and no more: what is read, parsed, embedded and written after each kind of change."""
+"""A refresh handles what has changed and no more: what it reads, parses, embeds and writes after each kind of change."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def source(number: int, word: str = "total") -> str:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Files that were there for a while."""
+    """Give the files times that are not recent."""
     root = tmp_path / "repo"
     (root / "sub").mkdir(parents=True)
     for number in range(FILES):
@@ -73,7 +73,7 @@ def folder_state(root: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def answers(root: Path) -> list[Any]:
-    """All that an index says, but for when it was made."""
+    """The content of an index, without its time."""
     found = []
     with app.open_engine(str(root), refresh="never") as session:
         for mode, query in [("dense", "purge value"), ("bm25", "return total"), ("symbolic", "kind:function")]:
@@ -348,7 +348,7 @@ def test_names_of_folders(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_of_files_without_an_index(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is nothing to leave as it is."""
+    """There is no older index whose other files could stay."""
     monkeypatch.chdir(root)
     assert app.build_index(None, jobs=1, files=["f0.py"]).files == FILES
     assert as_if_anew(root)
@@ -633,7 +633,7 @@ def test_a_writer_of_a_newer_format_meanwhile(root: Path, monkeypatch: pytest.Mo
 
 
 def test_a_file_that_changes_while_it_is_indexed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The walk saw one content, the parser another: the next look at it finds the truth."""
+    """The walk saw one content and the parser another: the next run finds the current one."""
     real = worker.read_file
     (root / "f0.py").write_text(source(0, "first"))
 

@@ -1,7 +1,7 @@
-"""The next generation's shard of other branches: what of each differs from here, and the definitions in that.
+"""Build the shard of other branches: the files of each branch that differ from the working tree, and their definitions.
 
-A path's state depends on the file here and on the blob there, and on nothing else. So a refresh looks again at the
-paths where either has changed, and takes all others over.
+Whether a path differs depends only on the file in the tree and on the blob in the branch. So a refresh compares the
+paths of which either has changed, and copies the rest from the generation before.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import UsageError
+from lci_py.index.build.changes import walk_settings
 from lci_py.index.build.worker import Task
 from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.branches import DIFFERS, ONLY_HERE, ONLY_THERE, BranchIndex, Content, Version, write_branches
@@ -37,20 +38,20 @@ from lci_py.source.syntax.languages import is_test
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
-    from lci_py.index.build.changes import Change
-    from lci_py.index.build.generation import Made, Setting
+    from lci_py.index.build.changes import PreviousGeneration
+    from lci_py.index.build.generation import BuildContext, Generation
     from lci_py.index.shards.files import FileTable
     from lci_py.index.store.manifest import Manifest, Shard
     from lci_py.source.repository.walk import WalkOptions, WalkResult
 
-State = tuple[str, "str | None"]  # how a path differs, and the blob there
+State = tuple[str, "str | None"]  # how a path differs, and its blob in the branch
 
 
 # --- which branches -----------------------------------------------------------------------------------------------
 
 
 def names_of(chosen: Sequence[str] | None, previous: Manifest | None) -> tuple[str, ...]:
-    """The branches to index beside the tree: those of the flag or the settings, else those that the index has."""
+    """The branches to index beside the tree: from the flag or the settings, else those that the index has."""
     if chosen is not None:
         return tuple(dict.fromkeys(chosen))
     return tuple(previous.settings.get("branches", ())) if previous is not None else ()
@@ -59,7 +60,7 @@ def names_of(chosen: Sequence[str] | None, previous: Manifest | None) -> tuple[s
 def check_names(root: Path, names: Sequence[str]) -> None:
     """
     Raises:
-        UsageError: git can be asked, and one of the names is none of its branches or tags.
+        UsageError: git works here, and one of the names is neither a branch nor a tag.
     """
     for tip in resolve(root, names):
         if tip.problem == UNKNOWN:
@@ -69,7 +70,7 @@ def check_names(root: Path, names: Sequence[str]) -> None:
 
 
 def stored_tips(manifest: Manifest) -> list[Tip]:
-    """The branches of a generation, with those that could not be read."""
+    """The branches of a generation, including those that could not be read."""
     return [Tip(*(item[name] for name in Tip._fields)) for item in manifest.settings.get("branch_tips", ())]
 
 
@@ -81,14 +82,14 @@ def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: File
         names: The branches.
         manifest: The generation.
         table: Its files.
-        walked: What the walk found, which is in the generation, and the settings that it went by.
+        walked: What the walk found; the generation must have the same files.
     """
     if list(names) != manifest.settings.get("branches", []):
         return False
     if not names:
         return True
     if _other_settings(manifest, walked.options) or _other_rules(table, walked.result):
-        return False  # what is here may be the same: a branch can have files that are not
+        return False  # the tree may be the same, but a branch can have files that now count, or no longer count
     known = stored_tips(manifest)
     wanted = _others(root, names, known)
     if [tip.name for tip in known] == wanted and same_tips(root, wanted, known):
@@ -97,27 +98,25 @@ def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: File
 
 
 class Walked(NamedTuple):
-    """What the walk found, and the settings that it went by."""
+    """What the walk found, and the settings it used."""
 
     result: WalkResult
     options: WalkOptions
 
 
 def _other_settings(manifest: Manifest, options: WalkOptions) -> bool:
-    """Whether the settings that decide which files there are have changed."""
-    now = {"max_file_bytes": options.max_file_bytes, "include": list(options.include),
-           "exclude": list(options.exclude), "hidden": options.hidden}  # fmt: skip
-    return any(manifest.settings.get(name) != value for name, value in now.items())
+    """Whether the settings that decide which files are indexed have changed."""
+    return any(manifest.settings.get(name) != value for name, value in walk_settings(options).items())
 
 
 def _other_rules(table: FileTable, walked: WalkResult) -> bool:
-    """Whether an ignore file has."""
+    """Whether an ignore file has changed."""
     known = {name: mtime_ns for name, mtime_ns in table.folders() if name.rpartition("/")[2] in IGNORE_FILES}
     return known != dict(walked.rules)
 
 
 def _others(root: Path, names: Sequence[str], known: Sequence[Tip]) -> list[str]:
-    """The names without that of the branch that is checked out, as far as the known refs tell."""
+    """The names without the branch that is checked out, as far as the known refs tell."""
     here = {tip.name for tip in known if _is_here(root, tip)}
     _, branch = head(root)
     return [name for name in names if name not in here and name != branch]
@@ -131,86 +130,79 @@ def _is_here(root: Path, tip: Tip) -> bool:
 # --- what is in them ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
-    """The generation before."""
-
-    manifest: Manifest
-    table: FileTable
-    change: Change
-
-
 @dataclass(slots=True)
-class BranchesMade:
-    """The shard, and what the manifest says of it."""
+class BuiltBranches:
+    """The shard, and what the manifest says about it."""
 
-    shard: Path | Shard | None = None  # None: no branch can be read, or none is asked for
+    shard: Path | Shard | None = None  # None: no branch can be read, or none is wanted
     tips: list[Tip] = field(default_factory=list)
     files: dict[str, int] = field(default_factory=dict)  # per branch: how many files differ
 
     def settings(self, names: Sequence[str]) -> dict[str, Any]:
-        """What the manifest keeps among the settings."""
+        """What the manifest stores among its settings."""
         if not names:
             return {}
         tips = [{**tip._asdict(), "files": self.files.get(tip.name, 0)} for tip in self.tips]
         return {"branches": list(names), "branch_tips": tips}
 
 
-def make_branches(
-    setting: Setting,
+def build_branches(
+    context: BuildContext,
     walk: WalkOptions,
     names: Sequence[str],
-    made: Made,
-    before: Before | None,
-) -> BranchesMade:
-    """Write the shard into the staging folder, unless that of the generation before is still right.
+    generation: Generation,
+    previous: PreviousGeneration | None,
+) -> BuiltBranches:
+    """Write the shard into the staging folder, unless the shard of the generation before is still right.
 
     Args:
-        setting: What the generation is made with.
-        walk: The settings that decide which files there are.
+        context: What the generation is built with.
+        walk: The settings that decide which files are indexed.
         names: The branches.
-        made: The generation, but for the shards of all segments together.
-        before: The one before, if this one was made of it.
+        generation: The new generation, without its global shards.
+        previous: The generation that the new one started from, if any.
     """
-    root = Path(setting.place.root)
+    root = Path(context.place.root)
     tips = [tip for tip in resolve(root, names) if not _is_here(root, tip)] if names else []
-    found = BranchesMade(tips=tips)
+    found = BuiltBranches(tips=tips)
     if any(not tip.problem for tip in tips):
         try:
-            with _Maker(setting, walk, made, before) as maker:
-                maker.make(found)
-        except GitTrouble as error:  # the repository is gone since
+            with _BranchBuilder(context, walk, generation, previous) as builder:
+                builder.build(found)
+        except GitTrouble as error:  # somebody removed the repository since
             found.tips = [tip._replace(commit="", problem=str(error)) for tip in found.tips]
     return found
 
 
-class _Maker:
-    """One run. Use it as a context manager."""
+class _BranchBuilder:
+    """Compares the branches with the tree. Use it once, as a context manager."""
 
-    def __init__(self, setting: Setting, walk: WalkOptions, made: Made, before: Before | None) -> None:
-        self._setting = setting
-        self._root = setting.place.root
+    def __init__(
+        self, context: BuildContext, walk: WalkOptions, generation: Generation, previous: PreviousGeneration | None
+    ) -> None:
+        self._context = context
+        self._root = context.place.root
         self._walk = walk
         self._repository = Repository(Path(self._root))
         self._rules = TreeRules(Path(self._root), walk)
-        partly = {item.path for item in made.known if item.slot >= 0 and item.reason in LIMIT_REASONS}
-        self._here = {item.path for item in made.known if item.slot >= 0} - partly
-        # What is here and not known whole says nothing about what a branch has more.
-        self._unknown = partly | {item.path for item in made.known if item.slot < 0}
-        self._unknown |= {item.path for item in setting.walked.skipped}
+        partly = {item.path for item in generation.known if item.slot >= 0 and item.reason in LIMIT_REASONS}
+        self._here = {item.path for item in generation.known if item.slot >= 0} - partly
+        # Files of the tree that are not indexed, or only in part. They exist, so a copy on a branch is no addition.
+        self._unknown = partly | {item.path for item in generation.known if item.slot < 0}
+        self._unknown |= {item.path for item in context.walked.skipped}
         self._ids: dict[str, tuple[str, ...]] = {}
         self._old: BranchIndex | None = None
         self._shard: Shard | None = None
         self._old_states: dict[str, tuple[str, Mapping[str, State]]] = {}  # branch -> commit, its paths
-        self._again: set[str] | None = None  # paths that have changed here; None: all
-        shard = before.manifest.shards.get("branches") if before is not None else None
-        if before is not None and shard is not None and not _other_settings(before.manifest, walk):
-            self._old = BranchIndex(setting.place.index_dir / shard.name)
+        self._again: set[str] | None = None  # paths that have changed in the tree; None: compare all
+        shard = previous.manifest.shards.get("branches") if previous is not None else None
+        if previous is not None and shard is not None and not _other_settings(previous.manifest, walk):
+            self._old = BranchIndex(context.place.index_dir / shard.name)
             self._shard = shard
             self._old_states = dict(self._states_before(self._old))
-            self._again = self._changed_here(before, made)
+            self._again = self._changed_here(previous, generation)
 
-    def __enter__(self) -> _Maker:
+    def __enter__(self) -> _BranchBuilder:
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -223,17 +215,17 @@ class _Maker:
         for tip, states in zip(old.tips, old.differing(), strict=True):
             yield tip.name, (tip.commit, states)
 
-    def _changed_here(self, before: Before, made: Made) -> set[str] | None:
-        """Paths whose state here is not that of the generation before; None if the rules are other ones."""
-        if _other_rules(before.table, self._setting.walked):
+    def _changed_here(self, previous: PreviousGeneration, generation: Generation) -> set[str] | None:
+        """Paths that have changed in the tree since the generation before; None if an ignore file has changed."""
+        if _other_rules(previous.table, self._context.walked):
             return None
-        change = before.change
+        change = previous.change
         found = {item.path for item in (*change.gone, *change.replaced)} | {item.path for item in change.dirty}
-        skipped = {item.path for item in before.table.skipped()}
-        return found | made.fresh | (skipped ^ {item.path for item in self._setting.walked.skipped})
+        skipped = {item.path for item in previous.table.skipped()}
+        return found | generation.fresh | (skipped ^ {item.path for item in self._context.walked.skipped})
 
-    def make(self, found: BranchesMade) -> None:
-        self._setting.report("branches", 0, 0)
+    def build(self, found: BuiltBranches) -> None:
+        self._context.report("branches", 0, 0)
         states: dict[str, Mapping[str, State]] = {}
         for i, tip in enumerate(found.tips):
             if not tip.problem:
@@ -251,7 +243,7 @@ class _Maker:
 
     def _write(
         self,
-        found: BranchesMade,
+        found: BuiltBranches,
         states: Mapping[str, Mapping[str, State]],
         known: Mapping[Version, int],
         sizes: Mapping[str, int],
@@ -263,7 +255,7 @@ class _Maker:
         wanted = sorted({version for paths in differing for version in _versions(paths)})
         fresh = [version for version in wanted if version not in known]
         if fresh or self._is_other(tips, differing):
-            path = self._setting.folder / "branches.sqlite"
+            path = self._context.folder / "branches.sqlite"
             path.unlink(missing_ok=True)
             with closing(self._extracted(fresh, sizes)) as extracted:
                 contents = merge(self._stored(wanted, known), extracted, key=itemgetter(0))
@@ -274,13 +266,13 @@ class _Maker:
         found.files = {tip.name: len(paths) for tip, paths in zip(tips, differing, strict=True)}
 
     def _is_other(self, tips: Sequence[Tip], differing: Sequence[Mapping[str, State]]) -> bool:
-        """Whether the shard before does not say this."""
+        """Whether the shard of the generation before says something else."""
         return self._old is None or tips != self._old.tips or differing != self._old.differing()
 
     # --- paths ---------------------------------------------------------------------------------------------------
 
     def _states(self, tip: Tip) -> dict[str, State]:
-        """How each path that is not the same on a branch differs."""
+        """How each path of a branch that differs from the tree differs."""
         again = self._again_on(tip)
         if again is None:
             there = self._repository.tree(tip.commit)
@@ -293,7 +285,7 @@ class _Maker:
         return {path: state for path, state in judged.items() if state is not None}
 
     def _again_on(self, tip: Tip) -> set[str] | None:
-        """The paths to look at again; None for all."""
+        """The paths to compare; None for all."""
         if self._again is None or tip.name not in self._old_states:
             return None
         commit = self._old_states[tip.name][0]
@@ -313,7 +305,7 @@ class _Maker:
         return ONLY_THERE, oid
 
     def _is(self, path: str, oid: str) -> bool:
-        """Whether the file here has the content of a blob, also if git has given its lines other ends."""
+        """Whether the file in the tree has the content of a blob, up to line ends that git converts."""
         if path not in self._ids:
             data = read_file(self._root, path)
             if isinstance(data, str):
@@ -326,9 +318,9 @@ class _Maker:
     # --- contents ------------------------------------------------------------------------------------------------
 
     def _sizes(
-        self, found: BranchesMade, states: Mapping[str, Mapping[str, State]], known: Mapping[Version, int]
+        self, found: BuiltBranches, states: Mapping[str, Mapping[str, State]], known: Mapping[Version, int]
     ) -> dict[str, int]:
-        """The sizes of the blobs that are to be read. A branch whose blobs are not all there is given up."""
+        """The sizes of the blobs to read. A branch of which a blob is missing is left out."""
         wanted = {version for paths in states.values() for version in _versions(paths) if version not in known}
         sizes = self._repository.sizes(sorted({version.oid for version in wanted})) if wanted else {}
         lost = {version for version in wanted if version.oid not in sizes}
@@ -337,12 +329,12 @@ class _Maker:
 
     @staticmethod
     def _give_up(
-        found: BranchesMade,
+        found: BuiltBranches,
         states: Mapping[str, Mapping[str, State]],
         is_lost: Callable[[Version], bool],
         why: str,
     ) -> None:
-        """Leave out each branch with a file that cannot be had: it would seem to lack what is in it."""
+        """Leave out each branch with a lost file: its definitions would seem to be missing on that branch."""
         for i, tip in enumerate(found.tips):
             if any(map(is_lost, _versions(states.get(tip.name, {})))):
                 found.tips[i] = tip._replace(commit="", problem=why)
@@ -362,15 +354,15 @@ class _Maker:
             if (size := sizes.get(version.oid, self._walk.max_file_bytes + 1)) <= self._walk.max_file_bytes
         ]
         done = 0
-        place, jobs = self._setting.place, self._setting.jobs
-        with closing(process(place, tasks, jobs, self._setting.warm_up, self._load)) as batches:
+        place, jobs = self._context.place, self._context.jobs
+        with closing(process(place, tasks, jobs, self._load)) as batches:
             for batch in batches:
                 for item in batch:
-                    if not item.skip and not item.limit:  # of the rest, a part at most is known
+                    if not item.skip and not item.limit:  # a file that is known in part cannot be compared
                         content = Content(item.language, is_test(item.entry.path), item.defined)
                         yield Version(item.entry.path, item.oid), content
                 done += len(batch)
-                self._setting.report("branches", done, len(tasks))
+                self._context.report("branches", done, len(tasks))
 
     def _load(self, task: Task) -> Task:
         return replace(task, data=self._repository.blob(task.oid, self._walk.max_file_bytes))

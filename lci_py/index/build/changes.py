@@ -1,19 +1,25 @@
-"""The tree against the index: by `stat` first, then by content."""
+"""What has changed in the tree since it was indexed: compared by `stat` first, then by content."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from lci_py.index.shards.files import UNSETTLED, Known
 from lci_py.source.repository.read import read_file
 from lci_py.source.text.digest import digest
 from lci_py.types.source import FileEntry
 
-#: A file that was written so shortly before it was read may be written again within the same tick of its clock. Linux
-#: has ticks of up to 10 ms, and file systems that count whole seconds (or two) give themselves away.
+if TYPE_CHECKING:
+    from lci_py.index.shards.files import FileTable
+    from lci_py.index.store.manifest import Manifest
+    from lci_py.source.repository.walk import WalkOptions
+
+#: A file written this shortly before it was read may be written again with the same modification time. Linux clocks
+#: tick every 10 ms or faster; times in whole seconds show that a file system counts in seconds, or in steps of two.
 TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
-#: Not known from the content, so to be looked at again each time.
+#: Reasons for leaving a file out that do not follow from its content: such a file is looked at in every run.
 FLEETING = frozenset({"unreadable", "vanished", "special", "symlink", "too_large"})
 
 
@@ -23,24 +29,49 @@ class Change:
 
     same: list[Known] = field(default_factory=list)
     touched: list[Known] = field(default_factory=list)  # other times, same content
-    dirty: list[FileEntry] = field(default_factory=list)  # new, or of another content
-    replaced: list[Known] = field(default_factory=list)  # what the index has of the dirty ones
+    dirty: list[FileEntry] = field(default_factory=list)  # new, or with other content
+    replaced: list[Known] = field(default_factory=list)  # the dirty files as the index knows them
     gone: list[Known] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.dirty or self.gone or self.touched)
 
 
+@dataclass(frozen=True, slots=True)
+class PreviousGeneration:
+    """The generation that a refresh starts from, and what has changed since."""
+
+    manifest: Manifest
+    table: FileTable
+    changed: Change | None  # None: every file is as it was
+
+    @property
+    def change(self) -> Change:
+        """What has changed, with the list of files that have not."""
+        return self.changed if self.changed is not None else Change(same=self.table.known())
+
+
+def walk_settings(options: WalkOptions) -> dict[str, Any]:
+    """The settings of the manifest that decide which files are indexed."""
+    return {"max_file_bytes": options.max_file_bytes, "include": list(options.include),
+            "exclude": list(options.exclude), "hidden": options.hidden}  # fmt: skip
+
+
 def settled_ns(entry: FileEntry, walked_ns: int) -> int:
-    """The modification time to remember: -1 if the file could change without another one."""
-    # Both: a modification time can be set, to a whole second mostly, as unpacking an archive does.
+    """The modification time to store for a file, in ns; -1 if the file could change without getting another one.
+
+    Args:
+        entry: The file.
+        walked_ns: When the walk began, by the wall clock.
+    """
+    # Both times: a modification time can be set by a program such as tar, usually to a whole second.
     coarse = entry.mtime_ns % 1_000_000_000 == entry.ctime_ns % 1_000_000_000 == 0
     tick = _COARSE_TICK_NS if coarse else TICK_NS
     return -1 if max(entry.mtime_ns, entry.ctime_ns) >= walked_ns - tick else entry.mtime_ns
 
 
 def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
-    """The same of a folder, of which only the modification time is known; `UNSETTLED` instead of -1."""
+    """The same for a folder, of which only the modification time is known; `UNSETTLED` instead of -1."""
     tick = _COARSE_TICK_NS if mtime_ns % 1_000_000_000 == 0 else TICK_NS
     return UNSETTLED if mtime_ns >= walked_ns - tick else mtime_ns
 
@@ -48,14 +79,14 @@ def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
 def compare(
     root: str, known: Iterable[Known], files: Sequence[FileEntry], walked_ns: int, only: Sequence[str] | None = None
 ) -> Change:
-    """Sort the files.
+    """Compare the files of the tree with the files of the index.
 
     Args:
         root: The repository.
-        known: What is indexed.
-        files: What the walk found.
-        walked_ns: When it began, by the wall clock.
-        only: Leave all others as they are: paths of files and folders; "" is the root.
+        known: The files of the index.
+        files: The files that the walk found.
+        walked_ns: When the walk began, by the wall clock.
+        only: Paths of files and folders to compare; all others count as unchanged. "" is the root, None means all.
     """
     change = Change()
     named = None if only is None else frozenset(only)
@@ -83,7 +114,7 @@ def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, chang
         data = read_file(root, entry.path)
         if not isinstance(data, str) and digest(data) == item.sha:
             now = replace(item, mtime_ns=settled_ns(entry, walked_ns), ctime_ns=entry.ctime_ns)
-            # Only a time that was not worth remembering: no reason to write, but if there is another, it is known now.
+            # A missing modification time alone is no reason to write; if there is another reason, this one is stored.
             unsettled = item.mtime_ns == -1 and item.ctime_ns == entry.ctime_ns
             (change.same if unsettled else change.touched).append(now)
             return
@@ -92,7 +123,7 @@ def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, chang
 
 
 def _among(path: str, named: frozenset[str]) -> bool:
-    """Whether a path, or a folder that it lies in, is named."""
+    """Whether `named` has a path or one of the folders above it."""
     while path not in named:
         if not path:
             return False

@@ -1,4 +1,4 @@
-"""What the manifest counts, as sums over files: adding what came and subtracting what went gives that of all."""
+"""Running totals for the manifest: add new files, subtract removed ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _opened(shard: Path) -> Iterator[sqlite3.Connection]:
 
 
 def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, str, str]]:
-    """(number, path, digest, which bound it exceeds) of some files of a segment.
+    """(number, path, digest, exceeded limit or "") of some files of a segment.
 
     Raises:
         DamagedIndexError: The symbolic shard cannot be read.
@@ -45,12 +45,12 @@ def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, st
 
 
 @dataclass(slots=True)
-class Tally:
-    """Counts of some files."""
+class FileCounts:
+    """The totals."""
 
     languages: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
-    errors: int = 0  # files that do not parse whole
+    errors: int = 0  # files with syntax errors
 
     def add(self, record: FileRecord) -> None:
         found = record.extract
@@ -59,7 +59,7 @@ class Tally:
         self.errors += bool(found.has_errors)
 
     def add_stored(self, shard: Path, files: Sequence[int], sign: int = 1) -> None:
-        """Count files of a segment, by their numbers in it; with -1, count them off.
+        """Add files of a segment, by their numbers in it; subtract them if `sign` is -1.
 
         Raises:
             DamagedIndexError: The symbolic shard cannot be read.
@@ -81,18 +81,18 @@ class Tally:
                     self.kinds[kind] += sign * count
 
     @classmethod
-    def stored(cls, counts: dict[str, Any]) -> Tally:
-        """The counts of a manifest."""
+    def stored(cls, counts: dict[str, Any]) -> FileCounts:
+        """The totals in a manifest's counts."""
         return cls(
             Counter(counts["files_by_language"]), Counter(counts["symbols_by_kind"]), counts["files_with_errors"]
         )
 
 
 def ranked(counter: Counter[str]) -> dict[str, int]:
-    """The largest first, without zeros."""
+    """The counts without zeros, largest first."""
     return dict(sorted(((name, n) for name, n in counter.items() if n), key=lambda item: (-item[1], item[0])))
 
 
 def reasons(names: Iterable[str]) -> dict[str, int]:
-    """How many of each."""
+    """How often each name occurs, most frequent first."""
     return ranked(Counter(names))

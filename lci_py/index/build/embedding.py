@@ -1,8 +1,8 @@
-"""Chunks to vectors, and no work twice.
+"""Embed the chunks of a segment, and copy what was embedded before.
 
-With a model of bags a chunk is embedded in 30 microseconds; what a refresh saves is the work on chunks that move from
-one segment to another (`Reuse`). With a model that reads text it takes a tenth of a second, and a vector is kept for
-whenever the same text comes again (`VectorCache`).
+A model of bags embeds a chunk in 30 microseconds; a refresh only copies the chunks that move from one segment to
+another (`Reuse`). A model that reads text takes a tenth of a second per chunk, so its vectors are cached by the text
+(`VectorCache`).
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.index.shards.text_fields import TextFields
 
     Progress = Callable[[str, int, int], None]
 
 #: Chunks embedded at a time.
 EMBED_SLICE = 8192
-#: The same for a model that reads text, which takes seconds for so many: an interrupted run loses no more.
+#: The same for a model that reads text. It takes seconds for these, which is what an interrupted run loses.
 TEXT_SLICE = 256
-#: Vectors that are asked for at a time.
+#: Vectors looked up in the cache at a time.
 LOOKUP_SLICE = 1024
-#: So many parts are looked up one by one; for more, splitting them all anew is as fast.
+#: Up to this many parts are looked up in older segments; for more, splitting them all again is as fast.
 FEW_PARTS = 2048
 
 
@@ -45,15 +45,15 @@ FEW_PARTS = 2048
 
 
 class Embeddings:
-    """What one segment has of its chunks: vectors, bags of tokens and the tokens of its parts."""
+    """The embedded chunks of one segment: vectors, bags of tokens, and the tokens of identifier parts."""
 
     def __init__(self, dense: Path, tokens: Path | None, *, dimension: int, counts: Mapping[str, int]) -> None:
         """
         Args:
             dense: The segment's dense shard.
             tokens: Its tokens shard; None for a model that reads text.
-            dimension: Of the vectors.
-            counts: The segment's numbers of `chunks` and `units`.
+            dimension: Length of a vector.
+            counts: The segment's number of `chunks` and of `units`.
         Raises:
             DamagedIndexError: A shard is not what was written.
         """
@@ -65,21 +65,21 @@ class Embeddings:
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """Which chunks of a new segment are in older ones: the same code under the same path and header.
+    """The chunks of a new segment that older segments have: the same code with the same path and header.
 
-    Where several have a chunk, the first is used.
+    If several segments have a chunk, the first one is used.
     """
 
     sources: Sequence[Embeddings]
-    rows: Sequence[NDArray[np.int64]]  # per source, [chunks of the new segment]: chunk number there, -1 if not there
+    rows: Sequence[NDArray[np.int64]]  # per source, [chunks of the new segment]: number of the chunk there, or -1
 
     @property
     def chunks(self) -> int:
-        """How many chunks of the new segment are in an older one."""
+        """The number of chunks of the new segment that an older one has."""
         return int(np.logical_or.reduce([rows >= 0 for rows in self.rows]).sum()) if self.rows else 0
 
     def of(self, start: int, stop: int) -> list[tuple[Embeddings, NDArray[np.int64], NDArray[np.int64]]]:
-        """For the new chunks from `start` to `stop`, per source: (it, positions after `start`, its chunks)."""
+        """For the new chunks from `start` to `stop`: (source, positions after `start`, numbers of the chunks there)."""
         taken = np.zeros(stop - start, np.bool_)
         found = []
         for source, rows in zip(self.sources, self.rows, strict=True):
@@ -90,12 +90,12 @@ class Reuse:
         return found
 
     def find(self, part: str) -> list[int] | None:
-        """Token ids of a part that one of the segments has."""
+        """Token ids of an identifier part; None if no segment has it."""
         return next((ids for source in self.sources if (ids := source.table.find(part)) is not None), None)
 
 
 class _Copied:
-    """Vectors of a segment of which every chunk is in an older one, read as they are written."""
+    """The vectors of a segment whose chunks are all in older ones; read slice by slice while they are written."""
 
     def __init__(self, reuse: Reuse, chunks: int, dimension: int) -> None:
         self._reuse = reuse
@@ -114,12 +114,12 @@ class _Copied:
 
 @dataclass(slots=True)
 class Embedded:
-    """What embedding yields: the dense shard's vectors, and the tokens it looks at a second time."""
+    """The embedded chunks of a segment: what the dense shard and the tokens shard hold."""
 
     vectors: RowBlocks  # [chunks, dimension] float32
     parts: list[str]
     pieces: list[list[int]]  # token ids of each part
-    pointers: NDArray[np.int64]  # [chunks + 1] where each chunk's distinct tokens start in `ids`
+    pointers: NDArray[np.int64]  # [chunks + 1] start of each chunk's distinct tokens in `ids`
     ids: NDArray[np.int32]
 
 
@@ -131,7 +131,7 @@ class _Bags:
     ids: list[NDArray[np.int32]] = field(default_factory=lambda: [np.zeros(0, np.int32)])
 
     def add(self, n: int, found: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]]) -> None:
-        """Add `n` chunks: several times (their positions, how many tokens each has, all tokens)."""
+        """Add `n` chunks. Each item of `found` is (positions of chunks, number of tokens of each, all their tokens)."""
         lengths = np.zeros(n, np.int64)
         for at, some, _ in found:
             lengths[at] = some
@@ -149,7 +149,7 @@ class _Bags:
 
 
 def embed(text: TextFields, encoder: Encoder, reuse: Reuse | None = None) -> Embedded:
-    """Embed every chunk's bag of words, except those that `reuse` has: their words are not looked at.
+    """Embed the bag of words of every chunk, except the chunks that `reuse` has.
 
     Vectors and tokens are the same to the last bit whether they are computed or copied, and whichever chunks are
     embedded together.
@@ -163,7 +163,7 @@ def embed(text: TextFields, encoder: Encoder, reuse: Reuse | None = None) -> Emb
     splits = (*csr(text.vocabulary.word_parts), *csr(pieces))
     vectors = np.zeros((text.n_chunks, encoder.dimension), np.float32)
     bags = _Bags()
-    # In slices, because words expand to several tokens each: memory is bounded by the slice, not the repository.
+    # In slices, to bound the memory: a word expands to several tokens.
     for start in range(0, text.n_chunks, EMBED_SLICE):
         stop = min(start + EMBED_SLICE, text.n_chunks)
         new = np.ones(stop - start, np.bool_)
@@ -196,7 +196,7 @@ def _tokens(
     new: NDArray[np.bool_],
     splits: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """Tokens of the chunks from `start` on that are new: (how many each has, their ids, their counts)."""
+    """Tokens of the new chunks from `start` on: (number of tokens of each, their ids, their counts)."""
     part_ptr, part_ids, piece_ptr, piece_ids = splits
     own = np.flatnonzero((embedded.row >= start) & (embedded.row < start + len(new)))
     own = own[new[embedded.row[own] - start]]
@@ -207,12 +207,11 @@ def _tokens(
 
 
 def copied(reuse: Reuse, dimension: int) -> Embedded:
-    """The embedding of a segment of which every chunk is in an older one: nothing is embedded, and the vectors are
-    read as they are written. Its parts are those of all the older segments.
+    """Copy the embedding of a segment whose chunks are all in older ones, with the parts of all the older segments.
 
     Raises:
         DamagedIndexError: An older segment is damaged.
-        ValueError: A chunk is in none of them.
+        ValueError: A chunk is in no older segment.
     """
     n = len(reuse.rows[0]) if reuse.rows else 0
     bags = _Bags()
@@ -232,14 +231,14 @@ def copied(reuse: Reuse, dimension: int) -> Embedded:
 
 
 class VectorCache(Protocol):
-    """Vectors by the digest of what was embedded, and with which model: little-endian float32."""
+    """Vectors by `vector_key`, as bytes: little-endian float32."""
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
-        """Those that are there."""
+        """The cached vectors, by key."""
         ...
 
     def put(self, items: Mapping[bytes, bytes], /) -> None:
-        """Keep them, from now on and whatever happens to this process."""
+        """Store vectors at once, so that they outlast a crash of this process."""
         ...
 
 
@@ -252,14 +251,14 @@ class _NoCache:
 
 
 def vector_key(text: str, encoder_key: str) -> bytes:
-    """The key of a text's vector: 20 bytes."""
+    """The key of a text's vector, 20 bytes; `encoder_key` is the hash of the model."""
     digest = hashlib.blake2b(encoder_key.encode("utf-8"), digest_size=20)
     digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
     return digest.digest()
 
 
-def chunk_texts(rows: Rows) -> Iterator[str]:
-    """What a model that reads text gets of each chunk: its path, the kind and name of its definition, its code."""
+def chunk_texts(rows: SegmentRows) -> Iterator[str]:
+    """The text of each chunk for a model that reads text: path, kind and name of the definition, code."""
     number = 0
     for record in rows.records:
         for chunk in record.extract.chunks:
@@ -270,9 +269,9 @@ def chunk_texts(rows: Rows) -> Iterator[str]:
 
 
 def _looked_up(
-    rows: Rows, encoder_key: str, cache: VectorCache
+    rows: SegmentRows, encoder_key: str, cache: VectorCache
 ) -> Iterator[tuple[list[tuple[str, bytes]], dict[bytes, bytes]]]:
-    """Slice by slice: the chunks' texts and keys, and what the cache has of them."""
+    """Slice by slice: the texts and keys of the chunks, and their cached vectors."""
     some: list[tuple[str, bytes]] = []
     total = len(rows.chunk_unit)
     for number, text in enumerate(chunk_texts(rows), 1):
@@ -282,21 +281,18 @@ def _looked_up(
             some = []
 
 
-def pending(rows: Rows, encoder_key: str, cache: VectorCache) -> int:
-    """How many chunks have no vector in the cache; `encoder_key` is the model's hash."""
-    return sum(key not in known for some, known in _looked_up(rows, encoder_key, cache) for _, key in some)
-
-
 def embed_texts(
-    rows: Rows, encoder: ContextualEncoder, report: Progress, cache: VectorCache | None = None
+    rows: SegmentRows, encoder: ContextualEncoder, report: Progress, cache: VectorCache | None = None
 ) -> NDArray[np.float32]:
-    """Vectors of all chunks: [chunks, dimension]. A text that the cache has a vector of is not embedded again, and each
-    slice of new ones is put there as soon as it is embedded."""
+    """Embed the texts of all chunks, except those whose vectors are cached: [chunks, dimension].
+
+    New vectors are cached slice by slice.
+    """
     cache = _NoCache() if cache is None else cache
     total, size = len(rows.chunk_unit), 4 * encoder.dimension
     vectors = np.zeros((total, encoder.dimension), np.float32)
     waiting: dict[bytes, tuple[str, list[int]]] = {}
-    done: dict[bytes, int] = {}  # what was embedded since the cache was asked, and a chunk that has it
+    done: dict[bytes, int] = {}  # keys embedded since the last look-up, with a chunk that has the vector
     number = 0
 
     def encode() -> None:
@@ -326,7 +322,7 @@ def embed_texts(
 
 
 def _vector(data: bytes | None, size: int) -> NDArray[np.float32] | None:
-    # Not believed: what is of another length, or no number, is embedded again.
+    # A vector of another length, or with a NaN in it, is embedded again.
     if data is None or len(data) != size:
         return None
     vector = np.frombuffer(data, "<f4")

@@ -1,4 +1,4 @@
-"""Make the next generation: of what stays, what changed, and what is better written anew."""
+"""Build the next generation: keep segments, extract the changed files, merge small segments into the new one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lci_py.index.build.changes import Change, settled_ns
-from lci_py.index.build.counts import Tally, stored_files
-from lci_py.index.build.merge_policy import MOST_SEGMENTS, Part, locate, parts_of, to_merge
+from lci_py.index.build.changes import settled_ns
+from lci_py.index.build.counts import FileCounts, stored_files
+from lci_py.index.build.merge_policy import MOST_SEGMENTS, SegmentState, locate, segment_states, to_merge
 from lci_py.index.build.segment_writer import Embedding, SegmentWriter
 from lci_py.index.build.worker import Done, Task, Workplace
 from lci_py.index.build.worker_pool import process
@@ -23,101 +23,103 @@ from lci_py.types.source import FileEntry
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
-    from lci_py.index.build.graph_process import Linking
+    from lci_py.index.build.changes import PreviousGeneration
+    from lci_py.index.build.graph_process import GraphProcess
     from lci_py.index.build.segment_writer import Source
-    from lci_py.index.shards.files import FileTable
-    from lci_py.index.store.manifest import Manifest
     from lci_py.source.file_record import FileRecord
     from lci_py.source.repository.walk import WalkResult
 
     Progress = Callable[[str, int, int], None]
 
-
-#: What the graph shard is called before it has a name of its own.
+#: The graph shard's name in the staging folder.
 GRAPH_FILE = "graph.arrays"
-#: What the cache may take; the records of a repository take a third of its bytes.
+#: Largest size of the cache in bytes. The records of a repository take a third of the bytes of its files.
 CACHE_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What the generation is made with."""
+class BuildContext:
+    """What a generation is built with."""
 
     place: Workplace
-    folder: Path  # staging
+    folder: Path  # for staging
     jobs: int
     walked: WalkResult
-    walked_ns: int  # when the walk began
-    watched: list[tuple[str, int]]  # what decides which files there are, as `write_files` takes it
-    encoder: Callable[[], Encoder | ContextualEncoder] | None  # None: the embedding is for later
+    walked_ns: int  # when the walk began, by the wall clock
+    watched: list[tuple[str, int]]  # folders, ignore files and settings with their times, for `write_files`
+    encoder: Callable[[], Encoder | ContextualEncoder] | None  # None: leave the embedding to a later run
     report: Progress
-    warm_up: Callable[[], None]
     segment_chunks: int
 
 
 @dataclass(slots=True)
-class Made:
-    """The generation, and what went into it."""
+class Generation:
+    """A generation, and how much of it was new."""
 
-    parts: list[Part] = field(default_factory=list)
-    known: list[Known] = field(default_factory=list)  # by path; slots are of `parts`
-    tally: Tally = field(default_factory=Tally)
+    segments: list[SegmentState] = field(default_factory=list)
+    known: list[Known] = field(default_factory=list)  # by path; a slot is a place in `segments`
+    counts: FileCounts = field(default_factory=FileCounts)
     parsed_files: int = 0
-    reused_files: int = 0  # whose extraction was there already
+    reused_files: int = 0  # extracted by an earlier run
     removed_files: int = 0
     embedded_chunks: int = 0
-    fresh: set[str] = field(default_factory=set)  # files whose content is not that of the generation before
+    fresh: set[str] = field(default_factory=set)  # files whose content has changed since the generation before
 
 
-class Maker:
-    """One run. Use it as a context manager."""
+class GenerationBuilder:
+    """Builds one generation. Use it as a context manager."""
 
-    def __init__(self, setting: Setting, generation: int, linking: Linking | None = None) -> None:
+    def __init__(self, context: BuildContext, number: int, graph: GraphProcess | None = None) -> None:
         """
         Args:
-            setting: What to make it with.
-            generation: Its number.
-            linking: Gets every record that is written, by path, and begins once it has all.
+            context: What to build it with.
+            number: The generation's number.
+            graph: Gets every record, in the order of paths, and starts when it has all of them; None if the graph is
+                relinked later.
         """
-        self._setting = setting
-        self._generation = generation
-        self._linking = linking
-        self._cache = Cache(setting.place.index_dir, setting.place.secret, write=True)
-        self._made = Made()
-        self._most = setting.segment_chunks
-        self._dimension = 0  # of the vectors that are there
-        self._kept: list[Part] = []
+        self._context = context
+        self._number = number
+        self._graph = graph
+        self._cache = Cache(context.place.index_dir, context.place.secret, write=True)
+        self._generation = Generation()
+        self._most = context.segment_chunks
+        self._dimension = 0  # of the vectors in older segments
+        self._kept: list[SegmentState] = []
         self._skipped: list[Known] = []
-        self._moved: dict[str, tuple[Known, Part, int]] = {}  # by path: what it was, and where
-        self._dead: dict[str, dict[str, tuple[Part, int, str]]] = {}  # path, digest -> where it still lies, its limit
+        #: Files of merged segments, by path: the file, its segment and its number there.
+        self._moved: dict[str, tuple[Known, SegmentState, int]] = {}
+        #: Dead rows with the content of a changed file, by path and digest: segment, number there, exceeded limit.
+        self._dead: dict[str, dict[str, tuple[SegmentState, int, str]]] = {}
 
-    def __enter__(self) -> Maker:
+    def __enter__(self) -> GenerationBuilder:
         return self
 
     def __exit__(self, *_exc: object) -> None:
         self._cache.close()
 
-    def anew(self) -> Made:
-        """A generation that owes nothing to the one before."""
-        return self._write([Task(entry) for entry in self._setting.walked.files])
+    def from_nothing(self) -> Generation:
+        """Build a generation that reuses nothing of an older one, except the cache."""
+        return self._write([Task(entry) for entry in self._context.walked.files])
 
-    def after(self, manifest: Manifest, table: FileTable, change: Change) -> Made:
-        """The generation after the one that a manifest and its table of files describe."""
-        self._made.tally = Tally.stored(manifest.counts)
+    def after(self, previous: PreviousGeneration) -> Generation:
+        """Build a generation from the one before and what has changed since."""
+        manifest, change = previous.manifest, previous.change
+        self._generation.counts = FileCounts.stored(manifest.counts)
         self._dimension = int(manifest.model["dimension"])
-        parts = parts_of(manifest, self._setting.place.index_dir, [*change.same, *change.touched], table.arrays)
+        known = [*change.same, *change.touched]
+        segments = segment_states(manifest, self._context.place.index_dir, known, previous.table.arrays)
         lost = [*change.replaced, *change.gone]
-        for part, numbers in _by_part(parts, [item.slot for item in lost if item.slot >= 0]):
-            self._made.tally.add_stored(part.symbols, numbers, -1)
-        self._made.removed_files = sum(item.slot >= 0 for item in change.gone)
-        self._skipped = [item for item in (*change.same, *change.touched) if item.slot < 0]
+        for state, numbers in _by_segment(segments, [item.slot for item in lost if item.slot >= 0]):
+            self._generation.counts.add_stored(state.symbols, numbers, -1)
+        self._generation.removed_files = sum(item.slot >= 0 for item in change.gone)
+        self._skipped = [item for item in known if item.slot < 0]
         chunks_per_byte = manifest.counts["chunks"] / max(1, manifest.counts["bytes_read"])
         coming = sum(1 + int(entry.size * chunks_per_byte) for entry in change.dirty)
         self._most = max(self._most, manifest.counts["chunks"] // MOST_SEGMENTS)
-        merged = to_merge(parts, coming, self._most)
-        self._kept = [part for part in parts if part not in merged and part.living]
+        merged = to_merge(segments, coming, self._most)
+        self._kept = [state for state in segments if state not in merged and state.living]
         self._moved = {
-            item.path: (item, part, i) for part in merged for i, item in enumerate(part.files) if item is not None
+            item.path: (item, state, i) for state in merged for i, item in enumerate(state.files) if item is not None
         }
         self._find_dead({entry.path for entry in change.dirty})
         tasks = [Task(entry, tuple(self._dead.get(entry.path, ()))) for entry in change.dirty]
@@ -127,92 +129,92 @@ class Maker:
         return self._write(sorted(tasks, key=lambda task: task.entry.path))
 
     def collect(self) -> None:
-        """Bound the cache, once the generation is published."""
-        living = (item.key for item in self._made.known if item.slot >= 0)
-        self._cache.collect(CACHE_BYTES, living, self._generation)
+        """Bound the cache; call it when the generation is published."""
+        living = (item.key for item in self._generation.known if item.slot >= 0)
+        self._cache.collect(CACHE_BYTES, living, self._number)
 
     def _find_dead(self, paths: set[str]) -> None:
-        """Contents that the segments which stay have of these paths: a branch that is checked out again, mostly."""
-        for part in self._kept if paths else ():
-            numbers = [i for i, item in enumerate(part.files) if item is None]
-            for i, path, sha, limit in stored_files(part.symbols, numbers):
+        """Find dead rows of these paths in kept segments: checking out a branch again brings their content back."""
+        for state in self._kept if paths else ():
+            numbers = [i for i, item in enumerate(state.files) if item is None]
+            for i, path, sha, limit in stored_files(state.symbols, numbers):
                 if path in paths and limit not in UNPARSED:
-                    self._dead.setdefault(path, {})[sha] = (part, i, limit)
+                    self._dead.setdefault(path, {})[sha] = (state, i, limit)
 
-    def _write(self, tasks: list[Task]) -> Made:
-        setting, made = self._setting, self._made
+    def _write(self, tasks: list[Task]) -> Generation:
+        context, generation = self._context, self._generation
         embedding = None
-        if setting.encoder is not None:
-            embedding = Embedding(setting.encoder, self._dimension, self._cache, self._generation)
-        writer = SegmentWriter(setting.folder, embedding, setting.report, self._most)
+        if context.encoder is not None:
+            embedding = Embedding(context.encoder, self._dimension, self._cache, self._number)
+        writer = SegmentWriter(context.folder, embedding, context.report, self._most)
         done = 0
-        with closing(process(setting.place, tasks, setting.jobs, setting.warm_up)) as batches:
+        with closing(process(context.place, tasks, context.jobs)) as batches:
             for batch in batches:
                 self._keep(batch)
                 for item in batch:
                     self._take(item, writer)
                 done += len(batch)
-                setting.report("parse", done, len(tasks))
-        if self._linking is not None:
-            self._linking.start(setting.folder / GRAPH_FILE)
+                context.report("parse", done, len(tasks))
+        if self._graph is not None:
+            self._graph.start(context.folder / GRAPH_FILE)
         writer.flush()
-        made.embedded_chunks = writer.embedded_chunks
-        made.parts = [*self._kept, *writer.parts]
-        made.known = sorted([*self._placed(), *self._skipped], key=lambda item: item.path)
-        return made
+        generation.embedded_chunks = writer.embedded_chunks
+        generation.segments = [*self._kept, *writer.segments]
+        generation.known = sorted([*self._placed(), *self._skipped], key=lambda item: item.path)
+        return generation
 
     def _keep(self, batch: list[Done]) -> None:
-        # Not of a parser that failed: on another day, it may have more time.
+        # Not the records of files whose parser ran out of time: another run may have more of it.
         new = {item.key: item.body for item in batch if item.body and not item.cached and item.limit not in UNPARSED}
-        self._cache.put("records", new, self._generation)
+        self._cache.put("records", new, self._number)
 
     def _take(self, done: Done, writer: SegmentWriter) -> None:
         entry = done.entry
         moved = self._moved.get(entry.path)
         if moved is not None and done.sha == moved[0].sha and done.body:
-            self._made.reused_files += 1
+            self._generation.reused_files += 1
             self._add(done, moved[0], writer, moved[1:])
             return
-        if moved is not None:  # it has changed since it was looked at
-            self._made.tally.add_stored(moved[1].symbols, [moved[2]], -1)
-        settled = settled_ns(entry, self._setting.walked_ns)
+        if moved is not None:  # the file has changed since it was compared
+            self._generation.counts.add_stored(moved[1].symbols, [moved[2]], -1)
+        settled = settled_ns(entry, self._context.walked_ns)
         known = Known(entry.path, entry.size, settled, entry.ctime_ns, done.sha, -1, done.skip, done.key or bytes(16))
         if done.skip:
             self._skipped.append(known)
             return
-        self._made.fresh.add(entry.path)
+        self._generation.fresh.add(entry.path)
         if done.body:
-            self._made.reused_files += done.cached
-            self._made.parsed_files += not done.cached
-            self._made.tally.add(self._add(done, known, writer))
+            self._generation.reused_files += done.cached
+            self._generation.parsed_files += not done.cached
+            self._generation.counts.add(self._add(done, known, writer))
         else:
-            part, number, limit = self._dead[entry.path][done.sha]
-            part.files[number] = replace(known, reason=limit)
-            self._made.reused_files += 1
-            self._made.tally.add_stored(part.symbols, [number])
+            state, number, limit = self._dead[entry.path][done.sha]
+            state.files[number] = replace(known, reason=limit)
+            self._generation.reused_files += 1
+            self._generation.counts.add_stored(state.symbols, [number])
 
     def _add(self, done: Done, known: Known, writer: SegmentWriter, source: Source | None = None) -> FileRecord:
         record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
         writer.add(record, replace(known, reason=record.limit), source)
-        if self._linking is not None:
-            self._linking.add(record)
+        if self._graph is not None:
+            self._graph.add(record)
         return record
 
     def _placed(self) -> Iterator[Known]:
         slot = 0
-        for part in self._made.parts:
-            for number, item in enumerate(part.files):
+        for state in self._generation.segments:
+            for number, item in enumerate(state.files):
                 if item is not None:
-                    part.files[number] = placed = replace(item, slot=slot)
+                    state.files[number] = placed = replace(item, slot=slot)
                     yield placed
                 slot += 1
 
 
-def _by_part(parts: Sequence[Part], slots: Iterable[int]) -> Iterator[tuple[Part, list[int]]]:
+def _by_segment(segments: Sequence[SegmentState], slots: Iterable[int]) -> Iterator[tuple[SegmentState, list[int]]]:
     found: dict[int, list[int]] = {}
     for slot in slots:
-        part, number = locate(parts, slot)
-        found.setdefault(id(part), []).append(number)
-    for part in parts:
-        if numbers := found.get(id(part)):
-            yield part, numbers
+        state, number = locate(segments, slot)
+        found.setdefault(id(state), []).append(number)
+    for state in segments:
+        if numbers := found.get(id(state)):
+            yield state, numbers

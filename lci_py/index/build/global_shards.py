@@ -1,4 +1,4 @@
-"""The shards of all segments together: the table of files and the graph."""
+"""Write the shards that cover all segments: the table of files, the graph and the other branches."""
 
 from __future__ import annotations
 
@@ -19,54 +19,55 @@ from lci_py.index.shards.numbering import Numbering
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Links
-    from lci_py.index.build.generation import Made, Setting
-    from lci_py.index.build.graph_process import Linking
-    from lci_py.index.store.manifest import Manifest, Shard
+    from lci_py.index.build.changes import PreviousGeneration
+    from lci_py.index.build.generation import BuildContext, Generation
+    from lci_py.index.build.graph_process import GraphProcess
+    from lci_py.index.store.manifest import Shard
 
 
-def write_shared(
-    setting: Setting,
-    made: Made,
-    before: tuple[Manifest, FileTable] | None,
-    linking: Linking,
+def write_global_shards(
+    context: BuildContext,
+    generation: Generation,
+    previous: PreviousGeneration | None,
+    graph: GraphProcess,
     branches: Path | Shard | None,
 ) -> tuple[dict[str, Path | Shard], dict[str, int]]:
-    """Write them into the staging folder.
+    """Write the shards into the staging folder.
 
     Args:
-        setting: What the generation is made with.
-        made: The generation.
-        before: The one before, if this one was made of it.
-        linking: Has been given all records, if it was not.
-        branches: The shard of other branches, in the staging folder or as it was; None if there is none.
+        context: What the generation is built with.
+        generation: The new generation.
+        previous: The generation that the new one started from; its graph is relinked. None if there is none.
+        graph: Without `previous`, it has been given all records.
+        branches: The shard of other branches, new (a path) or kept; None if there is none.
     Returns:
-        Role -> path, or shard that stays, and how many edges there are of each kind.
+        Role -> path of a new shard or kept shard, and the number of edges of each kind.
     """
-    files, graph = setting.folder / "files.arrays", setting.folder / GRAPH_FILE
-    shards: dict[str, Path | Shard] = {"files": files, "graph": graph}
+    files, graph_file = context.folder / "files.arrays", context.folder / GRAPH_FILE
+    shards: dict[str, Path | Shard] = {"files": files, "graph": graph_file}
     if branches is not None:
         shards["branches"] = branches
-    write_files(files, made.known, setting.walked.skipped, setting.watched, table_arrays(made.parts))
-    setting.report("graph", 0, 0)
-    if before is None:
-        return shards, linking.finish(graph)
-    links = _relinked(setting, made, *before, FileTable(files))
-    write_graph(graph, links)
+    write_files(files, generation.known, context.walked.skipped, context.watched, table_arrays(generation.segments))
+    context.report("graph", 0, 0)
+    if previous is None:
+        return shards, graph.finish(graph_file)
+    links = _relinked(context, generation, previous, FileTable(files))
+    write_graph(graph_file, links)
     return shards, links.edges_by_kind()
 
 
-def _relinked(setting: Setting, made: Made, manifest: Manifest, old: FileTable, new: FileTable) -> Links:
-    folder = setting.place.index_dir
+def _relinked(context: BuildContext, generation: Generation, previous: PreviousGeneration, new: FileTable) -> Links:
+    folder, manifest, old = context.place.index_dir, previous.manifest, previous.table
     old_shards = [folder / segment.shards["symbols"].name for segment in manifest.segments]
-    new_shards = [part.symbols for part in made.parts]
+    new_shards = [state.symbols for state in generation.segments]
     numbering = Numbering([segment.counts for segment in manifest.segments], old.maps())
-    now = {path: number for number, path in enumerate(item.path for item in made.known if item.slot >= 0)}
+    now = {path: number for number, path in enumerate(item.path for item in generation.known if item.slot >= 0)}
     was = [item.path for item in old.known() if item.slot >= 0]
-    moved = [-1 if path in made.fresh else now.get(path, -1) for path in was]
+    moved = [-1 if path in generation.fresh else now.get(path, -1) for path in was]
     fresh = sorted(set(range(len(now))).difference(moved))
     with (
         _tables(old_shards, numbering) as before,
-        _tables(new_shards, Numbering([part.segment.counts for part in made.parts], new.maps())) as after,
+        _tables(new_shards, Numbering([state.segment.counts for state in generation.segments], new.maps())) as after,
     ):
         return relink(read_links(folder / manifest.shards["graph"].name), before, after, moved, fresh)
 

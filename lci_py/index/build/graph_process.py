@@ -1,4 +1,4 @@
-"""The full link of a generation: where that is possible in a process of its own, beside the last shards' writing."""
+"""Link the call graph of a new index, where possible in a process of its own while this one writes other shards."""
 
 from __future__ import annotations
 
@@ -20,28 +20,27 @@ if TYPE_CHECKING:
     from lci_py.source.file_record import FileRecord
 
 _FORKS = sys.platform == "linux"
-#: Below so many files a process of its own saves nothing.
+#: With fewer files a process of its own saves no time.
 _FEWEST_FILES = 30
 
 
-class Linking:
+class GraphProcess:
     """Collects the facts of all files and links them.
 
-    Its modules need numpy, which is for after the workers are forked. Use it as a context manager: a process that it
-    has started does not outlive it.
+    Use it as a context manager: a process that it has started does not outlive it.
     """
 
     def __init__(self, jobs: int) -> None:
         """
         Args:
-            jobs: How many processes may work at once.
+            jobs: The number of processes that may work at once.
         """
         self._jobs = jobs
         self._files = 0
         self._process: ForkProcess | None = None
         self._result: Connection | None = None
 
-    def __enter__(self) -> Linking:
+    def __enter__(self) -> GraphProcess:
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -51,20 +50,21 @@ class Linking:
 
     @cached_property
     def _linker(self) -> Linker:
+        # Imports numpy, which must not be loaded before the workers are forked.
         from lci_py.callgraph.link import Linker
 
         return Linker()
 
     def add(self, record: FileRecord) -> None:
-        """Take the next file, by path."""
+        """Take the next file, in the order of paths."""
         self._files += 1
         self._linker.add(record.path, is_test(record.path), record.extract)
 
     def start(self, path: Path) -> None:
-        """Begin to link, now that all files are there, and go on with something else meanwhile.
+        """Start to link in another process, when all files have been added.
 
         Args:
-            path: Where the graph goes.
+            path: The graph's file.
         """
         if not _FORKS or self._jobs < 2 or self._files < _FEWEST_FILES:
             return
@@ -72,17 +72,17 @@ class Linking:
 
         context = multiprocessing.get_context("fork")
         self._result, sender = context.Pipe(duplex=False)
-        # fork is safe here: the workers are gone, and this process has nothing that another thread could hold.
-        self._process = context.Process(target=_link_beside, args=(self._linker, path, sender), daemon=True)
+        # fork is safe here: the workers have ended, and no thread of this process holds a lock.
+        self._process = context.Process(target=_link_forked, args=(self._linker, path, sender), daemon=True)
         try:
             with starting():
                 self._process.start()
-        except OSError:  # no process is to be had: it is done here, later
+        except OSError:  # too many processes: `finish` links in this one
             self._process = None
         sender.close()
 
     def finish(self, path: Path) -> dict[str, int]:
-        """Write the graph; how many edges there are of each kind."""
+        """Write the graph, if no process has; return the number of edges of each kind."""
         if self._process is not None and self._result is not None:
             with contextlib.suppress(EOFError, OSError):
                 found = self._result.recv()
@@ -90,7 +90,7 @@ class Linking:
                 if isinstance(found, dict):
                     return found
             path.unlink(missing_ok=True)
-        # Whatever ended the process, be it a lack of memory, shows here again, or it does not matter.
+        # The process failed, perhaps for lack of memory. If that was no accident, the same error comes up here.
         return _link(self._linker, path)
 
 
@@ -102,15 +102,15 @@ def _link(linker: Linker, path: Path, *, fork: bool = False) -> dict[str, int]:
     return links.edges_by_kind()
 
 
-def _link_beside(linker: Linker, path: Path, sender: Connection) -> None:
+def _link_forked(linker: Linker, path: Path, sender: Connection) -> None:
     leave_interrupts()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with contextlib.suppress(BaseException):  # the parent does it again, and is told what is wrong
+    with contextlib.suppress(BaseException):  # the parent links again, and raises the error itself
         sender.send(_link(linker, path, fork=True))
 
 
 def _end_with_parent() -> None:
-    """A process whose parent was killed must not go on writing into its folder."""
+    """End this process when its parent is killed: it must not go on writing into the parent's folder."""
     import os
     from multiprocessing import parent_process
     from multiprocessing.connection import wait

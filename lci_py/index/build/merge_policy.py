@@ -1,4 +1,4 @@
-"""The segments of a generation that is being made, and which of them to write anew."""
+"""The merge policy: which segments of the last generation to merge into the new segment, so that there are few."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from lci_py.index.store.commit import Draft
     from lci_py.index.store.manifest import Manifest, Segment
 
-#: What each file has rows of.
+#: The kinds of rows that a file has.
 ROWS = COUNTED[1:]
-#: A segment is merged with the new one if it is not this many times as large: so a row is written a number of times
-#: that grows with the logarithm of the index, and there are as many segments.
+#: A segment is merged unless it is more than this many times as large as the new one. So the number of segments, and
+#: how often a row is written, grow with the logarithm of the index.
 _GROWTH = 3
-#: Segments of up to so many chunks cost less to write anew than to search one by one.
+#: Segments of up to this many chunks cost less to merge than to search one by one.
 _SMALL_CHUNKS = 1_000
-#: Segments beyond which they become larger than asked for: each costs a query open files, and its line in the manifest.
+#: With more segments than this, new ones become larger than the setting says: each one costs every query open files.
 MOST_SEGMENTS = 64
 
 
 @dataclass(slots=True)
-class Part:
-    """A segment, and which of its files are alive."""
+class SegmentState:
+    """A segment, and which of its files are living."""
 
     segment: Segment | Draft
-    files: list[Known | None]  # by number in the segment; None: dead
-    sizes: dict[str, Sequence[int]]  # of `ROWS`: how many rows each file has
-    symbols: Path  # its symbolic shard; the others lie beside it
+    files: list[Known | None]  # by number in the segment; None if dead
+    sizes: dict[str, Sequence[int]]  # kind of `ROWS` -> number of rows of each file
+    symbols: Path  # path of its symbolic shard; the others are in the same folder
 
     @property
     def living(self) -> list[Known]:
         return [item for item in self.files if item is not None]
 
     def living_rows(self, kind: str) -> int:
-        """How many rows of one of `ROWS` are alive."""
+        """The number of living rows of a kind of `ROWS`."""
         return sum(n for n, item in zip(self.sizes[kind], self.files, strict=True) if item is not None)
 
     @property
@@ -53,23 +53,23 @@ class Part:
         return self.living_rows("chunks")
 
     def path(self, role: str) -> Path:
-        """Of a shard."""
+        """The path of a shard."""
         shard = self.segment.shards[role]
         return shard if isinstance(shard, Path) else self.symbols.with_name(shard.name)
 
     def first(self, kind: str, number: int) -> int:
-        """The first row of a file."""
+        """The number of a file's first row of a kind."""
         return sum(self.sizes[kind][:number])
 
 
-def parts_of(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[Part]:
+def segment_states(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[SegmentState]:
     """The segments of a published generation.
 
     Raises:
         DamagedIndexError: The files shard and the manifest do not fit together.
     """
     sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
-    parts = []
+    segments = []
     start = 0
     for segment in manifest.segments:
         stop = start + segment.counts["files"]
@@ -77,61 +77,63 @@ def parts_of(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays
         if any(len(rows) != stop - start or sum(rows) != segment.counts[kind] for kind, rows in own.items()):
             raise DamagedIndexError("the table of files does not fit the segments")
         path = index_dir / segment.shards["symbols"].name
-        parts.append(Part(segment, [None] * (stop - start), own, path))
+        segments.append(SegmentState(segment, [None] * (stop - start), own, path))
         start = stop
     for item in known:
         if item.slot >= start:
             raise DamagedIndexError("a file lies outside all segments")
         if item.slot >= 0:
-            part, number = locate(parts, item.slot)
-            part.files[number] = item
-    return parts
+            state, number = locate(segments, item.slot)
+            state.files[number] = item
+    return segments
 
 
-def locate(parts: Sequence[Part], slot: int) -> tuple[Part, int]:
+def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, int]:
     """The segment that a slot lies in, and the file's number there."""
-    for part in parts:
-        if slot < len(part.files):
-            return part, slot
-        slot -= len(part.files)
+    for state in segments:
+        if slot < len(state.files):
+            return state, slot
+        slot -= len(state.files)
     raise IndexError(slot)
 
 
-def to_merge(parts: Sequence[Part], fresh_chunks: int, most: int) -> list[Part]:
-    """The segments whose living files go into the new one, so that there are few.
+def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> list[SegmentState]:
+    """The segments to merge: their living files are written again, in the new segment.
 
     Args:
-        parts: All segments.
-        fresh_chunks: What the new one holds in any case; 0 if there need not be a new one.
-        most: Chunks of the largest segment.
+        segments: All segments.
+        fresh_chunks: The number of chunks of changed files, which the new segment holds in any case.
+        most: The largest number of chunks of a segment.
     """
-    chosen = [part for part in parts if "dense" not in part.segment.shards]  # they wait for their embedding
-    total = fresh_chunks + sum(part.living_chunks for part in chosen)
-    rest = sorted((part for part in parts if part not in chosen), key=lambda part: part.living_chunks)
+    chosen = [state for state in segments if "dense" not in state.segment.shards]  # not embedded yet
+    total = fresh_chunks + sum(state.living_chunks for state in chosen)
+    rest = sorted((state for state in segments if state not in chosen), key=lambda state: state.living_chunks)
     too_many = max(0, len(rest) - MOST_SEGMENTS)
     chosen += rest[:too_many]
-    total += sum(part.living_chunks for part in rest[:too_many])
-    for part in rest[too_many:]:
-        chunks = part.living_chunks
-        dead = sum(part.sizes["chunks"]) - chunks
-        if not chunks and not part.living:
-            continue  # dropped, not merged
+    total += sum(state.living_chunks for state in rest[:too_many])
+    for state in rest[too_many:]:
+        chunks = state.living_chunks
+        dead = sum(state.sizes["chunks"]) - chunks
+        if not chunks and not state.living:
+            continue  # nothing to keep of it
         worth = chunks <= max(_SMALL_CHUNKS, _GROWTH * total) or dead > chunks
         if total and worth and total + chunks <= most:
-            chosen.append(part)
+            chosen.append(state)
             total += chunks
     return chosen
 
 
-def table_arrays(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
-    """What the files shard holds of the segments: how many rows each file has, and the numbering, if there is any."""
+def table_arrays(segments: Sequence[SegmentState]) -> dict[str, NDArray[Any]]:
+    """The arrays of the files shard about the segments: row counts per file, and the numbering unless it is trivial."""
     import numpy as np
 
     found: dict[str, NDArray[Any]] = {
-        f"{kind}_sizes": np.array([n for part in parts for n in part.sizes[kind]], np.int32) for kind in ROWS
+        f"{kind}_sizes": np.array([n for state in segments for n in state.sizes[kind]], np.int32) for kind in ROWS
     }
-    whole = len(parts) == 1 and None not in parts[0].files
-    if not whole and parts:
-        paths = [[item.path if item is not None else None for item in part.files] for part in parts]
-        found |= number_slots(paths, {kind: [np.array(part.sizes[kind], np.int64) for part in parts] for kind in ROWS})
+    whole = len(segments) == 1 and None not in segments[0].files
+    if not whole and segments:
+        paths = [[item.path if item is not None else None for item in state.files] for state in segments]
+        found |= number_slots(
+            paths, {kind: [np.array(state.sizes[kind], np.int64) for state in segments] for kind in ROWS}
+        )
     return found

@@ -1,4 +1,4 @@
-"""`lci index`: look at the tree, do what has changed since the last run, publish the next generation."""
+"""One run of `lci index`: look at the tree, index what has changed since the last run, publish the next generation."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
-from lci_py.embed.folder import ModelFolder, open_encoder
+from lci_py.embed.folder import ModelFolder
+from lci_py.embed.open import open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
-from lci_py.index.build.changes import Change, compare, settled_mtime
+from lci_py.index.build.changes import PreviousGeneration, compare, settled_mtime, walk_settings
 from lci_py.index.build.summary import counts_of, summary_of
 from lci_py.index.shards.files import OURS, UNSETTLED, FileTable
 from lci_py.index.store.manifest import (
@@ -40,46 +41,49 @@ from lci_py.types.index import BuildSummary
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
-    from lci_py.index.build.generation import Made
+    from lci_py.index.build.generation import Generation
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
+    """What the settings and the flags of `lci index` decide."""
+
     walk: WalkOptions
     jobs: int
-    full: bool = False  # believe nothing that is there
-    model: Path | None = None  # None: the one in the package
-    files: tuple[str, ...] | None = None  # look at nothing but these paths
-    wait: float = 0.0  # seconds, for another writer
+    full: bool = False  # reuse nothing of an earlier run
+    model: Path | None = None  # None: the model in the package
+    files: tuple[str, ...] | None = None  # look at these paths only
+    wait: float = 0.0  # seconds to wait for another writer
     defer_dense: bool = False  # leave the embedding to a later run
     segment_chunks: int = 50_000
     limits: Limits = DEFAULTS
     flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
     watched: tuple[str, ...] = ()  # files below the root that these options come from
-    only_refresh: bool = False  # raise rather than build anew
+    only_refresh: bool = False  # raise rather than rebuild
     branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
-    check_branches: bool = False  # raise if one of them is unknown
+    check_branches: bool = False  # raise if a branch is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What every step of a run needs."""
+
+    root: Path
+    index_dir: Path
+    options: BuildOptions
+    model: ModelFolder
+    report: Progress
+    warnings: list[str] = field(default_factory=list)  # for the summary
 
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
     """The repository as this run found it."""
 
-    root: Path
-    index_dir: Path
     walked: WalkResult
-    walked_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """The generation that is there, and what has changed since."""
-
-    manifest: Manifest
-    table: FileTable
-    change: Change | None  # None: nothing
+    walked_ns: int  # when the walk began, by the wall clock
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -88,159 +92,167 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     Raises:
         BadPathError: `root` cannot be read.
         BadModelError: The model cannot be used.
-        IndexWriteError: The index cannot be written; an index that was there is untouched.
-        ShardVersionError: It is of a newer format, and not to be rebuilt in full.
-        UsageError: A branch is unknown, and that is to be checked.
+        IndexWriteError: The index cannot be written; an older index is still as it was.
+        ShardVersionError: The index has a newer format, and `options.full` is not set.
+        UsageError: A branch is unknown, and `options.check_branches` is set.
     """
     started = time.perf_counter()
     report = progress or (lambda _stage, _done, _total: None)
-    model = ModelFolder(options.model)
+    run = _Run(root, index_dir, options, ModelFolder(options.model), report)
     if options.check_branches and options.branches:
         from lci_py.index.build.branches import check_names
 
         check_names(root, options.branches)
     _make_folder(root, index_dir)
     report("walk", 0, 0)
-    noted: list[str] = []
-    previous = _previous(index_dir, options)
-    tree, before = _look(root, index_dir, previous, options, model, noted)
-    if before is not None and _current(before, tree, options):
-        manifest = _as_of_now(tree, before.manifest, options, model)
-        return summary_of(tree.root, manifest, started, changed=False)
-    from lci_py.index.store import (
-        commit as store,
-    )  # where there is nothing to do, importing it takes as long as the rest
+    latest = _latest(index_dir, options)
+    tree, previous = _look(run, latest)
+    if previous is not None and _is_current(run, tree, previous):
+        return summary_of(root, _with_head(run, previous.manifest), started, changed=False)
+    # Not before: when nothing has changed, importing it would take as long as everything else.
+    from lci_py.index.store import commit as store
 
     with store.staging(index_dir, options.wait) as folder:
-        latest = _previous(index_dir, options)
-        if latest != previous:
-            # Under the lock: another writer has published a generation, maybe with files that were not there before.
-            noted.clear()
-            tree, before = _look(root, index_dir, latest, options, model, noted)
-            if before is not None and _current(before, tree, options):
-                return summary_of(tree.root, before.manifest, started, changed=False)
+        newest = _latest(index_dir, options)
+        if newest != latest:
+            # Another writer has published a generation since, perhaps with files that were not there before.
+            latest = newest
+            run.warnings.clear()
+            tree, previous = _look(run, latest)
+            if previous is not None and _is_current(run, tree, previous):
+                return summary_of(root, previous.manifest, started, changed=False)
         try:
-            manifest, made = _publish(tree, before, latest, options, model, folder, report)
+            manifest, generation = _publish(run, tree, previous, latest, folder)
         except DamagedIndexError as error:
-            if before is None or options.only_refresh:
+            if previous is None or options.only_refresh:
                 raise
-            noted.append(f"{error.message}; rebuilt from nothing")
+            run.warnings.append(f"{error.message}; rebuilt from nothing")
             (folder / "anew").mkdir()
-            manifest, made = _publish(tree, None, latest, options, model, folder / "anew", report)
-    summary = summary_of(tree.root, manifest, started, changed=True)
+            manifest, generation = _publish(run, tree, None, latest, folder / "anew")
+    summary = summary_of(root, manifest, started, changed=True)
     return replace(
         summary,
-        warnings=(*noted, *summary.warnings),
-        parsed_files=made.parsed_files,
-        reused_files=made.reused_files,
-        removed_files=made.removed_files,
-        embedded_chunks=made.embedded_chunks,
+        warnings=(*run.warnings, *summary.warnings),
+        parsed_files=generation.parsed_files,
+        reused_files=generation.reused_files,
+        removed_files=generation.removed_files,
+        embedded_chunks=generation.embedded_chunks,
     )
 
 
 def _make_folder(root: Path, index_dir: Path) -> None:
-    """Make the index folder before the walk: later on, it would be news in a folder that has been looked at."""
+    """Make the index folder before the walk: made later, it would change the time of a folder already looked at."""
     if root.is_dir() and not index_dir.is_dir():
-        with suppress(OSError):  # the writer's lock will say why
+        with suppress(OSError):  # taking the writer's lock raises the error that is shown
             index_dir.mkdir(parents=True)
 
 
-def _look(
-    root: Path,
-    index_dir: Path,
-    previous: Manifest | None,
-    options: BuildOptions,
-    model: ModelFolder,
-    noted: list[str],
-) -> tuple[_Tree, _Before | None]:
-    """The repository of now, and what to start from."""
-    walked_ns = time.time_ns()
-    tree = _Tree(root, index_dir, walk_around(index_dir, root, options.walk), walked_ns)
-    if previous is not None:
-        check_root(previous, root, index_dir)
-        model.recall(previous.model)
-    before = None if options.full else _before(previous, tree, options, model, noted)
-    if before is None and options.only_refresh:
-        raise IndexWriteError("the index has to be built anew", hint="run `lci index`")
-    return tree, before
-
-
-def _before(
-    previous: Manifest | None, tree: _Tree, options: BuildOptions, model: ModelFolder, noted: list[str]
-) -> _Before | None:
-    """What to start from; None if the index there, if any, is of no use. What a user should hear of it is noted."""
-    settings = previous.settings if previous is not None else {}
-    if previous is None or previous.program != _program() or previous.model.get("sha256") != model.sha256:
+def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
+    """The manifest that is there; None if there is none that this program can use or has to keep."""
+    try:
+        return read_manifest(index_dir)
+    except IndexError_ as error:
+        if isinstance(error, ShardVersionError) and error.newer and not options.full:
+            raise  # a newer program wrote it
         return None
-    if any(settings.get(name) != value for name, value in _lasting(options).items()):
+
+
+# --- what has changed ---------------------------------------------------------------------------------------------
+
+
+def _look(run: _Run, latest: Manifest | None) -> tuple[_Tree, PreviousGeneration | None]:
+    """Walk the repository; with the generation to start from, or None to build from nothing."""
+    walked_ns = time.time_ns()
+    tree = _Tree(walk_around(run.index_dir, run.root, run.options.walk), walked_ns)
+    if latest is not None:
+        check_root(latest, run.root, run.index_dir)
+        run.model.recall(latest.model)
+    previous = None if run.options.full else _previous(run, tree, latest)
+    if previous is None and run.options.only_refresh:
+        raise IndexWriteError("the index has to be built anew", hint="run `lci index`")
+    return tree, previous
+
+
+def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGeneration | None:
+    """The generation to start from; None if there is none, or it was made with another program, model or settings."""
+    if latest is None or latest.program != _program() or latest.model.get("sha256") != run.model.sha256:
+        return None
+    if any(latest.settings.get(name) != value for name, value in _lasting(run.options).items()):
         return None
     try:
-        for _, shard in previous.all_shards():
-            verify(tree.index_dir, shard)
-        table = FileTable(tree.index_dir / previous.shards["files"].name)
+        for _, shard in latest.all_shards():
+            verify(run.index_dir, shard)
+        table = FileTable(run.index_dir / latest.shards["files"].name)
         if table.matches(tree.walked.files):
-            return _Before(previous, table, None)
-        change = compare(str(tree.root), table.known(), tree.walked.files, tree.walked_ns, options.files)
+            return PreviousGeneration(latest, table, None)
+        change = compare(str(run.root), table.known(), tree.walked.files, tree.walked_ns, run.options.files)
     except (DamagedIndexError, KeyError) as error:
-        noted.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")
+        run.warnings.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")
         return None
-    return _Before(previous, table, change)
+    return PreviousGeneration(latest, table, change)
 
 
-def _change(before: _Before) -> Change:
-    return before.change if before.change is not None else Change(same=before.table.known())
-
-
-def _current(before: _Before, tree: _Tree, options: BuildOptions) -> bool:
+def _is_current(run: _Run, tree: _Tree, previous: PreviousGeneration) -> bool:
     """Whether there is nothing to do."""
-    if before.change or (before.manifest.counts["pending_chunks"] and not options.defer_dense):
+    options, manifest = run.options, previous.manifest
+    if previous.changed or (manifest.counts["pending_chunks"] and not options.defer_dense):
         return False
-    if options.files is None and before.table.skipped() != list(tree.walked.skipped):
+    if options.files is None and previous.table.skipped() != list(tree.walked.skipped):
         return False
-    was = before.manifest.settings.get("branches")
-    if not (was if options.branches is None else was or options.branches):
+    indexed = manifest.settings.get("branches")
+    if not (indexed if options.branches is None else indexed or options.branches):
         return True
     from lci_py.index.build.branches import Walked, names_of, up_to_date
 
-    names, manifest = names_of(options.branches, before.manifest), before.manifest
-    return up_to_date(tree.root, names, manifest, before.table, Walked(tree.walked, options.walk))
+    names = names_of(options.branches, manifest)
+    return up_to_date(run.root, names, manifest, previous.table, Walked(tree.walked, options.walk))
 
 
-def _watched(tree: _Tree, options: BuildOptions) -> list[tuple[str, int]]:
-    """What decides which files there are, with its mtime_ns; -1 if it is not there."""
-    settings = [(name, _mtime(tree.root / name)) for name in options.watched]
-    return [*tree.walked.folders, *tree.walked.rules, *settings]
-
-
-def _to_remember(tree: _Tree, before: _Before | None, options: BuildOptions) -> list[tuple[str, int]]:
-    """The same for the index to keep."""
-    watched = _watched(tree, options)
-    if options.files is None or before is None:
+def _watched(run: _Run, tree: _Tree, previous: PreviousGeneration | None) -> list[tuple[str, int]]:
+    """What decides which files there are (folders, ignore files, settings), with the mtime_ns to store."""
+    settings = [(name, _mtime(run.root / name)) for name in run.options.watched]
+    watched = [*tree.walked.folders, *tree.walked.rules, *settings]
+    if run.options.files is None or previous is None:
         return [(name, settled_mtime(mtime_ns, tree.walked_ns)) for name, mtime_ns in watched]
-    # Not all that is new has been indexed: what was noticed is still to be noticed.
-    stored = dict(before.table.folders())
+    # Only some files were looked at: the stored times stay, so that the next run sees what this one left out.
+    stored = dict(previous.table.folders())
     return [(name, stored.get(name, UNSETTLED)) for name, _ in watched]
 
 
+def _mtime(path: Path) -> int:
+    """In ns; -1 if there is no such file."""
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return -1
+
+
+# --- publishing ---------------------------------------------------------------------------------------------------
+
+
 def _publish(
-    tree: _Tree,
-    before: _Before | None,
-    latest: Manifest | None,
-    options: BuildOptions,
-    model: ModelFolder,
-    folder: Path,
-    report: Progress,
-) -> tuple[Manifest, Made]:
-    from lci_py.index.build.generation import Maker, Setting
-    from lci_py.index.build.graph_process import Linking
+    run: _Run, tree: _Tree, previous: PreviousGeneration | None, latest: Manifest | None, folder: Path
+) -> tuple[Manifest, Generation]:
+    """Build a generation in the staging folder and publish it.
+
+    Args:
+        run: The run.
+        tree: The repository.
+        previous: What to start from; None for nothing.
+        latest: The manifest that is there, whether it is of use or not.
+        folder: The staging folder, or an empty folder in it.
+    """
+    from lci_py.index.build.generation import BuildContext, GenerationBuilder
+    from lci_py.index.build.graph_process import GraphProcess
     from lci_py.index.build.worker import Workplace
     from lci_py.index.store import commit as store
 
+    options, model = run.options, run.model
     encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
-    setting = Setting(
+    context = BuildContext(
         place=Workplace(
-            str(tree.root),
-            tree.index_dir,
+            str(run.root),
+            run.index_dir,
             cache_secret(),
             texts=not model.builtin and encoder().reads_text,
             use_cache=not options.full,
@@ -251,50 +263,40 @@ def _publish(
         jobs=options.jobs,
         walked=tree.walked,
         walked_ns=tree.walked_ns,
-        watched=_to_remember(tree, before, options),
+        watched=_watched(run, tree, previous),
         encoder=None if options.defer_dense else encoder,
-        report=report,
-        warm_up=_warm_up,
+        report=run.report,
         segment_chunks=options.segment_chunks,
     )
-    generation = latest.generation + 1 if latest else 1
-    with Linking(options.jobs) as linking, Maker(setting, generation, None if before else linking) as maker:
-        made = maker.anew() if before is None else maker.after(before.manifest, before.table, _change(before))
-        from lci_py.index.build.branches import Before, make_branches, names_of
-        from lci_py.index.build.global_shards import write_shared
+    number = latest.generation + 1 if latest else 1
+    with (
+        GraphProcess(options.jobs) as graph,
+        GenerationBuilder(context, number, None if previous else graph) as builder,
+    ):
+        generation = builder.from_nothing() if previous is None else builder.after(previous)
+        from lci_py.index.build.branches import build_branches, names_of
+        from lci_py.index.build.global_shards import write_global_shards
 
         names = names_of(options.branches, latest)
-        was = Before(before.manifest, before.table, _change(before)) if before else None
-        branches = make_branches(setting, options.walk, names, made, was)
-        shared, edges = write_shared(
-            setting, made, (before.manifest, before.table) if before else None, linking, branches.shard
-        )
-        commit, branch = head(tree.root)
+        branches = build_branches(context, options.walk, names, generation, previous)
+        shards, edges = write_global_shards(context, generation, previous, graph, branches.shard)
+        commit, branch = head(run.root)
         manifest = Manifest(
             format=FORMAT,
-            generation=generation,
+            generation=number,
             built_at=datetime.now(timezone.utc).strftime(BUILT_AT),
             commit=commit,
             branch=branch,
             program=_program(),
-            model={**(before.manifest.model if before else _model(encoder())), **model.record()},
-            settings={**_lasting(options), "max_file_bytes": options.walk.max_file_bytes,
-                      "include": list(options.walk.include), "exclude": list(options.walk.exclude),
-                      "hidden": options.walk.hidden, "root": root_setting(tree.root, tree.index_dir),
-                      **branches.settings(names)},
-            counts=counts_of(made, tree.walked, edges),
+            model={**(previous.manifest.model if previous else _model(encoder())), **model.record()},
+            settings={**_lasting(options), **walk_settings(options.walk),
+                      "root": root_setting(run.root, run.index_dir), **branches.settings(names)},
+            counts=counts_of(generation, tree.walked, edges),
         )  # fmt: skip
-        report("commit", 0, 0)
-        manifest = store.commit(tree.index_dir, [part.segment for part in made.parts], shared, manifest)
-        maker.collect()
-    return manifest, made
-
-
-def _mtime(path: Path) -> int:
-    try:
-        return os.lstat(path).st_mtime_ns
-    except OSError:
-        return -1
+        run.report("commit", 0, 0)
+        manifest = store.commit(run.index_dir, [state.segment for state in generation.segments], shards, manifest)
+        builder.collect()
+    return manifest, generation
 
 
 def _program() -> str:
@@ -302,7 +304,7 @@ def _program() -> str:
 
 
 def _lasting(options: BuildOptions) -> dict[str, Any]:
-    """The settings that every record was made with: others mean that all are made anew."""
+    """The settings that every record depends on: if one changes, everything is built from nothing."""
     return {**asdict(options.limits), "segment_chunks": options.segment_chunks, "feature_flags": list(options.flags)}
 
 
@@ -315,38 +317,34 @@ def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
     }
 
 
-def _warm_up() -> None:
-    """Import what the writing needs while the workers parse."""
-
-
-def _as_of_now(tree: _Tree, manifest: Manifest, options: BuildOptions, model: ModelFolder) -> Manifest:
-    """The manifest of an index that is up to date, with the commit and branch of now: a commit changes no file."""
-    commit, branch = head(tree.root)
-    newer = replace(manifest, commit=commit, branch=branch, model={**manifest.model, **model.record()})
+def _with_head(run: _Run, manifest: Manifest) -> Manifest:
+    """Store the current commit and branch in an index that is up to date: git can move without a file changing."""
+    commit, branch = head(run.root)
+    newer = replace(manifest, commit=commit, branch=branch, model={**manifest.model, **run.model.record()})
     copied = any(
-        shard_state(tree.index_dir / shard.name) != (shard.bytes, shard.mtime_ns, shard.ctime_ns)
+        shard_state(run.index_dir / shard.name) != (shard.bytes, shard.mtime_ns, shard.ctime_ns)
         for _, shard in manifest.all_shards()
     )
-    if newer == manifest and not copied and not _has_debris(tree.index_dir, manifest):
+    if newer == manifest and not copied and not _has_debris(run.index_dir, manifest):
         return manifest
     from lci_py.index.store import commit as store
     from lci_py.index.store.cache import Cache
 
     try:
-        with store.staging(tree.index_dir):
-            if _previous(tree.index_dir, options) != manifest:
+        with store.staging(run.index_dir):
+            if _latest(run.index_dir, run.options) != manifest:
                 return manifest  # another writer has published a generation since
             if newer == manifest and not copied:
-                store.collect(tree.index_dir, manifest)
-                Cache(tree.index_dir, cache_secret(), write=True).close()  # takes its journal back
+                store.collect(run.index_dir, manifest)
+                Cache(run.index_dir, cache_secret(), write=True).close()  # removes the journal
                 return manifest
-            return store.commit(tree.index_dir, manifest.segments, manifest.shards, newer)
+            return store.commit(run.index_dir, manifest.segments, manifest.shards, newer)
     except IndexWriteError:
-        return manifest  # on a read-only disk, or beside another writer; what is indexed is right all the same
+        return manifest  # a read-only disk, or another writer; the index is right all the same
 
 
 def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
-    """Whether a run that was killed left something, or a reader held what is no longer needed."""
+    """Whether a killed run left files, or shards stayed because a reader held them."""
     named = {shard.name for _, shard in manifest.all_shards()}
     return any(
         name.startswith(STAGING) or name == JOURNAL or (name not in named and SHARD_NAME.fullmatch(name))
@@ -354,17 +352,11 @@ def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
     )
 
 
-def _previous(index_dir: Path, options: BuildOptions) -> Manifest | None:
-    try:
-        return read_manifest(index_dir)
-    except IndexError_ as error:
-        if isinstance(error, ShardVersionError) and error.newer and not options.full:
-            raise  # not this program's to replace
-        return None  # nothing there, or nothing of use: this run replaces it
+# --- for callers --------------------------------------------------------------------------------------------------
 
 
 def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult:
-    """The walk, without an index folder elsewhere in the tree: each run would find the files of the run before."""
+    """Walk the tree without the index folder: elsewhere than in `.lci`, each run would find the files of the last."""
     walked = walk(root, options)
     try:
         prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"
@@ -384,8 +376,5 @@ def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult
 
 
 def default_jobs() -> int:
-    """All cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-__all__ = ["BuildOptions", "IndexWriteError", "build", "default_jobs"]

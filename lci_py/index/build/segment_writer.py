@@ -1,4 +1,4 @@
-"""From the records of files to the shards of segments, a bounded number of chunks at a time."""
+"""Turn the records of files into segments, with a bounded number of chunks in memory."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.index.build.merge_policy import MOST_SEGMENTS
 from lci_py.index.shards.numbering import COUNTED
-from lci_py.index.shards.segment_rows import number
+from lci_py.index.shards.segment_rows import number_rows
 from lci_py.index.store.commit import Draft
 
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.embedding import Reuse
-    from lci_py.index.build.merge_policy import Part
+    from lci_py.index.build.merge_policy import SegmentState
     from lci_py.index.shards.files import Known
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.index.store.cache import Cache
     from lci_py.source.file_record import FileRecord
 
     Progress = Callable[[str, int, int], None]
-    Source = tuple[Part, int]  # a segment, and a file's number in it
+    Source = tuple[SegmentState, int]  # a segment, and a file's number in it
 
 
 @dataclass(slots=True)
 class Embedding:
-    """How chunks get their vectors."""
+    """How chunks get their vectors, and the cache of vectors of models that read text."""
 
     open_encoder: Callable[[], Encoder | ContextualEncoder]
     dimension: int  # of the vectors of older segments
     cache: Cache
     generation: int
-    embedded: int = 0  # texts, by a model that reads them
+    embedded: int = 0  # number of texts that the model has embedded
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
-        """Vectors of a model that reads text, by what it read."""
+        """The cached vectors, by key."""
         found = self.cache.get("vectors", keys)
         self.cache.touch("vectors", found, self.generation)
         return found
 
     def put(self, items: Mapping[bytes, bytes], /) -> None:
-        """Keep some that are new."""
+        """Cache new vectors."""
         self.embedded += len(items)
         self.cache.put("vectors", items, self.generation)
 
 
 class SegmentWriter:
-    """Takes records in the order of their paths, and writes a segment whenever enough have come together."""
+    """Takes records in the order of their paths, and writes a segment whenever it has enough chunks."""
 
     def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, most: int) -> None:
         """
         Args:
-            folder: Where the shards go.
-            embedding: How to embed; None leaves it for later.
-            report: Told the stages.
-            most: Chunks of a segment.
+            folder: A folder for the shards.
+            embedding: How to embed; None leaves the embedding to a later run.
+            report: Called with each stage.
+            most: The number of chunks of a segment.
         """
-        self.parts: list[Part] = []
+        self.segments: list[SegmentState] = []
         self._bags_embedded = 0
         self._folder = folder
         self._embedding = embedding
@@ -71,7 +71,7 @@ class SegmentWriter:
 
     @property
     def embedded_chunks(self) -> int:
-        """How many chunks were embedded, rather than copied."""
+        """The number of chunks that were embedded rather than copied."""
         return self._bags_embedded + (self._embedding.embedded if self._embedding is not None else 0)
 
     @cached_property
@@ -79,24 +79,24 @@ class SegmentWriter:
         return self._embedding.open_encoder() if self._embedding is not None else None
 
     def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
-        """Take a file; `source` is where an older segment has the same."""
+        """Take a file; `source` is an older segment with the same content, and the file's number there."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
         self._files.append((record, known, source))
         self._chunks += len(record.extract.chunks)
 
     def flush(self) -> None:
-        """Write what has come together."""
+        """Write the files that were added since the last segment."""
         if not self._files:
             return
         import numpy as np
 
-        from lci_py.index.build.merge_policy import Part
+        from lci_py.index.build.merge_policy import SegmentState
         from lci_py.index.build.write_segment import write_segment
 
         files, self._files, self._chunks = self._files, [], 0
-        rows = number([record for record, _, _ in files])
-        folder = self._folder / f"segment-{len(self.parts)}"
+        rows = number_rows([record for record, _, _ in files])
+        folder = self._folder / f"segment-{len(self.segments)}"
         folder.mkdir()
         reuse = self._reuse(rows, [source for _, _, source in files])
         shards = write_segment(folder, rows, self._encoder, self._report, reuse, self._embedding)
@@ -111,13 +111,13 @@ class SegmentWriter:
         }
         counts = {"files": len(files), **{kind: len(owner) for kind, owner in owners.items()}}
         draft = Draft({kind: counts[kind] for kind in COUNTED}, shards)
-        beyond = len(self.parts) - MOST_SEGMENTS // 2
+        beyond = len(self.segments) - MOST_SEGMENTS // 2
         if beyond >= 0 and not beyond % 4:
             self._most *= 2
-        self.parts.append(Part(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
+        self.segments.append(SegmentState(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
 
-    def _reuse(self, rows: Rows, sources: list[Source | None]) -> Reuse:
-        """Which chunks older segments have vectors of."""
+    def _reuse(self, rows: SegmentRows, sources: list[Source | None]) -> Reuse:
+        """The chunks of which older segments have vectors."""
         import numpy as np
 
         from lci_py.index.build.embedding import Embeddings, Reuse
@@ -125,8 +125,8 @@ class SegmentWriter:
         if self._embedding is None:
             return Reuse([], [])
         embedded = [item for item in sources if item is not None and "dense" in item[0].segment.shards]
-        parts = list({id(part): part for part, _ in embedded}.values())
-        found = {id(part): np.full(len(rows.chunk_unit), -1, np.int64) for part in parts}
+        segments = list({id(state): state for state, _ in embedded}.values())
+        found = {id(state): np.full(len(rows.chunk_unit), -1, np.int64) for state in segments}
         chunk = 0
         for record, source in zip(rows.records, sources, strict=True):
             n = len(record.extract.chunks)
@@ -136,11 +136,11 @@ class SegmentWriter:
             chunk += n
         embeddings = [
             Embeddings(
-                part.path("dense"),
-                part.path("tokens") if "tokens" in part.segment.shards else None,
+                state.path("dense"),
+                state.path("tokens") if "tokens" in state.segment.shards else None,
                 dimension=self._embedding.dimension,
-                counts=part.segment.counts,
+                counts=state.segment.counts,
             )
-            for part in parts
+            for state in segments
         ]
-        return Reuse(embeddings, [found[id(part)] for part in parts])
+        return Reuse(embeddings, [found[id(state)] for state in segments])

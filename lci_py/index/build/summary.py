@@ -1,4 +1,4 @@
-"""What the manifest counts, and the summary of a run."""
+"""The counts of the manifest, and the summary that `lci index` prints."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from lci_py.types.index import BuildSummary
 from lci_py.types.source import Skip
 
 if TYPE_CHECKING:
-    from lci_py.index.build.generation import Made
+    from lci_py.index.build.generation import Generation
     from lci_py.index.store.manifest import Manifest
     from lci_py.source.repository.walk import WalkResult
 
-_NAMED = 100  # files in the manifest's list of those of which only a part is known
+_NAMED = 100  # entries of `limited`, the manifest's list of files of which only a part is indexed
 
 
-def counts_of(made: Made, walked: WalkResult, edges: dict[str, int]) -> dict[str, object]:
-    """The manifest's counts, of what is alive in a generation."""
-    living = [item for item in made.known if item.slot >= 0]
-    skipped = [*walked.skipped, *(Skip(item.path, item.reason) for item in made.known if item.slot < 0)]
-    alive = {kind: sum(part.living_rows(kind) for part in made.parts) for kind in COUNTED[1:]}
-    pending = sum(part.living_chunks for part in made.parts if "dense" not in part.segment.shards)
+def counts_of(generation: Generation, walked: WalkResult, edges: dict[str, int]) -> dict[str, object]:
+    """The manifest's counts, of the living files of a generation."""
+    living = [item for item in generation.known if item.slot >= 0]
+    skipped = [*walked.skipped, *(Skip(item.path, item.reason) for item in generation.known if item.slot < 0)]
+    alive = {kind: sum(state.living_rows(kind) for state in generation.segments) for kind in COUNTED[1:]}
+    pending = sum(state.living_chunks for state in generation.segments if "dense" not in state.segment.shards)
     return {
         "files": len(living),
         **alive,
         "pending_chunks": pending,
-        "files_by_language": ranked(made.tally.languages),
-        "symbols_by_kind": ranked(made.tally.kinds),
+        "files_by_language": ranked(generation.counts.languages),
+        "symbols_by_kind": ranked(generation.counts.kinds),
         "edges_by_kind": edges,
         "skipped_by_reason": reasons(skip.reason for skip in skipped),
         "limited_by_reason": reasons(item.reason for item in living if item.reason),
         "limited": [{"path": item.path, "reason": item.reason} for item in living if item.reason][:_NAMED],
         "unparsed": [item.path for item in living if item.reason in UNPARSED][:5],
         "bytes_read": sum(item.size for item in living),
-        "files_with_errors": made.tally.errors,
+        "files_with_errors": generation.counts.errors,
     }
 
 
 def summary_of(root: Path, manifest: Manifest, started: float, *, changed: bool) -> BuildSummary:
-    """What one run did, which began at `started` by `time.perf_counter`."""
+    """The summary of a run that began at `started`, a time of `time.perf_counter`."""
     counts = manifest.counts
     return BuildSummary(
         root=str(root),
@@ -66,7 +66,7 @@ def summary_of(root: Path, manifest: Manifest, started: float, *, changed: bool)
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """What is never a matter of course: files that a parser failed on, branches that cannot be read."""
+    """Warnings about files on which a parser failed, and branches that cannot be read."""
     names = manifest.counts["unparsed"]
     lost = tuple(
         f"branch {tip['name']!r} is not indexed: {tip['problem']}"

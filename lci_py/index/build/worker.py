@@ -1,6 +1,6 @@
-"""What a worker process does with a file: read it, look whether its content was extracted before, else extract it.
+"""What a worker process does with a file: read it, and extract it unless the cache has the record of that content.
 
-Imports neither numpy nor an encoder.
+It imports neither numpy nor an encoder: a worker needs neither.
 """
 
 from __future__ import annotations
@@ -36,43 +36,44 @@ class Task:
 
     entry: FileEntry
     known: tuple[str, ...] = ()  # digests of contents that need no extraction
-    sha: str = ""  # digest of the content that is wanted, if not the one of now: the cache may have it
-    key: bytes = b""  # where
-    oid: str = ""  # git's id of the content, if the file is one of another branch
-    data: bytes | None = None  # which then is here
+    sha: str = ""  # digest of the indexed content, for a file that only moves to another segment
+    key: bytes = b""  # of that content's record in the cache
+    oid: str = ""  # git's id of the content, for a file of another branch
+    data: bytes | None = None  # the content, for a file of another branch
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of it."""
+    """The result of a task."""
 
     entry: FileEntry
     sha: str
-    skip: str = ""  # the reason, if its content rules it out
-    body: bytes = b""  # `source.record_codec`; none if it is skipped or known
+    skip: str = ""  # the reason to leave the file out, if its content gives one
+    body: bytes = b""  # the record as `source.record_codec` encodes it; empty if skipped or known
     key: bytes = b""  # of the body in the cache
-    cached: bool = False  # the body comes from there
-    limit: str = ""  # which of `LIMIT_REASONS` keeps the body from being complete
-    oid: str = ""  # as the task has it
-    language: str = ""  # of another branch's file
-    defined: tuple[Defined, ...] = ()  # in that
+    cached: bool = False  # the body comes from the cache
+    limit: str = ""  # the one of `LIMIT_REASONS` that cut the record short
+    # For a file of another branch:
+    oid: str = ""
+    language: str = ""
+    defined: tuple[Defined, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """What all workers share."""
+    """What all workers need."""
 
     root: str
     index_dir: Path
     secret: bytes
-    texts: bool  # keep the chunks' texts, for a model that reads them
+    texts: bool  # keep the texts of chunks, for a model that reads text
     use_cache: bool
     limits: Limits = DEFAULTS
     flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
 
 
 def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
-    """Extract the files of a batch; `unparsable` says why they are not to be parsed, but kept as text."""
+    """Extract the files of a batch; with a reason in `unparsable` they are not parsed, and kept as text."""
     cache = Cache(place.index_dir, place.secret) if place.use_cache else None
     try:
         return [_process(place, task, cache, unparsable) for task in tasks]
@@ -106,8 +107,8 @@ def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str)
 
 
 def _process_blob(place: Workplace, task: Task, data: bytes, cache: Cache | None, unparsable: str) -> Done:
-    """A file as another branch has it: its definitions are all that is wanted. If it is checked out some day, it is
-    parsed once more; a whole record would cost half as much again now."""
+    """Extract the definitions of another branch's version of a file."""
+    # Not the whole record, which takes half as long again: if the branch is checked out, the file is parsed again.
     from lci_py.index.shards.branches import defined_in
 
     entry, oid = task.entry, task.oid
@@ -124,8 +125,8 @@ def _process_blob(place: Workplace, task: Task, data: bytes, cache: Cache | None
 
 
 def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
-    """The name of an extraction: of its content, its language, what the path has to do with it, and of the program."""
-    # Go has build constraints in file names.
+    """The cache key of a record: a hash of everything that extraction depends on."""
+    # Go has build constraints in file names; elsewhere the folders can be a build condition.
     name = path.rpartition("/")[2] if language == "go" else path_condition(language, path) or ""
     asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
     parts = (str(record_codec.VERSION), __version__, _extractor(language), sha, name, asked)
@@ -134,7 +135,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
 
 @cache
 def _extractor(language: str) -> str:
-    """What tells one version of the extraction from another: this program's modules, the grammar, its queries."""
+    """A hash over the sizes and times of what extracts a language: modules of `source`, grammar and queries."""
     files = sorted(Path(record_codec.__file__).parent.rglob("*.py"))
     if language != TEXT:
         spec = load_languages()[language]

@@ -1,4 +1,4 @@
-"""Extraction in worker processes, in order. A file that kills its process or never ends costs nobody else anything."""
+"""Extract files in worker processes. A file that crashes its worker or never ends does not affect other files."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lci_py.source.file_record import start_worker, starting
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-Batch = tuple[int, list[Task]]  # its number, and what is in it
-Work = Callable[..., list[Done]]  # of tasks, and why they are not to be parsed, if so
-#: Below this many bytes a pool costs more than it saves, where a process cannot be forked.
+Batch = tuple[int, list[Task]]  # number and tasks
+Work = Callable[..., list[Done]]  # called with tasks, and with `unparsable` as in `process_tasks`
+#: Below this many bytes a pool costs more time than it saves, on systems without fork.
 POOL_THRESHOLD = 300_000
 _FORKS = sys.platform == "linux"
-#: Without a batch done for so long, something hangs that no timer of a worker ends. Their bounds are processor time,
-#: and a busy machine may take a multiple of it.
+#: If no batch ends for this long, a worker hangs and its own timer has not ended it. Those timers count processor
+#: time, and on a busy machine much more time passes.
 STALL_SECONDS = 300.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
@@ -31,21 +31,19 @@ def process(
     place: Workplace,
     tasks: Sequence[Task],
     jobs: int,
-    warm_up: Callable[[], None],
     load: Callable[[Task], Task] | None = None,
 ) -> Generator[list[Done], None, None]:
-    """What became of each task, in batches, in the order of the tasks.
+    """Process the tasks; yields results in batches, in the order of the tasks.
 
     Args:
         place: Where the files and the cache are.
         tasks: The files.
-        jobs: Worker processes, at least one where they can be forked.
-        warm_up: Called again and again while the workers are busy.
-        load: Completes a task shortly before it is begun.
+        jobs: The number of worker processes. Where fork exists, files are parsed in another process even with 1.
+        load: Completes a task shortly before a worker gets it.
     """
     finished: dict[int, list[Done]] = {}
     wanted = 0
-    with closing(_unordered(partial(process_tasks, place), tasks, jobs, warm_up, load)) as batches:
+    with closing(_unordered(partial(process_tasks, place), tasks, jobs, load)) as batches:
         for number, results in batches:
             finished[number] = results
             while wanted in finished:
@@ -69,10 +67,9 @@ def _unordered(
     work: Work,
     tasks: Sequence[Task],
     jobs: int,
-    warm_up: Callable[[], None],
     load: Callable[[Task], Task] | None,
 ) -> Generator[tuple[int, list[Done]], None, None]:
-    """Parse in other processes, even a small repository: a grammar's crash would end this one."""
+    """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it."""
     batches = _batches(tasks, load)
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
     if not tasks or small or (jobs <= 1 and not _FORKS):
@@ -86,7 +83,7 @@ def _unordered(
     batches = _again([batch for batch in (few, more) if batch], batches)
     while True:
         with _pool(jobs) as pool:
-            yield from _pooled(pool, work, batches, 4 * jobs, lost, warm_up)
+            yield from _pooled(pool, work, batches, 4 * jobs, lost)
         if not lost:
             return
         while lost:
@@ -105,9 +102,8 @@ def _pooled(
     batches: Iterator[Batch],
     ahead: int,
     lost: list[Batch],
-    warm_up: Callable[[], None],
 ) -> Iterator[tuple[int, list[Done]]]:
-    """Results as they come, until a process dies: what it and its neighbours were at goes to `lost`."""
+    """Results as they come, until a process dies: the batches that were being processed then go to `lost`."""
     from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 
     pending: dict[Future[list[Done]], Batch] = {}
@@ -118,7 +114,6 @@ def _pooled(
                     pending[pool.submit(work, batch[1])] = batch
             except BrokenExecutor:
                 lost.append(batch)
-        warm_up()
         if not pending:
             return
         done, _ = wait(pending, STALL_SECONDS, FIRST_COMPLETED)
@@ -133,7 +128,7 @@ def _pooled(
 
 
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
-    """A file that kills its process (a grammar's crash) or never ends is kept as text; its neighbours as they are."""
+    """Process a batch again after a process died: a file that crashes its process or never ends is kept as text."""
     from concurrent.futures import BrokenExecutor, TimeoutError
 
     with _pool(1) as pool:
@@ -148,7 +143,7 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
         except TimeoutError:
             reason = "parser_timeout"
             _kill(pool)
-    # Only now: while the pool lives, a thread of its own may be the one that hears how its process ended.
+    # Not before: while the pool exists, one of its threads may collect the exit status.
     if any(process.exitcode == -signal.SIGVTALRM for process in workers):
         reason = "parser_timeout"
     if len(batch) == 1:
@@ -163,7 +158,7 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    # fork starts in milliseconds and is safe here: a worker touches nothing that another thread could hold.
+    # fork takes milliseconds, and is safe here: a worker uses no lock that another thread could hold.
     method = "fork" if _FORKS else None
     pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
     try:

@@ -10,12 +10,12 @@ import numpy as np
 from lci_py.embed.encoder import Encoder
 from lci_py.index.build import embedding
 from lci_py.index.shards import text_fields
-from lci_py.index.shards.abbreviations import write_related
+from lci_py.index.shards.abbreviations import write_abbreviations
 from lci_py.index.shards.bm25 import write_lexical
 from lci_py.index.shards.symbols_writer import write_symbolic
 from lci_py.index.shards.term_counts import csr
 from lci_py.index.shards.tokens import write_tokens
-from lci_py.index.shards.unit_columns import write_facts
+from lci_py.index.shards.unit_columns import write_unit_columns
 from lci_py.index.shards.vectors import write_dense
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.index.build.embedding import Reuse, VectorCache
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
 
     Progress = Callable[[str, int, int], None]
 
 
 def write_segment(
     folder: Path,
-    rows: Rows,
+    rows: SegmentRows,
     encoder: Encoder | ContextualEncoder | None,
     report: Progress,
     reuse: Reuse,
@@ -39,12 +39,12 @@ def write_segment(
     """Write the shards of a segment.
 
     Args:
-        folder: Where to.
-        rows: What is in it.
-        encoder: Embeds the chunks; without one, the shards that need it are left out.
-        report: Told the stages.
-        reuse: Chunks that older segments have.
-        cache: Vectors of a model that reads text.
+        folder: A folder for the shards.
+        rows: The segment's files, symbols, units and chunks.
+        encoder: Embeds the chunks; None leaves out the shards with embeddings.
+        report: Called with each stage.
+        reuse: Embedded chunks of older segments.
+        cache: Cached vectors of a model that reads text.
     Returns:
         Role -> path.
     """
@@ -53,15 +53,15 @@ def write_segment(
         "symbols": folder / "symbols.sqlite", "bm25": folder / "bm25.arrays", "facts": folder / "facts.arrays"
     }  # fmt: skip
     write_symbolic(shards["symbols"], rows)
-    write_facts(shards["facts"], rows)
+    write_unit_columns(shards["facts"], rows)
     report("bm25", 0, 0)
     text = text_fields.text_fields(rows)
     vocabulary = text.vocabulary
     terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
     write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)
     shards["related"] = folder / "related.arrays"
-    write_related(shards["related"], rows.records)
-    text.lexical.clear()  # as large as everything that the embedding needs
+    write_abbreviations(shards["related"], rows.records)
+    text.lexical.clear()  # frees as much memory as the embedding needs
     if encoder is None:
         return shards
     report("embed", 0, len(rows.chunk_unit))

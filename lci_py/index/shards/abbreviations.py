@@ -1,9 +1,9 @@
-"""The shard `related`: which words this repository shortens, and to what: cfg for config, auth for authentication.
+"""The abbreviations of a repository (shard `related`): cfg for config, auth for authentication.
 
-A pair is two parts of names, one of which shortens the other by its letters *and* is used for it: a name and its
+A pair of words counts if one shortens the other by its letters *and* the two are used together: a name and its
 declared type or its value (`cfg: Config`, `ctx *Context`, `conn = connect()`), an import and its alias, or a name and
-the comment of the definition that it belongs to. What is stored is evidence, file by file, so that it adds up to the
-same however files are spread over segments; what it is enough for is decided by who reads it.
+the comment of its definition. The shard stores the evidence file by file, so that its sum does not depend on how files
+are spread over segments. The reader decides how much evidence is enough.
 """
 
 from __future__ import annotations
@@ -30,46 +30,47 @@ if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
     from lci_py.source.file_record import FileRecord
 
-#: Pairs of a file, the best supported; a file with more is data.
+#: Pairs stored of a file, those with the most evidence; a file with more is data.
 MOST_PAIRS = 100
-#: Letters of a short form, and by how many the long one has more.
+#: Fewest and most letters of a short form, and how many more the long form has at least.
 SHORTEST, LONGEST, LEAST_CUT = 2, 6, 2
-#: Letters that one with a vowel begins with as the long form does, or all of them: recv, but not get of generate.
+#: Letters at the start that both forms must share if the short one has a vowel: recv of receive, but not get
+#: of generate.
 _BEGINNING = 3
-#: Characters of a type, a value or a comment that are looked at: what a name is of comes first.
+#: Characters of a type, a value or a comment that are read: what describes the name comes first.
 _TEXT = 120
 _SIGNATURE = 400
-_MOST = 255  # a count in a file, stored in a byte
-#: What a type is qualified with: the name of a package says nothing of what a name is.
+_MOST = 255  # largest count in a file: it is stored in a byte
+#: The qualifier of a type: the name of a package does not describe the variable.
 _QUALIFIER = re.compile(r"\w+(?:\.|::|\\)")
-#: What stands between the parameters of a signature.
+#: Separators of the parameters in a signature.
 _BETWEEN = re.compile(r"[(),;{}|]")
-#: Languages whose declarations have the type before the name.
+#: Languages whose declarations put the type before the name.
 _TYPE_FIRST = frozenset({"c", "cpp", "csharp", "dart", "groovy", "java", "objc"})
-#: Words of languages, which stand beside names everywhere: `int interval` shortens nothing.
+#: Keywords and basic types, which stand beside names everywhere: in `int interval`, int is no abbreviation.
 _KEYWORDS = frozenset(
     "bool byte char const def dyn enum float fn fun int let list long mut set short str string struct type uint use "
     "var void".split()
 )
-#: Kinds of symbols whose signature is a declaration: of parameters, or of one value.
+#: Kinds of symbols whose signature declares parameters, or one value.
 _DECLARED = frozenset({"function", "method", "constructor", "field", "property", "variable"})
 
 Pair = tuple[str, str]  # the short form and the long one, both as stems
 
 
-class Related(NamedTuple):
-    """A pair of words, and what the repository gives for it."""
+class Abbreviation(NamedTuple):
+    """A pair of words, and the evidence for it in the repository."""
 
     short: str
     long: str
     files: int
-    declared: int  # names whose type, value or origin has the long form
-    told: int  # names whose definition's comment has it
+    declared: int  # names whose type, value or import has the long form
+    told: int  # names whose comment has the long form
 
 
 @lru_cache(maxsize=1 << 16)
 def shortens(short: str, long: str) -> bool:
-    """Whether a word may be an abbreviation of another, by its letters: a beginning, and then consonants in order.
+    """Whether a word can abbreviate another by its letters: the same first letters, then consonants in order.
 
     Args:
         short: A part of a name, in lower case, not empty.
@@ -91,25 +92,25 @@ def shortens(short: str, long: str) -> bool:
     return one != other and len(one) >= SHORTEST and other not in forms(one) and one not in forms(other)
 
 
-# --- what a file gives --------------------------------------------------------------------------------------------
+# --- the evidence of a file ---------------------------------------------------------------------------------------
 
 
 def evidence(record: FileRecord) -> dict[Pair, tuple[int, int]]:
-    """A file's pairs: how many of its declarations say so, and how many of its comments, each at most 255."""
+    """The pairs of a file, with the number of declarations and of comments that support each, at most 255."""
     declared = _counted(_declarations(record))
     told = _counted(_comments(record), told=True)
     found = {pair: (min(declared[pair], _MOST), min(told[pair], _MOST)) for pair in declared.keys() | told.keys()}
     if not found:
         return found
     words = {word.lower() for word in record.words}
-    # A compound is no long form: timeout of time, database of data.
+    # A compound does not count as a long form: timeout of time, database of data.
     kept = [(short, long) for short, long in found if not (long.startswith(short) and long[len(short) :] in words)]
     best = sorted(kept, key=lambda pair: (-found[pair][0], -found[pair][1], pair))[:MOST_PAIRS]
     return {pair: found[pair] for pair in best}
 
 
 def _declarations(record: FileRecord) -> set[tuple[str, str]]:
-    """Names with their types, values or origins, each once."""
+    """(name, its type, value or import), each once."""
     found = record.extract
     pairs = {
         (item.name, _plain(item.text[:_TEXT])) for item in found.types if len(item.name) > 1 and len(item.text) > 1
@@ -123,7 +124,7 @@ def _declarations(record: FileRecord) -> set[tuple[str, str]]:
 
 
 def _comments(record: FileRecord) -> set[tuple[str, str]]:
-    """Names of definitions and their parameters, with the beginning of the definition's comment."""
+    """(names of a definition and its parameters, beginning of its comment)."""
     found = record.extract
     first = found.language not in _TYPE_FIRST
     return {
@@ -141,10 +142,10 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def _declared(signature: str, first: bool) -> tuple[tuple[str, str], ...]:
-    """The parameters in a signature, or the one field, with their types, "" if none is given.
+    """The parameters of a signature, or its one field, with their types; "" for a missing type.
 
     Args:
-        signature: As the index has it.
+        signature: As stored in the index.
         first: Whether the name stands before the type.
     """
     found = []
@@ -163,14 +164,14 @@ def _names(signature: str, first: bool) -> Iterator[str]:
 
 
 def _counted(texts: Iterable[tuple[str, str]], *, told: bool = False) -> Counter[Pair]:
-    """Which parts of a text another one shortens, or the other way round, and how often."""
+    """How often each pair occurs in the (names, text) pairs."""
     return Counter(pair for names, text in texts for pair in _pairs(names, text, told))
 
 
-# The same declarations stand in many files, of a program and of the tests of this one.
+# Cached, because the same declarations stand in many files.
 @lru_cache(maxsize=1 << 15)
 def _pairs(names: str, text: str, told: bool) -> tuple[Pair, ...]:
-    """Pairs with one side in names and the other in a text; if that is prose (`told`), only the names shorten."""
+    """Pairs of a word of `names` and a word of `text`; if the text is prose (`told`), the short form is in `names`."""
     mine, theirs = _words(names), _words(text)
     by_letter: dict[str, list[str]] = {}
     for part in mine - theirs:
@@ -196,7 +197,7 @@ def _words(text: str) -> set[str]:
 # --- the shard ----------------------------------------------------------------------------------------------------
 
 
-def write_related(path: Path, records: Sequence[FileRecord]) -> None:
+def write_abbreviations(path: Path, records: Sequence[FileRecord]) -> None:
     """Write the shard of a segment.
 
     Args:
@@ -249,7 +250,7 @@ class _Segment:
         return DamagedIndexError(f"{self.name}: {what}")
 
     def rows(self, word: str) -> Iterator[tuple[Pair, slice]]:
-        """The pairs that a word is in, and where their evidence lies."""
+        """The pairs with a word, and the rows of their evidence."""
         number = self.words.find(word)
         if number >= 0:
             for pair in np.flatnonzero((self.short == number) | (self.long == number)).tolist():
@@ -257,17 +258,17 @@ class _Segment:
                 yield texts, slice(int(self.starts[pair]), int(self.starts[pair + 1]))
 
 
-class RelatedTerms:
-    """Reader of the shards of all segments; files that are dead give no evidence."""
+class AbbreviationIndex:
+    """Reader of the shards of all segments; dead files give no evidence."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
         """Open the shards.
 
         Args:
-            paths: Of each segment.
-            numbering: Says what is alive.
+            paths: The shard of each segment.
+            numbering: Of the segments.
         Raises:
-            DamagedIndexError: They are not what was written, or not of this index.
+            DamagedIndexError: A shard is not what was written, or belongs to another index.
         """
         if len(paths) != len(numbering.counts):
             raise DamagedIndexError(f"{len(paths)} shards of related words of {len(numbering.counts)} segments")
@@ -275,8 +276,8 @@ class RelatedTerms:
         self._segments = [_Segment(path, counts["files"]) for path, counts in pairs]
         self._public = [numbering.public_array("files", place) for place in range(len(self._segments))]
 
-    def of(self, word: str) -> list[Related]:
-        """The pairs that a stem is in, as the short form or the long one: the best supported first."""
+    def of(self, word: str) -> list[Abbreviation]:
+        """The pairs with a stem as short or long form, the ones with the most evidence first."""
         found: dict[Pair, NDArray[np.int64]] = {}
         for segment, public in zip(self._segments, self._public, strict=True):
             for pair, where in segment.rows(word):
@@ -285,5 +286,5 @@ class RelatedTerms:
                     alive = public[segment.files[where]] >= 0
                 sums = (alive.sum(), segment.declared[where][alive].sum(), segment.told[where][alive].sum())
                 found[pair] = found.get(pair, 0) + np.array(sums, np.int64)
-        pairs = (Related(*pair, *sums.tolist()) for pair, sums in found.items() if sums[0])
+        pairs = (Abbreviation(*pair, *sums.tolist()) for pair, sums in found.items() if sums[0])
         return sorted(pairs, key=lambda item: (-item.files, -item.declared, -item.told, item.short, item.long))

@@ -1,11 +1,11 @@
-"""Named one-dimensional arrays in one file, mapped into memory and never parsed: how most shards are stored.
+"""Named one-dimensional arrays in one file, mapped into memory and never parsed. Most shards are stored like this.
 
 The file is a magic line, the length of a JSON header (eight bytes, little-endian), the header, and the arrays, each at
-a multiple of 64 bytes. The header says of each array: its type, where it starts, how many items it has. A shard is one
-file rather than a folder of many because each file costs a query an `open`, and a commit an `fsync`.
+a multiple of 64 bytes. The header gives type, offset and number of items of each array. A shard is one file rather
+than a folder of many because each file costs a query an `open`, and a commit an `fsync`.
 
-The reader needs no numpy: `view` is enough for those who look at a few numbers. What comes from disk is not believed:
-every length and offset is checked against the size of the file before anything is read or allocated.
+The reader works without numpy: `view` is enough to read a few numbers. The file may be damaged or hostile: every length
+and offset is checked against the size of the file before anything is read or allocated.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 MAGIC = b"lci arrays 1\n\0\0\0"
 _ALIGNMENT = 64
 _MAX_HEADER = 1 << 20
-#: Name of a type in the header -> (the code that `memoryview.cast` knows it by, bytes per item).
+#: Name of a type in the header -> (its code for `memoryview.cast`, bytes per item).
 _TYPES = {"u1": ("B", 1), "u2": ("H", 2), "i4": ("i", 4), "i8": ("q", 8), "f4": ("f", 4)}
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | array[int] | bytes]) -> None:
-    """Write a new file; the arrays' types are those of `_TYPES`, and bytes are an array of u1.
+    """Write a new file. The arrays have types of `_TYPES`; bytes become an array of u1.
 
     Raises:
         OSError: It cannot be written.
@@ -48,7 +48,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | array[int] | by
 
 
 def _plain(name: str, values: NDArray[Any] | array[int] | bytes) -> tuple[str, memoryview]:
-    """The type's name, and the bytes without a copy of them."""
+    """The name of the type, and the bytes, not copied if possible."""
     if isinstance(values, bytes):
         return "u1", memoryview(values)
     if isinstance(values, array):
@@ -66,7 +66,7 @@ def _bytes(view: memoryview) -> memoryview:
 
 
 def _header(parts: list[tuple[str, str, memoryview]]) -> bytes:
-    # Offsets count from the end of the header, rounded up: so they do not depend on its length.
+    # Offsets count from the end of the header, so they do not depend on its length.
     table = {}
     offset = 0
     for name, kind, data in parts:
@@ -121,7 +121,7 @@ class Arrays:
             name: The array.
             kinds: The types that it may have: "u1", "u2", "i4", "i8", "f4".
         Raises:
-            DamagedIndexError: It is not there, or of another type.
+            DamagedIndexError: It is missing, or has another type.
         """
         kind, offset, count = self._table.get(name, ("", 0, 0))
         if kind not in kinds:
@@ -139,13 +139,13 @@ class Arrays:
 
 
 def mapped(path: Path) -> memoryview:
-    """A file of at least a header's length, mapped for reading.
+    """Map a file for reading.
 
     Raises:
         OSError: It cannot be opened.
-        ValueError: It is no regular file, or too short.
+        ValueError: It is not a regular file, or shorter than a header.
     """
-    # Not a link, nor a FIFO that would block: an index that came with a clone may hold anything.
+    # Neither a link nor a FIFO, which would block: an index that came with a clone may hold anything.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)
     try:

@@ -1,10 +1,9 @@
-"""The lexical shard: BM25 over four fields. It holds counts; scores are computed when a query asks for its terms.
+"""The lexical shard: BM25 over four fields. It stores counts; a query computes the scores of its terms.
 
-`content` ranks chunks, `names` definitions, `paths` and `files` whole files; the last is not stored, but added up from
-`content`. A score depends on the whole collection (how many rows there are, how many have the term, how long they
-are), which lies in several segments and changes with every file, so none is written down
-(docs/adr/0010-counts-not-scores.md). All that is added up are integers, in whatever order: the same rows give the same
-scores to the last bit, however they are spread over segments.
+`content` ranks chunks, `names` definitions, `paths` and `files` whole files; `files` is not stored but added up from
+`content`. A score depends on the whole collection (number of rows, how many have the term, their lengths), and that
+changes with every file, so no scores are stored (docs/adr/0010-counts-not-scores.md). Only integers are summed, whose
+sums do not depend on the order: the same rows have the same scores to the last bit, however segments divide them.
 """
 
 from __future__ import annotations
@@ -35,41 +34,41 @@ FIELDS: dict[str, tuple[float, float]] = {  # field -> (k1, b)
     "paths": (0.8, 0.3),
     "files": (2.0, 0.6),
 }
-#: What makes a count of 1 in the formula: counts are integers, so that their sums are exact.
+#: The stored count that means 1 in the formula: counts are integers, so that their sums are exact.
 UNITS = {"content": 1, "names": 5, "paths": 1, "files": 1}
-#: What a field's rows are, in the words of `numbering.COUNTED`.
+#: The kind of a field's rows, one of `numbering.COUNTED`.
 ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files"}
 
-#: A term's column in each segment, -1 in one that does not have it.
+#: A term's column in each segment; -1 in a segment without it.
 Term = tuple[int, ...]
-#: Terms whose columns are remembered; a long session asks for the same ones again.
+#: Terms whose columns are cached: a long session asks for the same ones again.
 _REMEMBERED = 10_000
 
 
 class Postings(NamedTuple):
-    """The rows that hold some terms: [n], segment after segment, and in each term after term."""
+    """The posting lists of some terms: [n], segment by segment, and in each of them term by term."""
 
     rows: NDArray[np.int32]
-    counts: NDArray[Any]  # how often
-    terms: NDArray[np.int64]  # places among the terms
+    counts: NDArray[Any]  # how often the row has the term
+    terms: NDArray[np.int64]  # positions in the list of terms
 
 
 def idf(rows: int, having: int) -> float:
-    """How much a term tells that `having` of so many rows have: Lucene's ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    """Weight of a term that `having` of `rows` rows have: Lucene's ln(1 + (N - df + 0.5) / (df + 0.5))."""
     return math.log(1.0 + (rows - having + 0.5) / (having + 0.5))
 
 
 def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], idfs: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Scores of terms in rows that hold them, idf tf / (k1 (1 - b + b l / l_avg) + tf): [n].
+    """Scores of terms in rows that have them, idf tf / (k1 (1 - b + b l / l_avg) + tf): [n].
 
     Args:
-        counts: How often the row holds the term, tf, [n]; overwritten, as is `norm`.
+        counts: How often the row has the term, tf, [n]; overwritten, as is `norm`.
         norm: The row's `length_norm`, [n].
         idfs: The term's `idf`, [n].
     Source:
         Robertson and Zaragoza, FnTIR 3(4), 2009, in Lucene's variant.
     """
-    # In place: a common term has tens of thousands of rows, and fresh memory for each step costs more than the step.
+    # In place: a common term has tens of thousands of rows, and allocating memory takes longer than computing.
     norm += counts
     counts *= idfs
     counts /= norm
@@ -80,7 +79,7 @@ def length_norm(lengths: NDArray[Any], k1: float, b: float) -> NDArray[np.float6
     """k1 (1 - b + b l / l_avg) of every row.
 
     Args:
-        lengths: Each row's sum of counts, as integers, in any unit.
+        lengths: Sum of the counts of each row, integers in any unit.
         k1: Saturation of repeated terms, > 0.
         b: Strength of length normalisation, 0 to 1.
     """
@@ -107,11 +106,11 @@ def write_lexical(
         path: A new file.
         terms: The vocabulary.
         word_terms: The terms of each word, as (indptr, positions in `terms`).
-        fields: For `content`, `names` and `paths`: bags over the words, counted in `UNITS`.
-        maps: `chunk_unit` and `unit_file`: rows of one field in numbers of another, in the segment's own numbers.
+        fields: Word counts of the rows of `content`, `names` and `paths`, in `UNITS`.
+        maps: `chunk_unit`, the unit of each chunk, and `unit_file`, the file of each unit, by numbers in the segment.
         n_files: Number of files.
     """
-    from lci_py.index.shards.term_counts import count  # a query does not pay for what writes
+    from lci_py.index.shards.term_counts import count  # only writing needs it
 
     order = sorted_order(terms)
     column = np.empty(len(terms), np.int32)
@@ -136,7 +135,7 @@ def write_lexical(
 
 
 class _Segment:
-    """One shard, in its segment's own numbers. Its arrays are mapped; a query touches only its own terms' columns."""
+    """One shard, in its segment's numbers. The arrays are mapped: a query reads only the columns of its terms."""
 
     def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
         self.counts = counts
@@ -145,14 +144,14 @@ class _Segment:
         self._postings: dict[str, tuple[memoryview, NDArray[np.int32], NDArray[Any]]] = {}
 
     def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
-        """An array with an item for each row of the kind."""
+        """An array with an item per row of a kind."""
         found = self.arrays.array(name, "i4")
         if len(found) != self.counts[kind]:
             raise self.damaged(f"{name} has {len(found)} items for {self.counts[kind]} {kind}")
         return found
 
     def map_to(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
-        """For each row of a kind, a row of another."""
+        """An array with a row of `target` per row of `kind`."""
         found = self.rows_of(name, kind)
         if len(found) and not 0 <= int(found.min()) <= int(found.max()) < self.counts[target]:
             raise self.damaged(f"{name} names {target} that do not exist")
@@ -165,9 +164,9 @@ class _Segment:
         return found
 
     def postings(self, field: str, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]:
-        """The rows that hold each of some terms, term after term, how often they do, and how many rows each term has.
+        """The rows with each of some terms, term by term; how often they have it; and the number of rows of each term.
 
-        All terms at once: a query has a dozen, mostly of few rows, so what takes time is how many calls there are.
+        All terms at once: a query has a dozen, most of them with few rows, so the time depends on the number of calls.
         """
         starts, rows, counts = self._postings.get(field) or self._open(field)
         spans = [(starts[column], starts[column + 1]) for column in columns]
@@ -178,7 +177,7 @@ class _Segment:
         sizes = np.array([stop - start for start, stop in spans], np.int64)
         if len(found):
             ascends = np.concatenate((found[1:] > found[:-1], [True]))
-            ascends[np.cumsum(sizes)[sizes > 0] - 1] = True  # where the next term begins
+            ascends[np.cumsum(sizes)[sizes > 0] - 1] = True  # the last row of a term
             inside = found.min() >= 0 and found.max() < self.counts[ROWS[field]]
             if not inside or not ascends.all() or often.min() < 1:
                 raise self.damaged(f"{field} names a row that does not exist or a row twice, or counts nothing in it")
@@ -198,16 +197,16 @@ class _Segment:
 
 
 class LexicalIndex:
-    """Reader of the shards of all segments. It takes and gives public numbers; dead rows count nowhere."""
+    """Reader of the shards of all segments, in public numbers. Dead rows do not count."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
         """Open the shards.
 
         Args:
-            paths: Of each segment.
-            numbering: Says what is alive, and its public number.
+            paths: The shard of each segment.
+            numbering: Of the segments.
         Raises:
-            DamagedIndexError: They are not what was written, or not of this index.
+            DamagedIndexError: A shard is not what was written, or belongs to another index.
         """
         if len(paths) != len(numbering.counts):
             raise DamagedIndexError(f"{len(paths)} lexical shards of {len(numbering.counts)} segments")
@@ -216,14 +215,14 @@ class LexicalIndex:
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
         self._norms: dict[str, NDArray[np.float64]] = {}
         self._columns: dict[str, Term] = {}
-        #: Of each field, what was asked for last: `files` asks for that of `content`, multiview for all of it again.
+        #: The last result of each field: `files` needs that of `content`, and multiview asks for all of them twice.
         self._last: dict[str, tuple[tuple[Term, ...], Postings]] = {}
         self.n_files = numbering.total("files")
         self.unit_file = self._map("unit_file", "units", "files")  # [units] the file of each
         self.chunk_unit = self._map("chunk_unit", "chunks", "units")  # [chunks] the unit of each
 
     def term(self, text: str) -> Term | None:
-        """What `scores` and `rows` know the term by; None if no segment has it. Maybe only dead rows have it.
+        """The term for `scores` and `rows`; None if no segment has it. It may be in dead rows only.
 
         Raises:
             DamagedIndexError: The vocabulary is not what was written.
@@ -236,7 +235,7 @@ class LexicalIndex:
         return columns if any(column >= 0 for column in columns) else None
 
     def starting(self, prefix: str, most: int) -> set[str] | None:
-        """The terms that start with a text; None if a segment has more than so many.
+        """The terms that start with a text; None if a segment has more than `most`.
 
         Raises:
             DamagedIndexError: The vocabulary is not what was written.
@@ -250,7 +249,7 @@ class LexicalIndex:
         return found
 
     def frequency(self, field: str, term: Term) -> int:
-        """How many rows of a field but `files` hold a term.
+        """The number of rows that have a term, in a field other than `files`.
 
         Raises:
             DamagedIndexError: The field's arrays do not fit together.
@@ -279,11 +278,11 @@ class LexicalIndex:
             idfs = np.array([idf(len(out), df) for df in having])
             found = bm25(counts / np.float64(UNITS[field]), norm[rows], idfs[numbers])
             found *= np.array(weights, np.float32)[numbers]
-            np.add.at(out, rows, found)  # one after the other, so a row's scores are added in the order of the terms
+            np.add.at(out, rows, found)  # adds a row's scores in the order of the terms
         return out
 
     def rows(self, field: str, term: Term) -> NDArray[np.int32]:
-        """The rows that hold a term, ascending: its posting list.
+        """The posting list of a term: the rows that have it, ascending.
 
         Raises:
             DamagedIndexError: The field's arrays do not fit together.
@@ -291,7 +290,7 @@ class LexicalIndex:
         return np.sort(self.postings(field, (term,)).rows)
 
     def postings(self, field: str, terms: tuple[Term, ...]) -> Postings:
-        """The living rows that hold each of some terms.
+        """The posting lists of some terms, without dead rows.
 
         Raises:
             DamagedIndexError: The field's arrays do not fit together.
@@ -321,7 +320,7 @@ class LexicalIndex:
         return found
 
     def _by_file(self, chunks: Postings) -> Postings:
-        """The same by the chunks' files. A file's chunks follow each other: it lies in one segment."""
+        """Add up postings of chunks by file. The chunks of a file follow each other, as a file is in one segment."""
         files, terms = self._chunk_file[chunks.rows], chunks.terms
         if not len(files):
             return Postings(files, chunks.counts, terms)

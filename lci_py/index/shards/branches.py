@@ -1,6 +1,6 @@
-"""The shard of other branches: the files that differ from the ones here, and the definitions in them, in SQLite.
+"""The shard of other branches: the files that differ from the working tree, and their definitions, in SQLite.
 
-What a branch has as it is here is not in the shard. A file that two branches have alike is in it once.
+Files of a branch that are the same in the tree are not stored. A file that is the same on two branches is stored once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lci_py.types.source import Extract
 
 Row = Mapping[str, Any]
-#: How a file of a branch relates to the one here: of another content, not here at all, not there at all.
+#: How a branch's file relates to the tree: other content, only on the branch, only in the tree.
 DIFFERS, ONLY_THERE, ONLY_HERE = STATUSES = ("differs", "only_there", "only_here")
 
 _SCHEMA = """
@@ -59,7 +59,7 @@ _NUMBERS = ("line", "end_line", "first_line", "test")
 
 
 class Defined(NamedTuple):
-    """A definition in a file of a branch: a row of `symbols` without its file."""
+    """A definition in a file of a branch: a row of `symbols` without the file."""
 
     name: str
     qualified_name: str
@@ -93,14 +93,14 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is in one."""
+    """What the index has of a version."""
 
     language: str
     test: bool
     defined: Sequence[Sequence[object]]  # as `Defined`
 
 
-#: Per branch and path: how it differs, and the content there, if there is one.
+#: Path -> (how it differs, git's id of the content on the branch if there is one).
 Differing = Mapping[str, tuple[str, str | None]]
 
 
@@ -110,12 +110,12 @@ def write_branches(
     """Write the shard into a new file.
 
     Args:
-        path: Where to.
+        path: The file.
         tips: The branches.
-        differing: What is different in each.
-        contents: Those that `differing` names, each once; a path whose content is left out is not compared.
+        differing: The paths that differ, per branch.
+        contents: The contents that `differing` names, each once; a path whose content is missing is left out.
     Returns:
-        What is different in each, as far as it can be compared.
+        The paths that differ, per branch, without those left out.
     """
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.executescript(_SCHEMA)
@@ -162,7 +162,7 @@ class BranchIndex:
     def __init__(self, path: Path) -> None:
         """
         Raises:
-            DamagedIndexError: It is not such a shard.
+            DamagedIndexError: The file is not such a shard.
         """
         self._name = path.name
         if not path.is_file():
@@ -195,27 +195,20 @@ class BranchIndex:
         return [tip.name for tip in self.tips]
 
     def same_name(self, qualified_name: str, language: str) -> list[Row]:
-        """The definitions of a qualified name that differing files of the branches have, by branch, path and line."""
+        """The definitions of a qualified name in differing files of the branches, by branch, path and line."""
         return self._rows("s.qualified_name = ? AND f.language = ?", [qualified_name, language])
 
     def rows(self, branch: str) -> list[Row]:
         """All definitions in the differing files of a branch, by path and line."""
         return self._rows("b.name = ?", [branch])
 
-    def status_of(self, branch: str, path: str) -> str | None:
-        """One of STATUSES; None for a file that is there as it is here, or that is not compared."""
-        found = self._execute(
-            "SELECT p.status FROM paths p JOIN branches b ON b.id = p.branch WHERE b.name = ? AND p.path = ?",
-            [branch, path],
-        )
-        return self._status(found[0][0]) if found else None
-
     def statuses_of(self, paths: Sequence[str]) -> dict[tuple[str, str], str]:
-        """The same of some files in all branches: (branch, path) to status."""
+        """(branch, path) -> one of STATUSES, for some files on all branches; without files that are the same, or that
+        were not compared."""
         found = {}
         for start in range(0, len(paths), MAX_VALUES):
             some = paths[start : start + MAX_VALUES]
-            # Both columns, as the primary key has them: without the first, all paths would be read.
+            # With the first column of the primary key, or SQLite would read all paths.
             sql = (
                 "SELECT b.name AS branch, p.path AS path, p.status AS status FROM branches b CROSS JOIN paths p "
                 f"ON p.branch = b.id AND p.path IN ({marks(some)})"
@@ -226,7 +219,7 @@ class BranchIndex:
         return found
 
     def statuses(self, branch: str) -> dict[str, str]:
-        """The same of every file that has one, by path."""
+        """Path -> one of STATUSES, for all files of a branch."""
         found = self._execute(
             "SELECT p.path AS path, p.status AS status FROM paths p JOIN branches b ON b.id = p.branch "
             "WHERE b.name = ? ORDER BY p.path",
@@ -239,7 +232,7 @@ class BranchIndex:
     # --- for the next generation ---------------------------------------------------------------------------------
 
     def differing(self) -> list[dict[str, tuple[str, str | None]]]:
-        """What `write_branches` was given."""
+        """What `write_branches` returned."""
         made: list[dict[str, tuple[str, str | None]]] = [{} for _ in self.tips]
         found = self._execute(
             "SELECT p.branch, p.path, p.status, f.oid FROM paths p LEFT JOIN files f ON f.id = p.file"
@@ -252,12 +245,12 @@ class BranchIndex:
         return made
 
     def versions(self) -> dict[Version, int]:
-        """The contents that are there, with their numbers."""
+        """The stored contents, with their numbers."""
         rows = self._execute("SELECT path, oid, id FROM files")
         return {Version(*self._checked(row, ("path", "oid"))): row["id"] for row in rows}
 
     def content(self, number: int) -> Content:
-        """One of them."""
+        """A stored content by its number."""
         found = self._execute("SELECT language, test FROM files WHERE id = ?", [number])
         if not found:
             raise DamagedIndexError(f"{self._name} lacks a file")

@@ -1,5 +1,7 @@
-"""The tables of a link, answered by SQL from the symbolic shards of an index's segments: for a refresh, which asks
-little of much. Rows of dead files are left out, and all numbers are public ones."""
+"""The look-up tables of the call graph, read by SQL from the symbolic shards.
+
+A refresh uses them, which looks up little in a large index. Dead files are left out; all numbers are public ones.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ from lci_py.types.source import Import, Lambda, Typed
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
 
-#: What is kept of earlier answers: memory must not grow with the repository.
+#: Bounds of the caches: memory must not grow with the repository.
 _KEPT_SYMBOLS, _KEPT_NAMES = 200_000, 50_000
-_KIND = {kind: kind for kind in KINDS}  # one string for each, and a check
+_KIND = {kind: kind for kind in KINDS}  # to share the strings, and to check them
 
 #: Number, head, first call, number of calls and of anonymous functions.
 _FileRow = tuple[int, FileHead, int, int, int]
@@ -35,9 +37,9 @@ class SqlTables:
     ) -> None:
         """
         Args:
-            connections: Per segment, its symbolic shard; rows are read as tuples, whatever their row factory.
+            connections: The symbolic shard of each segment; rows are read as tuples, whatever the row factory.
             numbering: Of the same segments.
-            beside: Tables of another generation: what they read of the same connections is not read again.
+            beside: Tables of another generation; what they have read from the same connections is reused.
         Raises:
             DamagedIndexError: A shard cannot be read, or does not fit the numbering.
         """
@@ -68,7 +70,7 @@ class SqlTables:
         self._named: dict[str, list[Definition]] = {}
 
     def _file_rows(self, segment: int) -> list[_FileRow]:
-        """Number, head, first call and number of calls of a segment's files, dead ones included."""
+        """The rows of a segment's files, including dead ones."""
         sql = "SELECT id, path, language, test, package, first_call, calls, n_lambdas FROM files ORDER BY id"
         languages: dict[str, str] = {}
         found = []

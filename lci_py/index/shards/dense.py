@@ -1,8 +1,8 @@
-"""The dense shards: a faiss index per segment over chunk vectors, whose ids are units (definitions or blocks).
+"""The dense shards: a faiss index per segment over the vectors of chunks, with their units as ids.
 
-Every query multiplies every vector: exact, and it takes 10 ms for 100,000 chunks (docs/index-format.md); an approximate
-index is not worth its recall below that size. numpy does it as fast as faiss, whose import takes as long as a query.
-Each product is added up in one way, so that neither a score nor an order depends on the segment that a chunk is in.
+A query is multiplied with every vector, which is exact and takes 10 ms for 100,000 chunks (docs/index-format.md); for
+fewer, an approximate index would only lose recall. numpy is as fast as faiss, whose import takes as long as a query.
+Products are summed in one fixed order, so that scores do not depend on the segment that a chunk is in.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.vectors import VectorFile, write_dense
+from lci_py.index.shards.vectors import VectorFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.numbering import Numbering
-
-__all__ = ["DenseIndex", "write_dense"]
 
 
 class DenseIndex:
@@ -34,7 +32,7 @@ class DenseIndex:
         Args:
             paths: The shard of every segment.
             numbering: Of the segments.
-            dimension: Of the vectors.
+            dimension: Length of a vector.
         Raises:
             DamagedIndexError: A shard is not what was written, or does not belong to the numbering.
         """
@@ -51,7 +49,7 @@ class DenseIndex:
 
     @cached_property
     def _unit(self) -> NDArray[np.int64]:
-        """Public unit of every slot; -1 if it is dead."""
+        """The public unit of every slot; -1 if it is dead."""
         found: list[NDArray[Any]] = [np.zeros(0, np.int64)]
         for segment, file in enumerate(self._files):
             public = self._numbering.public_array("units", segment)
@@ -59,36 +57,36 @@ class DenseIndex:
         return np.concatenate(found)
 
     def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosine of every chunk's vector with a vector of unit length: [slots of chunks]."""
+        """The cosine of every chunk's vector with `query`, a vector of unit length: [slots of chunks]."""
         found = np.concatenate([np.zeros(0, np.float32), *(file.products(query) for file in self._files)])
-        return np.asarray(np.fmax(found, np.float32(-1)))  # what is not a number is far from everything
+        return np.asarray(np.fmax(found, np.float32(-1)))  # NaN counts as the smallest cosine
 
     def best(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The largest value of each unit's chunks: [units]; -inf for a unit without any.
+        """The largest value of each unit's chunks: [units]; -inf for a unit without chunks.
 
         Args:
             values: [slots of chunks]
         """
-        found = np.full(self.units + 1, -np.inf, np.float32)  # the last one is that of dead chunks
+        found = np.full(self.units + 1, -np.inf, np.float32)  # the last one is for dead chunks
         np.maximum.at(found, self._unit, values)
         return found[:-1]
 
     def slots(self, unit: int) -> NDArray[np.int64]:
-        """Slots of a unit's chunks, ascending."""
+        """The slots of a unit's chunks, ascending."""
         return np.flatnonzero(self._unit == unit)
 
     def of_files(self, values: NDArray[np.float32], unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
-        """The sum of each file's chunks' values over the root of their number: [files], 0 for a file without any.
+        """The sum of the values of each file's chunks, divided by the root of their number: [files], 0 without chunks.
 
         Args:
             values: [slots of chunks]
-            unit_file: [units] the file of each.
+            unit_file: [units] the file of each unit.
             n_files: Number of files.
         """
         if self._file is None or len(self._file) != len(values):
-            # The last number is that of dead chunks.
+            # The last number is for dead chunks.
             self._file = np.append(unit_file, n_files).astype(np.int64)[self._unit]
             self._roots = np.sqrt(np.maximum(np.bincount(self._file, minlength=n_files + 1), 1))
-        # A file's chunks follow each other in one segment, so they are always added up in one order.
+        # The chunks of a file follow each other in one segment, so they are always summed in the same order.
         sums = np.bincount(self._file, values, minlength=n_files + 1)
         return np.asarray((sums / self._roots)[:n_files], np.float32)

@@ -1,7 +1,6 @@
-"""The files shard: every file that was looked at, with what `stat` said of it, and the numbering of the segments.
+"""The files shard: every file that the walk found with its size and times, and the numbering of the segments.
 
-It is what a refresh compares the tree with, and what a query looks at to see whether the tree has moved on. Neither
-needs numpy for that.
+A refresh compares it with the tree, and a query finds out by it whether files have changed. Neither needs numpy.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
     from lci_py.types.source import FileEntry, Skip
 
-#: In place of a folder's modification time: it could change without another one.
+#: Instead of a folder's modification time: the folder could change without getting another one.
 UNSETTLED = -2
-#: In place of that of an index folder that lies in the tree: nothing in it is looked at.
+#: Instead of the modification time of an index folder in the tree: changes in it do not count.
 OURS = -3
 _STAT = ("sizes", "mtimes", "ctimes")
 _T = TypeVar("_T")
@@ -33,15 +32,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A file as the index knows it."""
+    """A file as it was when it was indexed."""
 
     path: str
     size: int  # bytes
-    mtime_ns: int  # -1 if `stat` cannot tell whether it has changed since it was read
+    mtime_ns: int  # -1 if it could have changed since it was read without getting another time
     ctime_ns: int
     sha: str  # digest of the content
-    slot: int  # its place among the files of all segments, -1 if it is not indexed
-    reason: str  # why not; if it is, which of `LIMIT_REASONS` keeps it from being complete, or ""
+    slot: int  # place among the files of all segments; -1 if it is not indexed
+    reason: str  # why it is not indexed, or which of `LIMIT_REASONS` cut it short; "" if it is indexed whole
     key: bytes = bytes(16)  # of its record in the cache
 
 
@@ -56,11 +55,11 @@ def write_files(
 
     Args:
         path: A new file.
-        known: Ascends by path.
+        known: The files, ascending by path.
         skipped: What the walk left out.
-        folders: What decides which files there are, folders and rules: path and mtime_ns, -1 if it is not there,
-            `UNSETTLED` if it could change without another one.
-        maps: The numbering's.
+        folders: Path and mtime_ns of folders, ignore files and settings; -1 if it does not exist, `UNSETTLED` if it
+            could change without getting another time.
+        maps: The arrays of `numbering.number_slots`; None if the numbering is the identity.
     """
     reasons = sorted({item.reason for item in known})
     listed = sorted(folders)
@@ -126,7 +125,7 @@ class FileTable:
         return self._whole("paths", self._texts("paths"))
 
     def living_paths(self) -> list[str]:
-        """The path of every file that is indexed, by public number."""
+        """The path of every indexed file, by public number."""
         return [path for path, slot in zip(self.paths(), self.slots(), strict=True) if slot >= 0]
 
     def stats(self) -> list[tuple[int, int, int]]:
@@ -140,16 +139,16 @@ class FileTable:
         return column
 
     def matches(self, files: Sequence[FileEntry]) -> bool:
-        """Whether these are the known files, and `stat` says of each what it said."""
+        """Whether these are the known files, with the same sizes and times."""
         stats = [(entry.size, entry.mtime_ns, entry.ctime_ns) for entry in files]
         return stats == self.stats() and [entry.path for entry in files] == self.paths()
 
     def slots(self) -> list[int]:
-        """The slot of every known file, in the order of `paths`; -1 for one that is not indexed."""
+        """The slot of every known file, in the order of `paths`; -1 for a file that is not indexed."""
         return self._whole("slots", self.arrays.view("slots", "i4").tolist())
 
     def known(self) -> list[Known]:
-        """Everything, ascending by path.
+        """Every known file, ascending by path.
 
         Raises:
             DamagedIndexError: The arrays do not fit together.
@@ -159,7 +158,7 @@ class FileTable:
         ]
 
     def known_at(self, place: int) -> Known:
-        """One of them. Raises what `known` raises."""
+        """A known file by its place in `paths`. Raises what `known` raises."""
         offsets = self.arrays.view("paths_offsets", "i8")
         blob = self.arrays.view("paths", "u1")
         if not 0 <= place < len(offsets) - 1 or not 0 <= offsets[place] <= offsets[place + 1] <= len(blob):
@@ -203,12 +202,12 @@ class FileTable:
         return [Skip(path, reason) for path, reason in self._skipped()]
 
     def skipped_paths(self) -> list[str]:
-        """The paths of it."""
+        """The paths that the walk left out."""
         return [path for path, _ in self._skipped()]
 
     def _skipped(self) -> list[tuple[str, str]]:
         return [(path, reason) for reason, _, path in (text.partition("/") for text in self._texts("skipped"))]
 
     def maps(self) -> Arrays | None:
-        """The numbering's arrays, None if they are the identity."""
+        """The file with the arrays of the numbering; None if the numbering is the identity."""
         return self.arrays if "files_public" in self.arrays else None

@@ -1,4 +1,4 @@
-"""Filters as conditions of SQL: one meaning in every mode."""
+"""Filters as SQL conditions: they mean the same in every mode."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 def where(filters: Filters) -> tuple[str, list[object]]:
     """The filters on symbols as a condition over `f` (files), `s` (symbols) and `p` (their parents), and its values.
 
-    Those on paths are not in it: `path_test` says which paths they let pass.
+    It leaves out the filters on paths, which `path_test` checks.
 
     Raises:
         UsageError: There are too many names.
@@ -40,10 +40,10 @@ def where(filters: Filters) -> tuple[str, list[object]]:
 
 
 def path_test(filters: Filters) -> Callable[[str], bool] | None:
-    """Which paths pass, None if all do.
+    """A test of paths; None if all pass.
 
     Raises:
-        BadGlobError: A path filter is no glob.
+        BadGlobError: A path filter is not a glob.
     """
     if not (filters.path or filters.exclude or filters.file):
         return None
@@ -62,15 +62,15 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
 
 
 def marks(values: Sequence[object]) -> str:
-    """The placeholders of so many values."""
+    """Placeholders for the values in a list."""
     return ",".join("?" * len(values))
 
 
 def name_glob(glob: str, *, strict: bool = True) -> str:
-    """A glob as SQLite's GLOB reads it: a shell's `[!a]` is `[^a]` there.
+    """A glob for SQLite's GLOB, which writes a shell's `[!a]` as `[^a]`.
 
     Raises:
-        BadGlobError: It is too long, or (if `strict`) has a bracket that is not closed, which would match nothing.
+        BadGlobError: It is too long, or (if `strict`) has an open bracket, which would match nothing.
     """
     if len(glob) > _MAX_GLOB:
         raise BadGlobError(f"a glob of {len(glob):,} characters", hint=f"give at most {_MAX_GLOB:,}")
@@ -79,7 +79,7 @@ def name_glob(glob: str, *, strict: bool = True) -> str:
     return glob.replace("[!", "[^")
 
 
-#: A bracket that opens a class of characters and nothing closes: git takes such a pattern as never matching.
+#: A bracket that opens a character class and is not closed: for git such a pattern matches nothing.
 _OPEN_CLASS = re.compile(r"(?<!\\)\[(?![!^]?\]?[^\]]*\])")
 
 

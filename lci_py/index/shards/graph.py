@@ -1,8 +1,8 @@
 """The graph shard: call, import and inheritance edges as arrays in one file.
 
 Nodes are symbols, by their public numbers, then files (file f is node `n_symbols + f`), then anonymous functions. A
-call outside every definition comes from its file's node; imports join file nodes. Edges are sorted by source, and
-`incoming` sorts them by target.
+call outside every definition comes from the file's node; imports connect file nodes. Edges are sorted by source, and
+`incoming` lists them by target.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "Edges", "GraphIndex", 
 
 
 def write_graph(path: Path, links: Links) -> None:
-    """Write the shard, a new file: the arrays of `Links`, and for queries
+    """Write the shard into a new file: the arrays of `Links`, and for queries
 
     - `incoming`: int32 [E], edge numbers sorted by target, then source;
-    - `out_ptr`, `in_ptr`: int32 [S + F + L + 1], where a node's edges start, among all edges and in `incoming`.
+    - `out_ptr`, `in_ptr`: int32 [S + F + L + 1], where the edges of each node start, among all edges and in `incoming`.
 
     Raises:
         OSError: It cannot be written.
@@ -53,26 +53,26 @@ def _pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
 
 
 def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
-    """Stable argsort of numbers that are not negative, by halves: numpy has a radix sort for 16 bits only."""
+    """Stable argsort of non-negative numbers by their halves, because numpy has a radix sort for 16 bits only."""
     low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable")
     high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
     return low[high].astype(np.int32)
 
 
 class Edges(NamedTuple):
-    """Edges of one kind of some nodes, one after the other: all [N]."""
+    """Edges of one kind of some nodes, node by node: all [N]."""
 
-    origin: NDArray[np.int64]  # which of the nodes that were asked about, by place
+    origin: NDArray[np.int64]  # position of the node in the list of nodes asked for
     node: NDArray[np.int32]  # the other end
     line: NDArray[np.int32]  # in the source's file
     step: NDArray[np.uint8]
 
 
 class GraphIndex:
-    """Reader of the shard.
+    """Reader of the shard. Each method checks the arrays that it reads.
 
     Raises:
-        DamagedIndexError: It is damaged; a query checks what it looks at.
+        DamagedIndexError: The shard is not what was written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -105,24 +105,22 @@ class GraphIndex:
         self._check(_points(self.first_lambda, self.n_lambdas))
         return np.repeat(np.arange(self.n_files), np.diff(self.first_lambda))
 
-    def out(self, node: int, kind: int) -> NDArray[np.int32]:
-        """Targets of a node's edges of one kind, ascending."""
-        span = self._span(self.out_ptr, node)
-        return self._nodes(self.target[span][self.kind[span] == kind])
-
     def into(self, node: int, kind: int) -> NDArray[np.int32]:
         """Sources of the edges of one kind into a node, ascending."""
-        edges = self.incoming[self._span(self.in_ptr, node)]
+        self._check(0 <= node < len(self.in_ptr) - 1)
+        start, stop = int(self.in_ptr[node]), int(self.in_ptr[node + 1])
+        self._check(0 <= start <= stop <= len(self.source))
+        edges = self.incoming[start:stop]
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
         return self._nodes(self.source[edges[self.kind[edges] == kind]])
 
     def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int | NDArray[Any], *, incoming: bool = False) -> Edges:
-        """The edges of one kind of several nodes at once: node by node, and of each by the other end, then line.
+        """The edges of one kind of several nodes: node by node, then by the other end, then by line.
 
         Args:
-            nodes: Any, in any order; [M].
-            kind: A place in `EDGE_KINDS`, or one for each of the nodes.
-            incoming: Whether the nodes are the edges' targets, not their sources.
+            nodes: [M] in any order.
+            kind: A place in `EDGE_KINDS`, or one per node.
+            incoming: Whether the nodes are the targets of the edges, not their sources.
         """
         asked = np.asarray(nodes, np.int64)
         pointers = self.in_ptr if incoming else self.out_ptr
@@ -140,21 +138,13 @@ class GraphIndex:
         node = self._nodes((self.source if incoming else self.target)[edges])
         return Edges(origin, node, self.line[edges], self.step[edges])
 
-    def out_edges(self, node: int, kind: int) -> Edges:
-        """A node's edges of one kind, with what they lead to."""
-        return self.edges([node], kind)
-
-    def into_edges(self, node: int, kind: int) -> Edges:
-        """The edges of one kind into a node, with what they come from."""
-        return self.edges([node], kind, incoming=True)
-
     def file_of(self, symbol: int) -> int:
-        """The number of the file that a symbol lies in."""
+        """The number of the file with a symbol."""
         self._check(0 <= symbol < self.n_symbols)
         return int(np.searchsorted(self.first_symbol, symbol, side="right")) - 1
 
     def lambda_at(self, node: int) -> tuple[int, int, int]:
-        """File, line and the symbol around (-1 if none) of an anonymous function's node."""
+        """File, line and enclosing symbol (-1 if none) of the node of an anonymous function."""
         number = node - self.n_symbols - self.n_files
         self._check(0 <= number < self.n_lambdas)
         file = int(np.searchsorted(self.first_lambda, number, side="right")) - 1
@@ -163,7 +153,7 @@ class GraphIndex:
         return file, line, around
 
     def lambdas_of(self, node: int) -> list[int]:
-        """The anonymous functions that a symbol is the innermost one around; of a file, those outside all symbols."""
+        """The anonymous functions directly in a symbol; for a file, those outside all symbols."""
         outer = node >= self.n_symbols
         if node >= self.n_symbols + self.n_files:
             return []
@@ -174,10 +164,9 @@ class GraphIndex:
         return [int(number) + self.n_symbols + self.n_files + start for number in inside]
 
     def lambdas_in(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The anonymous functions that some symbols are the innermost ones around: [n] nodes, and for each the place of
-        its symbol in `nodes`."""
+        """The anonymous functions directly in some symbols: [n] nodes, and the place of each symbol in `nodes`."""
         self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < self.n_symbols)
-        wanted = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for those outside of symbols
+        wanted = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for functions outside symbols
         wanted[nodes] = True
         around = self.lambda_symbol
         self._check(not len(around) or -1 <= int(around.min()) <= int(around.max()) < self.n_symbols)
@@ -188,17 +177,11 @@ class GraphIndex:
 
     @cached_property
     def importers(self) -> NDArray[np.int32]:
-        """How many edges lead into each file, which only imports do: [files]."""
+        """The number of edges into each file, which are imports: [files]."""
         pointers = self.in_ptr[self.n_symbols : self.n_symbols + self.n_files + 1]
         found: NDArray[np.int32] = pointers[1:] - pointers[:-1]
         self._check(not len(found) or int(found.min()) >= 0)
         return found
-
-    def _span(self, pointers: NDArray[Any], node: int) -> slice:
-        self._check(0 <= node < len(pointers) - 1)
-        start, stop = int(pointers[node]), int(pointers[node + 1])
-        self._check(0 <= start <= stop <= len(self.source))
-        return slice(start, stop)
 
     def _nodes(self, found: NDArray[Any]) -> NDArray[np.int32]:
         nodes: NDArray[np.int32] = found
@@ -211,10 +194,10 @@ class GraphIndex:
 
 
 def read_links(path: Path) -> Links:
-    """The whole graph, checked from end to end: what a refresh starts from.
+    """Read and check the whole graph, for a refresh.
 
     Raises:
-        DamagedIndexError: It is not what `write_graph` writes.
+        DamagedIndexError: The file is not what `write_graph` writes.
     """
     arrays = Arrays(path)
     stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items()}
@@ -242,7 +225,7 @@ def read_links(path: Path) -> Links:
 
 
 def _points(pointers: NDArray[Any], end: int | None) -> bool:
-    """Whether these are pointers: from 0, never descending, up to `end`."""
+    """Whether the numbers ascend from 0, and up to `end` if that is given."""
     fits = len(pointers) > 0 and int(pointers[0]) == 0 and not (pointers[1:] < pointers[:-1]).any()
     return fits and (end is None or int(pointers[-1]) == end)
 

@@ -1,10 +1,10 @@
-"""Public numbers and where they live.
+"""Public numbers, and the segment in which each one is stored.
 
-An index is made of *segments*: each holds some files, with shards of its own and numbers of its own, and is never
-changed. A file that changes gets a place in another segment, and its rows in the old one are dead. What a query sees
-are *public* numbers: files, symbols, units and chunks of the files that are alive, counted through by (path, place in
-the file), exactly as if one segment held them all. So an answer does not depend on how the index came about
-(docs/adr/0009-segments.md). A number's *slot* is its place in the concatenation of all segments.
+An index consists of *segments*: each holds some files, with its own shards and its own numbers, and never changes. A
+changed file is written into another segment, and its rows in the old one are dead. A query sees *public* numbers: those
+of the files, symbols, units and chunks of living files, in the order of (path, place in the file), as if one segment
+held them all. So an answer does not depend on the history of the index (docs/adr/0009-segments.md). The *slot* of a
+number is its place in the concatenation of all segments.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.arrays import Arrays
 
-#: What is numbered.
+#: The kinds of rows that are numbered.
 COUNTED = ("files", "symbols", "units", "chunks")
 
 
 class Numbering:
-    """The map between slots and public numbers; the identity if there is one segment, whole."""
+    """The map between slots and public numbers; the identity if there is one segment without dead rows."""
 
     def __init__(self, counts: Sequence[Mapping[str, int]], maps: Arrays | None = None) -> None:
         """
         Args:
-            counts: Per segment, how many rows of each of `COUNTED` it has, dead ones included.
-            maps: `KIND_public` (i4, per slot: its public number, -1 if dead) and `KIND_slot` (i4, per public number)
-                for every kind; None if there is one segment without dead rows.
+            counts: Per segment, the number of rows of each kind of `COUNTED`, including dead ones.
+            maps: For every kind `KIND_public` (i4, the public number of each slot, -1 if dead) and `KIND_slot` (i4, the
+                slot of each public number); None if there is one segment without dead rows.
         Raises:
             DamagedIndexError: The maps do not fit the counts.
         """
@@ -56,15 +56,15 @@ class Numbering:
                 raise DamagedIndexError(f"the numbering of {kind} does not fit the segments")
 
     def total(self, kind: str) -> int:
-        """How many are alive."""
+        """The number of living rows of a kind."""
         return self._starts[kind][-1] if self.identity else len(self._slot[kind])
 
     def start(self, kind: str, segment: int) -> int:
-        """The slot of a segment's number 0."""
+        """The slot of number 0 of a segment."""
         return self._starts[kind][segment]
 
     def public(self, kind: str, segment: int) -> memoryview | None:
-        """Per number in the segment, the public number or -1; None for the identity."""
+        """The public number of each number in the segment, -1 if dead; None for the identity."""
         if self.identity:
             return None
         start, stop = self._starts[kind][segment : segment + 2]
@@ -83,7 +83,7 @@ class Numbering:
         return found
 
     def split(self, kind: str, numbers: Iterable[int]) -> list[list[int]]:
-        """Public numbers as numbers in their segments: one list per segment, in the order given.
+        """Public numbers as numbers in their segments: one list per segment, in the given order.
 
         Raises:
             DamagedIndexError: There is no such number.
@@ -113,7 +113,7 @@ class Numbering:
         return found
 
     def in_public_order(self, kind: str, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Arrays with an item for each row of each segment as one for each public number: [total].
+        """Join arrays with an item per row, one array per segment, into one with an item per public number: [total].
 
         Raises:
             DamagedIndexError: The numbering names rows that do not exist.
@@ -134,8 +134,8 @@ def number_slots(
     """The arrays of a numbering.
 
     Args:
-        paths: Per segment and file: its path, None if it is dead.
-        sizes: For each of `COUNTED` but files, per segment: how many rows each file has, [files].
+        paths: Per segment, the path of each file; None for a dead one.
+        sizes: Per kind of `COUNTED` except files, and per segment, the number of rows of each file, [files].
     Returns:
         `KIND_public` and `KIND_slot`, as `Numbering` reads them.
     """
@@ -149,7 +149,7 @@ def number_slots(
     for kind, per_segment in sizes.items():
         counts = np.concatenate([np.zeros(0, np.int64), *per_segment]).astype(np.int64)
         first = np.cumsum(counts) - counts
-        # The rows of the living files, file after file: a running number, shifted at the start of each file.
+        # The slots of the living rows, file by file: a running number, shifted at the start of each file.
         own = counts[live]
         ends = np.cumsum(own)
         slots = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first[live] - (ends - own), own)

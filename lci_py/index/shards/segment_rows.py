@@ -1,7 +1,7 @@
-"""What the records of all files add up to: numbered files, symbols, units and chunks.
+"""Number the files, symbols, units and chunks of a segment.
 
-A *unit* is what a search returns and ranks: a definition that owns chunks, or a block of code or text outside
-definitions. Numbers follow (path, line), so that a smaller number breaks a tie in the contract's order.
+A *unit* is what a search ranks and returns: a definition that owns chunks, or a block of code or text outside
+definitions. Numbers ascend by path, then line, so that ties are broken by the smaller number.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Unit:
 
 
 @dataclass(slots=True)
-class Rows:
+class SegmentRows:
     """Parallel lists; every number is an index into one of them."""
 
     records: Sequence[FileRecord]
@@ -53,9 +53,9 @@ def stable_id(*fields: str) -> str:
     return hashlib.blake2b("\0".join(fields).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def number(records: Sequence[FileRecord]) -> Rows:
+def number_rows(records: Sequence[FileRecord]) -> SegmentRows:
     """Number everything. `records` are sorted by path and hold no skipped file."""
-    rows = Rows(records)
+    rows = SegmentRows(records)
     for file, record in enumerate(records):
         rows.tests.append(is_test(record.path))
         rows.first_symbol.append(len(rows.symbols))
@@ -65,7 +65,7 @@ def number(records: Sequence[FileRecord]) -> Rows:
     return rows
 
 
-def _number_symbols(rows: Rows, file: int, record: FileRecord) -> None:
+def _number_symbols(rows: SegmentRows, file: int, record: FileRecord) -> None:
     base = len(rows.symbols)
     seen: Counter[tuple[str, str]] = Counter()
     for symbol in record.extract.symbols:
@@ -78,11 +78,11 @@ def _number_symbols(rows: Rows, file: int, record: FileRecord) -> None:
         rows.symbol_unit.append(-1)
 
 
-def _number_units(rows: Rows, file: int, record: FileRecord) -> None:
+def _number_units(rows: SegmentRows, file: int, record: FileRecord) -> None:
     base = rows.first_symbol[file]
     symbols = record.extract.symbols
     chunks = record.extract.chunks
-    keys: dict[tuple[int, int], tuple[int, int]] = {}  # (symbol, chunk if block) -> (line, end line)
+    keys: dict[tuple[int, int], tuple[int, int]] = {}  # (symbol, or -1 and the place of a block's chunk) -> lines
     of_chunk = []
     for position, chunk in enumerate(chunks):
         key = (chunk.symbol, -1 if chunk.symbol >= 0 else position)

@@ -1,4 +1,4 @@
-"""Reader of what places say the values of settings are: stored claims, and constants by their signatures."""
+"""Look up stated values: what configuration, documents and code say the value of a setting or a constant is."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Languages whose packages make a qualified name mean one thing in a repository.
 PACKAGED = ("java", "kotlin", "csharp", "php", "scala", "elixir", "ruby")
-#: More claims on one name than this say that it is not one setting.
+#: A name with more stated values than this is not one setting.
 MAX_PER_NAME = 400
 _KINDS = ",".join(f"'{kind}'" for kind in VALUED_KINDS)
 _CLAIMS = (
@@ -41,29 +41,29 @@ _SYMBOLS = (
 )
 
 
-class ClaimRow(NamedTuple):
-    """One place that gives a name a value."""
+class StatedValue(NamedTuple):
+    """A place that gives a name a value."""
 
     key: str  # `source.stated_values.claimed` of the name
     file: str
     line: int
     name: str
-    value: str  # `COMPUTED` if it is no literal
+    value: str  # `COMPUTED` if it is not a literal
     how: str  # one of `source.stated_values.HOW`
     language: str
-    qualified_name: str  # of the constant, or of the function whose parameter it is; "" if it is no definition
+    qualified_name: str  # of the constant, or of the function with the parameter; "" if neither
     kind: str
-    conditioned: bool  # holds under a build condition only
+    conditioned: bool  # under a build condition
     is_test: bool
 
 
-def claims_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[ClaimRow]]:
-    """All claims on some names, by key, in the order of path and line; no key of more than `MAX_PER_NAME`.
+def stated_values_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[StatedValue]]:
+    """All stated values of some names: key -> places by path and line. Leaves out keys of more than `MAX_PER_NAME`.
 
     Raises:
         DamagedIndexError: A row is not what was written.
     """
-    found: dict[str, list[ClaimRow]] = defaultdict(list)
+    found: dict[str, list[StatedValue]] = defaultdict(list)
     wanted = sorted(set(keys))
     for start in range(0, len(wanted), MAX_VALUES // 4):
         some = wanted[start : start + MAX_VALUES // 4]
@@ -80,7 +80,7 @@ def claims_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[Claim
 
 
 def keys_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set[str]:
-    """The names that some ranges of lines make claims on: path, first and last line of each."""
+    """The names whose values are stated in some ranges of lines, each a path, first and last line."""
     found: set[str] = set()
     sql = _CLAIMS.format(live="{live}", condition="c.file = ? AND c.line BETWEEN ? AND ?")
     for path, first, last in sorted(set(places))[:MAX_VALUES]:
@@ -93,7 +93,7 @@ def keys_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set
 
 
 def _file_at(segment: Segment, path: str) -> int | None:
-    """The number of a file in a segment, None if it has none: numbers ascend with paths, which have no index."""
+    """The number of a file in a segment, or None. Paths have no SQL index, but numbers ascend with paths."""
     low, high = 0, int(segment.execute("SELECT coalesce(max(id), -1) FROM files")[0][0])
     while low <= high:
         middle = (low + high) // 2
@@ -107,8 +107,8 @@ def _file_at(segment: Segment, path: str) -> int | None:
 
 
 def disputable_keys(index: SymbolicIndex) -> set[str]:
-    """The names on which something can be said to disagree: those that a document or a configuration states, that have
-    several defaults, and qualified names of several constants."""
+    """The names whose stated values could disagree: stated in a document or a configuration, with several defaults, or
+    several constants of one qualified name."""
     found: set[str] = set()
     defaults: Counter[str] = Counter()
     for segment in index.segments:
@@ -144,32 +144,32 @@ def _checked(row: Sequence[Any], texts: Sequence[int], line: int) -> None:
         raise DamagedIndexError("the symbolic shard has a claim that is none")
 
 
-def _claim(row: Sequence[Any]) -> ClaimRow:
+def _claim(row: Sequence[Any]) -> StatedValue:
     key, path, line, name, value, how, language, qualified_name, kind, build_tag, test = row
     _checked(row, (0, 1, 3, 4, 5, 6), 2)
-    return ClaimRow(
+    return StatedValue(
         key, path, line, name, value, how, language, str(qualified_name or ""), str(kind or ""),
         conditioned=build_tag is not None, is_test=bool(test),
     )  # fmt: skip
 
 
-def _constant(row: Sequence[Any]) -> ClaimRow | None:
-    """What a definition is given; None if nothing."""
+def _constant(row: Sequence[Any]) -> StatedValue | None:
+    """The value of a definition; None if it has none."""
     _, path, line, name, signature, language, qualified_name, kind, build_tag, test = row
     _checked(row, (0, 1, 3, 5, 6, 7), 2)
     value = code_value(language, kind, name, str(signature or ""))
     if not value:
         return None
-    return ClaimRow(
+    return StatedValue(
         claimed(name), path, line, name, value, "code", language, qualified_name, kind,
         conditioned=build_tag is not None, is_test=bool(test),
     )  # fmt: skip
 
 
-def _place(row: ClaimRow) -> tuple[str, int, str, str]:
+def _place(row: StatedValue) -> tuple[str, int, str, str]:
     return row.file, row.line, row.name, row.value
 
 
-def is_computed(row: ClaimRow) -> bool:
-    """Whether a name is given something that is no literal, so that nothing can be compared with it."""
+def is_computed(row: StatedValue) -> bool:
+    """Whether the value is not a literal, so that it cannot be compared."""
     return row.value == COMPUTED

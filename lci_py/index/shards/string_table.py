@@ -1,4 +1,4 @@
-"""A sorted list of strings on disk: looked up by binary search in mapped memory, never parsed."""
+"""A sorted table of strings on disk, searched by bisection in mapped memory and never parsed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 
 def sorted_order(strings: Sequence[str]) -> list[int]:
-    """Positions of the strings in the order of their UTF-8 bytes (which is that of their code points)."""
+    """Positions of the strings in the order of their UTF-8 bytes, which is the order of their code points."""
     return sorted(range(len(strings)), key=strings.__getitem__)
 
 
 def string_arrays(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any] | bytes]:
-    """The arrays of a table for `write_arrays`: `NAME` (the strings, one after the other) and `NAME_offsets`; the
-    strings must be sorted."""
+    """The arrays of a table for `write_arrays`, from sorted strings: `NAME` (their bytes) and `NAME_offsets`."""
     blob = [text.encode("utf-8", "surrogatepass") for text in strings]
     offsets = np.zeros(len(blob) + 1, np.int64)
     np.cumsum([len(item) for item in blob], out=offsets[1:])
@@ -32,12 +31,12 @@ def string_arrays(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any] |
 
 
 def compact(offsets: NDArray[np.int64]) -> NDArray[Any]:
-    """Ascending offsets in the smaller of the types that a reader takes: int32, int64."""
+    """Ascending offsets as int32 if they fit, else as int64."""
     return offsets.astype(np.int32) if len(offsets) and int(offsets[-1]) < 1 << 31 else offsets
 
 
 class StringTable:
-    """Reader of what `string_arrays` made.
+    """Reader of the arrays of `string_arrays`.
 
     Raises:
         DamagedIndexError: The strings and their offsets are missing, or do not fit together.
@@ -54,32 +53,32 @@ class StringTable:
         return len(self._offsets) - 1
 
     def find(self, text: str) -> int:
-        """The string's position, -1 if it is not in the table.
+        """The position of a string; -1 if it is not in the table.
 
         Raises:
-            DamagedIndexError: A string that was looked at lies outside its array.
+            DamagedIndexError: A string that was compared lies outside its array.
         """
         wanted = text.encode("utf-8", "surrogatepass")
         low = bisect.bisect_left(range(len(self)), wanted, key=self._bytes)
         return low if low < len(self) and self._bytes(low) == wanted else -1
 
     def starting(self, prefix: str, most: int) -> list[str] | None:
-        """The strings that start with a text, in order; None if there are more than so many.
+        """The strings that start with a text, in order; None if there are more than `most`.
 
         Raises:
-            DamagedIndexError: A string that was looked at lies outside its array, or is no text.
+            DamagedIndexError: A string that was compared lies outside its array, or is not UTF-8.
         """
         wanted = prefix.encode("utf-8", "surrogatepass")
         places = range(len(self))
         low = bisect.bisect_left(places, wanted, key=self._bytes)
-        high = bisect.bisect_left(places, wanted + b"\xff", low, key=self._bytes)  # no UTF-8 has this byte
+        high = bisect.bisect_left(places, wanted + b"\xff", low, key=self._bytes)  # this byte never occurs in UTF-8
         return None if high - low > most else [self.text(place) for place in range(low, high)]
 
     def text(self, index: int) -> str:
         """A string by its position.
 
         Raises:
-            DamagedIndexError: It lies outside its array, or is no text.
+            DamagedIndexError: It lies outside its array, or is not UTF-8.
         """
         try:
             return self._bytes(index).decode("utf-8", "surrogatepass")

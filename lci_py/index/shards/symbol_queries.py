@@ -1,5 +1,7 @@
-"""What the symbolic shards say of one place in the code: the calls, imports and definitions of a file, the members of
-a type, the names like a name. Without numpy: `lci def` asks here, too."""
+"""Queries of the symbolic shards: calls, imports and definitions of a file, constructors of types, similar names.
+
+They work without numpy, because `lci def` uses them too.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,16 @@ if TYPE_CHECKING:
 
 #: Numbers in one SQL list.
 _AT_ONCE = 5_000
-#: Methods that a constructor call runs, where they are not of the kind `constructor`.
+#: Methods that a constructor call runs, in languages where their kind is not `constructor`.
 _CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
-#: Lists of numbers for SQL are filled up to a multiple of this, so that few texts occur, which SQLite has read already.
+#: Lists of numbers are padded to a multiple of this: SQLite reuses a statement whose text it has parsed before.
 _STEP = 16
-#: Names that are compared with one that nothing has.
+#: Names that are compared with an unknown name.
 _MOST_ALIKE = 20_000
 
 
 class CallText(NamedTuple):
-    """A call as it is written; `caller` is a place among the file's symbols, -1 outside definitions."""
+    """A call as written; `caller` is the place of the calling symbol in the file, -1 outside definitions."""
 
     name: str
     receiver: str
@@ -36,7 +38,7 @@ class CallText(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A definition's lines; `number` is its public one."""
+    """A definition and its lines; `number` is its public number."""
 
     number: int
     id: str
@@ -48,7 +50,7 @@ class Span(NamedTuple):
 
 
 class Name(NamedTuple):
-    """What a link to a definition shows; `file` is its public number."""
+    """What a link to a definition shows; `file` is a public number."""
 
     id: str
     name: str
@@ -58,7 +60,7 @@ class Name(NamedTuple):
 
 
 def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
-    """The calls of a file, in the order of the text."""
+    """The calls in a file, in the order of the text."""
     sql = (
         "SELECT n.text, r.text, c.line, c.caller FROM files f JOIN calls c ON c.id >= f.first_call "
         "AND c.id < f.first_call + f.calls AND c.file = f.id JOIN texts n ON n.id = c.name "
@@ -73,7 +75,7 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
 
 
 def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
-    """What a file imports, in the order of the text."""
+    """The imports of a file, in the order of the text."""
     from lci_py.types.source import Import
 
     sql = "SELECT module, name, alias, line FROM imports WHERE file IN ({}) ORDER BY rowid"
@@ -99,7 +101,7 @@ def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
 
 
 def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
-    """The constructors right inside some types, each with its type; by number."""
+    """Constructor -> type, for the constructors directly in some types; ascending."""
     kinds = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
     named = [name for names in _CONSTRUCTORS.values() for name in names]
     sql = (
@@ -116,7 +118,7 @@ def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
-    """What links to some definitions show, by number."""
+    """Number -> what a link to that definition shows."""
     found = {}
     for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
         for start in range(0, len(own), MAX_VALUES):
@@ -132,15 +134,15 @@ def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
 
 
 def file_state(index: SymbolicIndex) -> list[tuple[str, str, str]]:
-    """The path, the language, and why not all is known ("" if all is), of every file."""
+    """(path, language, limit that cut its record short or "") of every file."""
     return [(path, language, limited or "") for path, language, limited in index.per_file("path, language, limited")]
 
 
 def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> set[int]:
-    """Those of some symbols that pass the filters.
+    """The symbols, out of some, that pass the filters.
 
     Raises:
-        BadGlobError: A path filter is no glob.
+        BadGlobError: A path filter is not a glob.
     """
     condition, args = where(filters)
     on_path = path_test(filters)
@@ -157,7 +159,7 @@ def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> s
 
 
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
-    """Names of definitions like one that nothing has, likest first: a typing error, or another case."""
+    """Names of definitions similar to an unknown name (mistyped, or in another case), most similar first."""
     from difflib import SequenceMatcher
 
     wanted = joined(name)
@@ -182,7 +184,7 @@ def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
     return [found for _, found in best[:most]]
 
 
-#: How much of two names must agree, in the measure of `difflib`, for one to be taken for the other.
+#: Least similarity of two names, as `difflib` measures it.
 _LIKE = 0.75
 
 

@@ -1,8 +1,8 @@
 """Reader of the symbolic shards: filters, symbol look-up and the rows that results are made of.
 
-Every filter of every mode is answered here, first; the other views get the set of allowed units. All numbers that come
-in or go out are public ones (`index.shards.numbering`). What belongs together lies in one file, and so in one segment:
-each query is put to every segment, and the rows are merged.
+The filters of every mode are evaluated here, and the other views get the set of allowed units. All numbers are public
+ones (`index.shards.numbering`). Joins stay within a file, and so within a segment: each query runs on every segment,
+and the rows are merged.
 """
 
 from __future__ import annotations
@@ -37,30 +37,28 @@ _UNITS = (
     "FROM units u JOIN files f ON f.id = u.file LEFT JOIN symbols s ON s.id = u.symbol "
     "LEFT JOIN symbols p ON p.id = s.parent"
 )
-#: Columns that hold numbers, and what they number.
+#: Columns with numbers, and the kind that they number.
 _NUMBERS = {"unit": "units", "symbol_number": "symbols", "file_number": "files", "parent": "symbols"}
-#: Files that have moved on to another segment; an empty table where all are alive.
+#: The condition that leaves out dead files, which another segment now has.
 _LIVE = "f.id NOT IN (SELECT id FROM temp.dead)"
-
-
-#: Kinds of which several of one name are nothing to look at.
+#: Kinds of which several with one name are normal.
 _NEVER_REPEATED = "'section','namespace','enum_member'"
 
 
 class _Segment:
-    """One shard, with the public numbers of what it holds."""
+    """One shard, with the public numbers of its rows."""
 
     def __init__(self, path: Path, number: int, numbering: Numbering) -> None:
         self.name = path.name
         if not path.is_file():
             raise DamagedIndexError(f"{self.name} is missing")
-        # immutable: the file is never changed in place, so no lock file is made beside it.
+        # immutable: the file is never changed in place, so SQLite need not lock it.
         uri = path.resolve().as_uri() + "?mode=ro&immutable=1"
         self.db = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        self.db.execute("PRAGMA trusted_schema = OFF")  # the file is data: its schema runs nothing
+        self.db.execute("PRAGMA trusted_schema = OFF")  # the schema may be hostile: it must not run anything
         self.db.row_factory = sqlite3.Row
-        # A search that ran out of time may still read in its thread, whatever this build of SQLite allows.
-        self._turn = allocate_lock()
+        # The thread of a search that ran out of time may still read, and not every build of SQLite allows two readers.
+        self._lock = allocate_lock()
         self._public = {kind: numbering.public(kind, number) for kind in set(_NUMBERS.values())}
         self._totals = {kind: numbering.total(kind) for kind in self._public}
         self.live = "1"
@@ -72,17 +70,17 @@ class _Segment:
 
     def execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
         try:
-            with self._turn:
+            with self._lock:
                 return self.db.execute(sql, args).fetchall()
         except sqlite3.DatabaseError as error:
             raise DamagedIndexError(f"{self.name}: {error}") from error
 
     def close(self) -> None:
-        with self._turn:
+        with self._lock:
             self.db.close()
 
     def public(self, kind: str, number: int) -> int:
-        """The public number of a number in this segment, -1 if it is dead."""
+        """The public number of a number in this segment; -1 if it is dead."""
         table = self._public[kind]
         if table is None:
             return number
@@ -94,7 +92,7 @@ class _Segment:
         return found
 
     def published(self, rows: Iterable[sqlite3.Row]) -> list[Row]:
-        """The rows, which are of living files, with public numbers."""
+        """Rows of living files, with public numbers."""
         if self._public["files"] is None:
             return list(rows)  # type: ignore[arg-type]  # a Row answers to names as a mapping does
         found: list[Row] = []
@@ -110,7 +108,7 @@ class _Segment:
 
 
 class SymbolicIndex:
-    """All segments' shards."""
+    """The symbolic shards of all segments."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
         self.numbering = numbering
@@ -125,7 +123,7 @@ class SymbolicIndex:
     # --- rows ---------------------------------------------------------------------------------------------------
 
     def by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
-        """Each segment that holds some of the numbers, with the list of those for SQL."""
+        """Each segment with some of the numbers, and the list of its own for SQL."""
         for segment, own in zip(self.segments, self.numbering.split(kind, map(int, numbers)), strict=True):
             if own:
                 yield segment, ",".join(map(str, own))
@@ -142,7 +140,7 @@ class SymbolicIndex:
         found: dict[int, Row] = {}
         for segment, own in zip(self.segments, self.numbering.split("units", map(int, units)), strict=True):
             for start in range(0, len(own), MAX_VALUES):
-                # The same text for as many units: SQLite need not read it again with the next query.
+                # Placeholders: SQLite reuses the parsed statement in a query with as many units.
                 some = own[start : start + MAX_VALUES]
                 sql = f"SELECT {_COLUMNS} {_UNITS} WHERE u.id IN ({marks(some)})"
                 found.update((row["unit"], row) for row in segment.published(segment.execute(sql, some)))
@@ -159,7 +157,7 @@ class SymbolicIndex:
         return found
 
     def select(self, filters: Filters, limit: int) -> tuple[list[Row], int]:
-        """Symbols that pass the filters, by path and line: (at most `limit` result rows, how many in all)."""
+        """Symbols that pass the filters, by path and line: (at most `limit` result rows, number of symbols)."""
         condition, args = where(filters)
         total = 0
         rows: list[Row] = []
@@ -168,7 +166,7 @@ class SymbolicIndex:
             count = int(segment.execute(f"SELECT count(*) {source}", args)[0][0])
             total += count
             sql = f"SELECT {_COLUMNS} {source} ORDER BY f.id, s.line, s.id LIMIT ?"
-            # Any limit fits: SQLite's integers end at 2**63.
+            # min: SQLite's integers end at 2**63.
             rows += segment.published(segment.execute(sql, [*args, min(limit, count)]))
         return sorted(rows, key=_place)[:limit], total
 
@@ -182,7 +180,7 @@ class SymbolicIndex:
         return sorted(found)
 
     def _inside(self, filters: Filters) -> Iterator[tuple[_Segment, str]]:
-        """Each segment, with the condition that the filters on paths come to in it."""
+        """Each segment, with an SQL condition for the files that pass the filters on paths."""
         passes = path_test(filters)
         for segment in self.segments:
             if passes is None:
@@ -192,9 +190,9 @@ class SymbolicIndex:
                 yield segment, f"f.id IN ({','.join(str(row[0]) for row in rows if passes(row[1]))})"
 
     def spelled(self, names: Sequence[str]) -> list[Row]:
-        """Symbols that own a unit and have one of these joined names: rows of joined, name and unit."""
+        """The symbols with a unit and one of these joined names: rows of joined, name and unit."""
         rows: list[Row] = []
-        # A pasted file is a query of many thousand words, and SQLite takes only so many values at once.
+        # A pasted file is a query of many thousand words, and SQLite limits the number of values.
         for start in range(0, len(names), MAX_VALUES):
             some = names[start : start + MAX_VALUES]
             for segment in self.segments:
@@ -206,11 +204,11 @@ class SymbolicIndex:
         return rows
 
     def definitions(self, name: str, filters: Filters) -> list[Row]:
-        """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them;
-        those in tests come last."""
+        """Result rows of the definitions with a name: a plain or qualified name, the end of one, or a glob, after
+        `FILE::` or not. Definitions in tests come last."""
         matches, args = _named(name)
         file, _, rest = name.partition("::")
-        if file and rest:  # `store.py::commit`, unless it is a scope as C++ and Rust write it
+        if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
             named, more = _named(rest)
             matches = f"({matches} OR {named} AND (f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?))"
             args += [*more, file, file, file]
@@ -222,12 +220,12 @@ class SymbolicIndex:
         return sorted(rows, key=lambda row: (row["test"], *_place(row)))
 
     def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
-        """Result rows of the first `limit` symbols of a qualified name in a language, by path and line."""
+        """Result rows of the first `limit` symbols with a qualified name in a language, by path and line."""
         rows = self._rows(_SYMBOLS, "s.qualified_name = ? AND f.language = ?", [qualified_name, language])
         return sorted(rows, key=_place)[:limit]
 
-    def files_with_claims(self) -> frozenset[str]:
-        """The paths of files that state values of settings."""
+    def files_with_stated_values(self) -> frozenset[str]:
+        """The paths of files with stated values."""
         if self._stating is None:
             sql = "SELECT path FROM files f WHERE {} AND id IN (SELECT file FROM claims)"
             rows = [row for segment in self.segments for row in segment.execute(sql.format(segment.live))]
@@ -235,8 +233,10 @@ class SymbolicIndex:
         return self._stating
 
     def called(self, name: str, filters: Filters) -> list[Row]:
-        """Result rows of the definitions with exactly this name, or, of one with dots, this end of a qualified name;
-        by path and line. Unlike `definitions`, it looks at no others."""
+        """Result rows of the definitions with exactly this name or this end of a qualified name, by path and line.
+
+        Unlike `definitions`, it uses the index on names.
+        """
         condition, args = where(filters)
         rows: list[Row] = []
         for segment, inside in self._inside(filters):
@@ -246,7 +246,7 @@ class SymbolicIndex:
         return sorted(fits, key=_place)
 
     def repeated(self, limit: int) -> Iterator[list[Row]]:
-        """The result rows of every qualified name that a language has two to `limit` definitions of, name by name."""
+        """Result rows of each qualified name with two to `limit` definitions in one language, name by name."""
         counts: Counter[tuple[str, str]] = Counter()
         for segment in self.segments:
             sql = (
@@ -274,21 +274,12 @@ class SymbolicIndex:
         return found
 
     def in_files(self, paths: Sequence[str]) -> list[Row]:
-        """The result rows of all symbols in some files, by path and line."""
+        """Result rows of all symbols in some files, by path and line."""
         rows: list[Row] = []
         for start in range(0, len(paths), MAX_VALUES):
             some = paths[start : start + MAX_VALUES]
             rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)})", some)
         return sorted(rows, key=_place)
-
-    def is_local(self, symbol: int) -> bool:
-        """Whether a symbol, or a definition around it, is a function."""
-        sql = (
-            "WITH RECURSIVE up (id, parent, kind) AS (SELECT id, parent, kind FROM symbols WHERE id IN ({}) "
-            "UNION SELECT s.id, s.parent, s.kind FROM symbols s JOIN up ON s.id = up.parent) "
-            "SELECT 1 FROM up WHERE kind IN ('function', 'method', 'constructor', 'macro') LIMIT 1"
-        )
-        return any(segment.execute(sql.format(own)) for segment, own in self.by_number("symbols", [symbol]))
 
     # --- files, units, chunks -----------------------------------------------------------------------------------
 
@@ -323,7 +314,7 @@ class SymbolicIndex:
         ]
 
     def chunk_digests(self, unit: int) -> list[tuple[int, int, bytes]]:
-        """(first line, last line, digest of these) of every chunk of a unit."""
+        """(first line, last line, digest of their text) of every chunk of a unit."""
         sql = "SELECT line, end_line, digest FROM chunks WHERE unit IN ({})"
         return [
             (line, end_line, digest)
@@ -337,7 +328,7 @@ def _place(row: Row) -> tuple[int, int, int]:
 
 
 def dotted(name: str) -> str:
-    """A qualified name as the index writes it: `A::b` and `A#b` are A.b; a name may begin with # (JavaScript)."""
+    """A qualified name as the index has it: A.b for `A::b` and `A#b`. A name may begin with # (JavaScript)."""
     return re.sub(r"(?<=\w)#", ".", name.replace("::", "."))
 
 

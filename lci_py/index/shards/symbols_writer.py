@@ -1,4 +1,4 @@
-"""The symbolic shard of a segment: files, symbols, units, chunks and imports in SQLite. Its reader is in `symbols`."""
+"""Write the symbolic shard of a segment: files, symbols, units, chunks, imports, calls and stated values in SQLite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lci_py.types.search import TYPE_KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.types.source import Symbol
 
 _SCHEMA = """
@@ -56,13 +56,13 @@ CREATE INDEX bases_last ON bases (last);
 
 
 def last_name(symbol: Symbol) -> str:
-    """What a definition is looked up by: `Plug.Conn` is a Conn, as `module Plug; class Conn` is. A namespace or a
-    section with a dot in its name is not."""
+    """The name by which a definition is looked up: Conn for the type or module `Plug.Conn`, as for `Conn` in `Plug`. A
+    namespace or a section with a dot in its name keeps its whole name."""
     nested = symbol.kind in TYPE_KINDS or symbol.kind == "module"
     return (symbol.name.rpartition(".")[2] if nested else "") or symbol.name
 
 
-def write_symbolic(path: Path, rows: Rows) -> None:
+def write_symbolic(path: Path, rows: SegmentRows) -> None:
     """Write the shard into a new file."""
     db = sqlite3.connect(path, isolation_level=None)
     try:
@@ -120,7 +120,7 @@ def write_symbolic(path: Path, rows: Rows) -> None:
         db.close()
 
 
-def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
+def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
     call = 0
     for i, r in enumerate(rows.records):
         calls = len(r.extract.calls)
@@ -131,9 +131,9 @@ def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
         call += calls
 
 
-def _write_calls(db: sqlite3.Connection, rows: Rows) -> None:
-    """Calls by file, and in the order of the text: `files` says which are whose, so they need no index."""
-    # Each text once: a name is called many times, and a receiver may be a whole chain of calls.
+def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
+    """Write calls by file, in the order of the text: `files` stores the range of each file, so they need no index."""
+    # Each text once: a name is called many times, and a receiver may be a long chain of calls.
     texts: dict[str, int] = {}
 
     def numbered() -> Iterator[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Bags of words as sparse arrays, and the vocabularies they use. One splitting of each word serves all shards."""
+"""Word counts as sparse matrices, and their vocabulary, in which each word is split once for all shards."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from lci_py.source.file_record import FileRecord
 
-#: Entries that are expanded at a time: they become several each.
+#: Entries that are expanded at a time: each becomes several.
 _SLICE = 1 << 18
 _KEY_BITS = 64
 
 
 def narrow(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers from 0 in the smallest type that an array on disk may have: uint8, uint16, int32."""
+    """Non-negative numbers in the smallest type that an array on disk can have: uint8, uint16, int32."""
     most = int(values.max(initial=0))
     return values.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int32, copy=False)
 
@@ -56,13 +56,13 @@ class Sparse:
         """Replace each column c by the columns `targets[indptr[c]:indptr[c + 1]]`."""
         counts = indptr[self.column + 1] - indptr[self.column]
         ends = np.cumsum(counts)
-        # Position of each new entry in `targets`: a running number, shifted at the start of each old entry.
+        # The position of each new entry in `targets`: a running number, shifted at the start of each old entry.
         positions = np.arange(int(ends[-1]) if len(ends) else 0)
         positions += np.repeat(indptr[self.column] - (ends - counts), counts)
         return Sparse(np.repeat(self.row, counts), targets[positions], np.repeat(self.value, counts))
 
     def summed(self, n_columns: int) -> Sparse:
-        """Sorted by (row, column), with repeated coordinates added up; the values are float32."""
+        """Sort by (row, column) and add up repeated coordinates; the values become float32."""
         key = self.row.astype(np.int64)
         key *= n_columns
         key += self.column
@@ -77,16 +77,16 @@ class Sparse:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """How often each row holds each column, column after column."""
+    """Posting lists: how often each row has each column, column by column."""
 
     starts: NDArray[np.int64]  # [columns + 1]
     rows: NDArray[np.int32]  # ascending within a column
     counts: NDArray[Any]  # from 1; in `narrow`'s types
-    lengths: NDArray[np.int32]  # [rows] the sum of each row's counts
+    lengths: NDArray[np.int32]  # [rows] sum of the counts of each row
 
 
 def count(bags: Sparse, indptr: NDArray[np.int64], targets: NDArray[np.int32], n_rows: int, n_columns: int) -> Postings:
-    """Add up the bags under other columns: c becomes `targets[indptr[c]:indptr[c + 1]]`.
+    """Posting lists of bags whose column c is replaced by the columns `targets[indptr[c]:indptr[c + 1]]`.
 
     Args:
         bags: Entries in any order, of rows below `n_rows`.
@@ -95,8 +95,8 @@ def count(bags: Sparse, indptr: NDArray[np.int64], targets: NDArray[np.int32], n
         n_rows: Number of rows, those without an entry included.
         n_columns: Number of new columns.
     """
-    # An entry is one integer (column, row, value, from the high bits to the low): sorted in place, several times faster
-    # than an order of two keys, and in a third of the memory.
+    # An entry is one integer (column, row, value, from high to low bits). Sorting it in place is several times faster
+    # than sorting by two keys, and takes a third of the memory.
     row_bits = max(n_rows - 1, 0).bit_length()
     value_bits = _KEY_BITS - row_bits - max(n_columns - 1, 0).bit_length()
     bags = _at_most(bags, (1 << value_bits) - 1)
@@ -116,7 +116,7 @@ def count(bags: Sparse, indptr: NDArray[np.int64], targets: NDArray[np.int32], n
 
 
 def _at_most(bags: Sparse, limit: int) -> Sparse:
-    """The same bags with no value above the limit: as several entries, which add up again."""
+    """Split entries above the limit into several, which have the same sum."""
     times = -(-bags.value.astype(np.int64) // limit) if int(bags.value.max(initial=0)) > limit else None
     if times is None:
         return bags
@@ -127,7 +127,7 @@ def _at_most(bags: Sparse, limit: int) -> Sparse:
 
 
 def _added_up(keys: NDArray[np.uint64], value_bits: int, row_bits: int, n_rows: int, n_columns: int) -> Postings:
-    """The postings of sorted keys; a slice at a time, so that little is held beside the keys."""
+    """The posting lists of sorted keys, slice by slice to save memory."""
     rows, counts = [np.zeros(0, np.int32)], [np.zeros(0, np.uint8)]
     starts = np.zeros(n_columns + 1, np.int64)
     lengths = np.zeros(n_rows, np.int64)
@@ -135,7 +135,7 @@ def _added_up(keys: NDArray[np.uint64], value_bits: int, row_bits: int, n_rows: 
     while start < len(keys):
         stop = min(start + _SLICE, len(keys))
         last = (int(keys[stop - 1]) >> value_bits) << value_bits
-        # All entries with the coordinates of the last one belong to this slice.
+        # The slice ends after all entries with the same coordinates.
         stop = int(np.searchsorted(keys, np.uint64(last | ((1 << value_bits) - 1)), "right"))
         where = keys[start:stop] >> np.uint64(value_bits)
         first = np.flatnonzero(np.concatenate(([True], where[1:] != where[:-1])))
@@ -143,7 +143,7 @@ def _added_up(keys: NDArray[np.uint64], value_bits: int, row_bits: int, n_rows: 
         where = where[first]
         row = (where & np.uint64((1 << row_bits) - 1)).view(np.int64)
         starts[1:] += np.bincount((where >> np.uint64(row_bits)).view(np.int64), minlength=n_columns)
-        # Sums of integers in float64: exact up to 2**53.
+        # float64 is exact for integers up to 2**53.
         lengths += np.bincount(row, weights=value, minlength=n_rows).astype(np.int64)
         rows.append(row.astype(np.int32))
         counts.append(narrow(value))
@@ -153,8 +153,8 @@ def _added_up(keys: NDArray[np.uint64], value_bits: int, row_bits: int, n_rows: 
 
 
 class Lists:
-    """Lists of numbers, one after the other: as tuples they would take ten times the memory, and the garbage
-    collector would look at each of them again and again."""
+    """Lists of numbers in two arrays: a tuple for each would take ten times the memory, and time of the garbage
+    collector."""
 
     __slots__ = ("ends", "values")
 
@@ -172,7 +172,7 @@ class Lists:
 
 @dataclass(slots=True)
 class Vocabulary:
-    """Words of the repository, the parts they split into and the lexical terms made of those."""
+    """Words of the repository, their parts, and the lexical terms made of the parts."""
 
     words: dict[str, int] = field(default_factory=dict)
     part_ids: dict[str, int] = field(default_factory=dict)
@@ -182,7 +182,7 @@ class Vocabulary:
     _stems: list[int] = field(default_factory=list)  # part -> term
 
     def add(self, words: Sequence[str]) -> list[int]:
-        """Ids of the words, new ones split on the way."""
+        """Ids of the words; new words are split."""
         known = self.words
         new = dict.fromkeys(filterfalse(known.__contains__, words))
         if new:
@@ -190,7 +190,7 @@ class Vocabulary:
         return list(map(known.__getitem__, words))
 
     def _split(self, words: Iterable[str]) -> None:
-        # One loop over local names: this runs for every distinct word, and is most of the time that the shard takes.
+        # One loop with local variables: it runs for every distinct word, and takes most of the time of the shard.
         known, numbers, terms, stems = self.words, self.part_ids, self.term_ids, self._stems
         for word in words:
             known[word] = len(known)
@@ -218,14 +218,14 @@ def csr(rows: Sequence[Sequence[int]] | Lists) -> tuple[NDArray[np.int64], NDArr
 
 
 def chunk_bags(records: Sequence[FileRecord], vocabulary: Vocabulary) -> Sparse:
-    """chunk x word counts over all records, chunks numbered in the records' order."""
+    """Counts, chunk x word, of the chunks of all records in order."""
     numbers = array("i")
     for record in records:
         numbers.extend(vocabulary.add(record.words))
     bags = [bag for record in records for bag in record.bags]
     places = np.frombuffer(b"".join(bag[0] for bag in bags), np.int32)
     sizes = np.fromiter((len(bag[0]) // 4 for bag in bags), np.int64, len(bags))
-    # A bag's words are positions among those of its file: where these start in `numbers`, for every chunk.
+    # A bag holds positions in the words of its file: for every chunk, where these start in `numbers`.
     first = np.cumsum([0, *(len(record.words) for record in records)])[:-1]
     first = np.repeat(first, [len(record.bags) for record in records])
     column = np.array(numbers, np.int32)[places + np.repeat(first, sizes)]
@@ -234,7 +234,7 @@ def chunk_bags(records: Sequence[FileRecord], vocabulary: Vocabulary) -> Sparse:
 
 
 def list_bags(word_lists: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Sparse:
-    """row x word counts from a list of words per row."""
+    """Counts, row x word, from a list of words per row."""
     lists = list(word_lists)
     column = np.array(vocabulary.add(list(chain.from_iterable(lists))), np.int32)
     row = np.repeat(np.arange(len(lists), dtype=np.int32), [len(words) for words in lists])

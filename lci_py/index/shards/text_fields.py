@@ -1,4 +1,4 @@
-"""Which words count where: the fields of the lexical shard and the text that is embedded, from the same bags."""
+"""The words of each field of the lexical shard, and the words that are embedded, from the same counts."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from lci_py.source.text.words import WORD
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.types.source import Symbol
 
-#: Folders of the path that count, nearest first; the ones above say little about one file.
+#: The number of folders of a path that count, nearest first; outer folders say little about a file.
 PATH_FOLDERS = 3
 EMBEDDED_FOLDERS = 2
-#: How often the path's and the header's words count in the embedded text, beside the code's.
+#: How often the words of the path and of the header count in the embedded text.
 EMBEDDED_PATH, EMBEDDED_HEADER = 2, 3
-#: What a word of a definition's name, and of the scope around it, count in the field `names`, in fifths: 1 and 0.4.
+#: Counts, in fifths, of a word of a definition's name and of its scope in the field `names`: 1 and 0.4.
 NAME_COUNT, SCOPE_COUNT = 5, 2
-#: What a word of the file's own name counts in the field `paths`, where one of a folder counts 1.
+#: Count of a word of the file's name in the field `paths`; a word of a folder counts 1.
 STEM_COUNT = 2
 
 
 @dataclass(slots=True)
 class TextFields:
-    """Everything the lexical shard and the encoder need, over one vocabulary."""
+    """What the lexical shard and the encoder need, with one vocabulary."""
 
-    lexical: dict[str, Sparse]  # field -> bags over the vocabulary's words, counted in the field's own unit
+    lexical: dict[str, Sparse]  # field -> counts of words, in the unit of the field
     maps: dict[str, NDArray[np.int32]]
     vocabulary: Vocabulary
     embedded: Sparse  # chunk x word: content, path and header
@@ -40,8 +40,8 @@ class TextFields:
     n_files: int
 
 
-def text_fields(rows: Rows) -> TextFields:
-    """Collect the bags of all fields."""
+def text_fields(rows: SegmentRows) -> TextFields:
+    """Count the words of all fields."""
     vocabulary = Vocabulary()
     content = chunk_bags(rows.records, vocabulary)
     names, scopes = _name_bags(rows, vocabulary)
@@ -62,8 +62,8 @@ def text_fields(rows: Rows) -> TextFields:
     )
 
 
-def embedded_words(rows: Rows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
-    """The words that are embedded of each chunk, from those of its code: chunk x word."""
+def embedded_words(rows: SegmentRows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
+    """The embedded words of each chunk, chunk x word; `content` has the words of the code."""
     return Sparse.concat(
         content,
         _spread(_embedded_paths(rows, vocabulary), np.array(rows.chunk_file, np.int32)).scaled(EMBEDDED_PATH),
@@ -71,7 +71,7 @@ def embedded_words(rows: Rows, content: Sparse, vocabulary: Vocabulary) -> Spars
     )
 
 
-def _name_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
+def _name_bags(rows: SegmentRows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
     names, scopes = [], []
     for unit in rows.units:
         symbol = rows.symbols[unit.symbol] if unit.symbol >= 0 else None
@@ -80,7 +80,7 @@ def _name_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
     return list_bags(names, vocabulary), list_bags(scopes, vocabulary)
 
 
-def _path_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
+def _path_bags(rows: SegmentRows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
     stems, folders = [], []
     for record in rows.records:
         folder, name = posixpath.split(record.path)
@@ -90,26 +90,26 @@ def _path_bags(rows: Rows, vocabulary: Vocabulary) -> tuple[Sparse, Sparse]:
 
 
 def path_text(path: str) -> str:
-    """What is embedded of a file's path, with each of its chunks."""
+    """The part of a file's path that is embedded with each of its chunks."""
     return "/".join(path.split("/")[-EMBEDDED_FOLDERS - 1 :])
 
 
 def header_text(symbol: Symbol | None) -> str:
-    """What is embedded of a definition beside its code, with each of its chunks."""
+    """The text that is embedded with each chunk of a definition, beside its code."""
     return f"{symbol.kind} {symbol.qualified_name}" if symbol is not None else ""
 
 
-def _embedded_paths(rows: Rows, vocabulary: Vocabulary) -> Sparse:
+def _embedded_paths(rows: SegmentRows, vocabulary: Vocabulary) -> Sparse:
     return list_bags((WORD.findall(path_text(record.path)) for record in rows.records), vocabulary)
 
 
-def _headers(rows: Rows, vocabulary: Vocabulary) -> Sparse:
+def _headers(rows: SegmentRows, vocabulary: Vocabulary) -> Sparse:
     symbols = (rows.symbols[unit.symbol] if unit.symbol >= 0 else None for unit in rows.units)
     return list_bags((WORD.findall(header_text(symbol)) for symbol in symbols), vocabulary)
 
 
 def _spread(bags: Sparse, owner: NDArray[np.int32]) -> Sparse:
-    """Give every chunk the bag of its file or unit: row r of `bags` to all chunks c with owner[c] == r."""
+    """Copy the bag of each file or unit to its chunks: row r of `bags` to all chunks c with owner[c] == r."""
     n = int(owner.max()) + 1 if len(owner) else 0
     order = np.argsort(owner, kind="stable").astype(np.int32)
     indptr = np.zeros(max(n, int(bags.row.max()) + 1 if len(bags.row) else 0) + 1, np.int64)

@@ -1,11 +1,11 @@
-"""The tokens of every chunk, for the second look of dense search; and those of every identifier part, so that a query
-mostly needs no tokenizer.
+"""The tokens of every chunk, for late interaction; and the tokens of every identifier part, to save the tokenizer.
 
-A vector is the sum of a text's tokens: it says what a chunk is about and smears the words. So chunks are also asked,
-for each word of the question, how close their closest token comes (docs/adr/0007-late-interaction.md). Source: MaxSim
-in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and over tokens without context.
+A chunk's vector is the sum of its tokens: it describes the subject and blurs the single words. So dense search also
+measures, for each token of the question, how close the closest token of a chunk is (docs/adr/0007-late-interaction.md).
+Source: MaxSim in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and with tokens without context.
 
-Few tokens are near to any of a question's, so only the chunks that have one of these are looked at.
+Few tokens are near a token of the question, and only chunks with one of these are looked at. A query looks up the
+tokens of an identifier part here, so it rarely has to load the tokenizer.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.numbering import Numbering
 
-#: A token whose cosine with another is smaller is not near to it (docs/ranking.md).
+#: Least cosine of two tokens that are near each other (docs/ranking.md).
 NEAR = np.float32(0.3)
-#: Tokens of chunks that are looked through, or sorted, at a time: they bound the memory beside the result.
+#: Tokens of chunks that are searched or sorted at a time: a bound of the memory.
 _RUN = 1 << 18
-#: Tokens of a question that are measured at a time.
+#: Tokens of a question that are compared at a time.
 _TOKENS = 16
-#: Tokens of questions whose near tokens are remembered, and identifier parts whose tokens are.
+#: Tokens of questions whose near tokens are cached, and identifier parts whose tokens are cached.
 _REMEMBERED = 1 << 12
-#: No vocabulary is as large: an id above it is damage, and not the size of an array to make.
+#: Larger than every vocabulary: an id above it is damage, and no array of that size is allocated.
 _MOST = 1 << 22
 
 
@@ -51,9 +51,9 @@ def write_tokens(
 
     Args:
         path: The file.
-        parts: Identifier parts, distinct, in any order.
-        pieces: Token ids of each.
-        pointers: [chunks + 1] where each chunk's tokens start in `ids`.
+        parts: Distinct identifier parts, in any order.
+        pieces: Token ids of each part.
+        pointers: [chunks + 1] start of each chunk's tokens in `ids`.
         ids: Distinct token ids of each chunk.
     Raises:
         OSError: It cannot be written.
@@ -77,7 +77,7 @@ def _ends(lengths: Sequence[int]) -> NDArray[np.int64]:
 
 
 class _Parts:
-    """One segment's parts and their tokens."""
+    """The identifier parts of one segment, and their tokens."""
 
     def __init__(self, path: Path) -> None:
         arrays = Arrays(path)
@@ -99,7 +99,7 @@ class _Parts:
         blob, offsets = self._blob, self._offsets
 
         def part(index: int) -> bytes:
-            return blob[offsets[index] : offsets[index + 1]].tobytes()  # wherever: that is checked of the one found
+            return blob[offsets[index] : offsets[index + 1]].tobytes()  # not checked before the part is found
 
         index = bisect.bisect_left(range(len(self)), wanted, key=part)
         if index == len(self):
@@ -128,7 +128,7 @@ class _Parts:
 
 
 class TokenTable:
-    """Reader of the parts' tokens, of all segments.
+    """Reader of the tokens of identifier parts, of all segments.
 
     Raises:
         DamagedIndexError: A file is not what `write_tokens` writes.
@@ -139,7 +139,7 @@ class TokenTable:
         self._found: dict[str, list[int] | None] = {}
 
     def find(self, part: str) -> list[int] | None:
-        """Token ids of a part, None if no segment has it."""
+        """Token ids of a part; None if no segment has it."""
         if part not in self._found:
             if len(self._found) > _REMEMBERED:
                 self._found.clear()
@@ -151,12 +151,12 @@ class TokenTable:
         """All parts and their token ids."""
         found: dict[str, list[int]] = {}
         for segment in self._segments:
-            found = segment.items() | found  # the first that has a part, as in `find`
+            found = segment.items() | found  # the first segment with a part wins, as in `find`
         return found
 
 
 class Bags:
-    """One segment's bags of tokens, by its own chunk numbers.
+    """The bags of tokens of one segment, by the segment's chunk numbers.
 
     Raises:
         DamagedIndexError: The file is not what `write_tokens` writes, or has another number of chunks.
@@ -170,9 +170,9 @@ class Bags:
             raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
 
     def take(self, chunks: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The bags of some chunks: how many tokens each has, and all of them, one bag after the other."""
+        """The bags of some chunks: the number of tokens of each, and the tokens of all, bag by bag."""
         starts, stops = self._pointers[chunks], self._pointers[chunks + 1]
-        # Not by lengths: the difference of two far numbers can wrap around.
+        # Compare the ends, not the lengths: a difference of damaged numbers can overflow.
         if ((starts < 0) | (stops < starts) | (stops > len(self._ids))).any():
             raise DamagedIndexError("the tokens of a chunk lie outside their array")
         lengths = stops - starts
@@ -197,17 +197,17 @@ class Bags:
 
 
 class Run:
-    """Some chunks of a segment, one after the other, and their tokens: which of them have a token.
+    """Consecutive chunks of a segment, and their tokens.
 
-    The first question goes through all tokens. The second makes lists of each token's chunks, which takes as long as
-    ten questions without them.
+    The first question scans all tokens. The second builds lists of the chunks of each token, which takes as long as ten
+    questions without them.
     """
 
     def __init__(self, start: int, pointers: NDArray[np.int64], ids: NDArray[Any]) -> None:
         """
         Args:
             start: Number of the first chunk.
-            pointers: [chunks + 1] where each chunk's tokens start in `ids`, ascending from 0.
+            pointers: [chunks + 1] start of each chunk's tokens in `ids`, ascending from 0.
             ids: Tokens.
         """
         self.start, self.chunks = start, len(pointers) - 1
@@ -216,7 +216,7 @@ class Run:
         self._lists: _Lists | None = None
 
     def size(self) -> int:
-        """Number above that of every token."""
+        """A number above every token id."""
         if not len(self._ids):
             return 0
         if not 0 <= int(self._ids.min()) <= int(self._ids.max()) < _MOST:
@@ -224,11 +224,11 @@ class Run:
         return int(self._ids.max()) + 1
 
     def mark(self, seen: NDArray[np.bool_]) -> None:
-        """Set what there is of every token: [size or more]."""
+        """Set `seen` for every token that occurs: [size or more]."""
         seen[self._ids] = True
 
     def lists(self, wanted: NDArray[np.int64], size: int) -> _Lists:
-        """The chunks of (at least) the tokens `wanted`; all tokens are below `size`."""
+        """The chunks of the tokens in `wanted`, maybe also of others; all tokens are below `size`."""
         if self._lists is not None:
             return self._lists
         if self._asked:
@@ -243,7 +243,7 @@ class Run:
 
 
 class _Lists:
-    """The chunks that have a token, for every token."""
+    """The chunks of each token."""
 
     def __init__(self, ids: NDArray[Any], owner: NDArray[Any], size: int) -> None:
         self._chunks = owner[np.argsort(ids, kind="stable")]
@@ -251,8 +251,8 @@ class _Lists:
         self._starts = np.cumsum(self._counts) - self._counts
 
     def closest(self, near: Near, tokens: int, chunks: int) -> NDArray[np.float32]:
-        """For each of the question's tokens, the value of each chunk's closest token: [tokens, chunks], 0 if none is
-        near."""
+        """The value of each chunk's closest token for each token of the question: [tokens, chunks], 0 without a near
+        one."""
         counts = self._counts[near.tokens]
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
@@ -263,15 +263,15 @@ class _Lists:
 
 
 class Near(NamedTuple):
-    """Tokens of the index that are near to a question's tokens."""
+    """Tokens of the index that are near the tokens of a question."""
 
-    asked: NDArray[np.int64]  # [n] which of the question's tokens
+    asked: NDArray[np.int64]  # [n] place of the question's token
     tokens: NDArray[np.int64]  # [n] token ids
-    values: NDArray[np.float32]  # [n] their cosines, squared
+    values: NDArray[np.float32]  # [n] squared cosine of the two
 
 
 class TokenBags:
-    """Reader of the chunks' tokens, of all segments.
+    """Reader of the tokens of chunks, of all segments.
 
     Raises:
         DamagedIndexError: A file is not what `write_tokens` writes, or does not belong to the numbering.
@@ -284,8 +284,8 @@ class TokenBags:
         Args:
             paths: The shard of every segment.
             numbering: Of the segments.
-            codes: Directions of token ids, of any length: [n] -> [n, d], whole numbers such that the sum of the
-                products of two of them stays below 2^24.
+            codes: Returns the vectors of token ids up to a scale: [n] -> [n, d], whole numbers whose inner products
+                stay below 2^24.
         """
         if len(paths) != len(numbering.counts):
             raise DamagedIndexError(f"{len(paths)} tokens shards of {len(numbering.counts)} segments")
@@ -305,8 +305,10 @@ class TokenBags:
 
     @cached_property
     def _vocabulary(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
-        """The index's tokens, ascending, with their directions and the lengths of these."""
-        seen = np.zeros(max((run.size() for run in self._runs), default=0), np.bool_)  # not `unique`, which sorts
+        """The tokens of the index, ascending, with their vectors and the lengths of these."""
+        seen = np.zeros(
+            max((run.size() for run in self._runs), default=0), np.bool_
+        )  # faster than `unique`, which sorts
         for run in self._runs:
             run.mark(seen)
         ids = np.flatnonzero(seen)
@@ -314,7 +316,7 @@ class TokenBags:
         return ids, codes, _lengths(codes)
 
     def _nearest(self, asked: NDArray[np.int64]) -> Near:
-        """The tokens that are near to each of some tokens."""
+        """The tokens of the index that are near each of some tokens."""
         ids, codes, lengths = self._vocabulary
         unknown = np.array([token for token in asked.tolist() if token not in self._near], np.int64)
         if len(unknown):
@@ -322,7 +324,7 @@ class TokenBags:
                 self._near.clear()
                 unknown = asked
             own = self._codes(unknown)
-            # Sums of whole numbers: exact in whatever order BLAS adds them up, so equal on every machine.
+            # Sums of whole numbers are exact in any order, so BLAS gives the same result on every machine.
             cosines = codes @ own.T / lengths[:, None] / _lengths(own)
             for place, token in enumerate(unknown.tolist()):
                 near = np.flatnonzero(cosines[:, place] >= NEAR)
@@ -336,16 +338,16 @@ class TokenBags:
         )
 
     def coverage(self, asked: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How well each chunk's tokens answer each token of a question: [slots of chunks], in [0, 1].
+        """How well the tokens of each chunk match those of a question: [slots of chunks], in [0, 1].
 
-        The weighted mean, over the question's tokens, of the squared cosine with the chunk's closest token; a token
-        with a cosine below `NEAR` is not close.
+        The weighted mean, over the tokens of the question, of the squared cosine with the closest token of the chunk; 0
+        for a cosine below `NEAR`.
 
         Args:
-            asked: [tokens] ids of the question's tokens.
-            weights: [tokens] positive, adding up to 1.
+            asked: [tokens] token ids of the question.
+            weights: [tokens] positive, with the sum 1.
         Raises:
-            DamagedIndexError: The arrays name what is not there.
+            DamagedIndexError: A shard names a token that does not exist.
         """
         out = np.zeros(self._starts[-1], np.float32)
         ids = self._vocabulary[0]
@@ -366,6 +368,6 @@ class TokenBags:
 
 
 def _lengths(codes: NDArray[np.float32]) -> NDArray[np.float32]:
-    # Not numpy.linalg.norm: a sum of whole numbers is exact, and so is the root's rounding.
+    # Not numpy.linalg.norm: a sum of whole numbers is exact, so the root is the same on every machine.
     squares = np.einsum("ij,ij->i", codes, codes)
     return np.asarray(np.sqrt(np.maximum(squares, 1)))

@@ -1,6 +1,6 @@
-"""The facts shard: what a ranking asks of every unit and every file, as arrays; no SQL, no text.
+"""Columns over units and files that the ranking reads (shard `facts`): doc values, as arrays.
 
-What is asked of a unit's file is an array over units as well, made when it is first asked for.
+A property of files is also available as an array over units, which is computed on first use.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.numbering import Numbering
-    from lci_py.index.shards.segment_rows import Rows
+    from lci_py.index.shards.segment_rows import SegmentRows
 
-#: What a unit's kind code is a place in.
+#: The kinds by kind code.
 UNIT_KINDS = (*KINDS, BLOCK_KIND)
 _BLOCK = len(KINDS)
 #: Bits of `unit_flags`.
-EXPORTED, DOCUMENTED, DECLARATION, HANDED_ON = 1, 2, 4, 8
+EXPORTED, DOCUMENTED, DECLARATION, RE_EXPORT = 1, 2, 4, 8
 #: Bits of `file_flags`.
-TEST, TEXT, GENERATED, HANDS_ON = 1, 2, 4, 8
+TEST, TEXT, GENERATED, RE_EXPORTS = 1, 2, 4, 8
 _TEXT_LANGUAGES = ("text", "markdown")
-#: Array -> what it has an item for, and its type.
+#: Array -> the kind of its rows, and its type.
 _COLUMNS = {
     "unit_file": ("units", "i4"), "unit_symbol": ("units", "i4"), "unit_kind": ("units", "u1"),
     "unit_flags": ("units", "u1"), "unit_line": ("units", "i4"), "unit_end_line": ("units", "i4"),
@@ -40,7 +40,7 @@ _COLUMNS = {
 }  # fmt: skip
 
 
-def write_facts(path: Path, rows: Rows) -> None:
+def write_unit_columns(path: Path, rows: SegmentRows) -> None:
     """Write the shard of a segment into a new file."""
     codes = {kind: code for code, kind in enumerate(UNIT_KINDS)}
     columns: dict[str, list[int]] = {
@@ -57,7 +57,7 @@ def write_facts(path: Path, rows: Rows) -> None:
     write_arrays(path, {name: np.array(values, _COLUMNS[name][1]) for name, values in columns.items()})
 
 
-def _unit_flags(rows: Rows) -> list[int]:
+def _unit_flags(rows: SegmentRows) -> list[int]:
     flags = [0] * len(rows.units)
     for number, unit in enumerate(rows.units):
         if unit.symbol >= 0:
@@ -66,33 +66,33 @@ def _unit_flags(rows: Rows) -> list[int]:
             flags[number] = EXPORTED * symbol.exported | DOCUMENTED * bool(symbol.doc) | DECLARATION * declared
     first = 0
     for record in rows.records:
-        for chunk in record.extract.handed.chunks:
-            flags[rows.chunk_unit[first + chunk]] |= HANDED_ON
+        for chunk in record.extract.re_exports.chunks:
+            flags[rows.chunk_unit[first + chunk]] |= RE_EXPORT
         first += len(record.extract.chunks)
     return flags
 
 
-def _file_flags(rows: Rows) -> list[int]:
-    from lci_py.source.extract.roles import is_generated_name  # a query does not pay for its patterns
+def _file_flags(rows: SegmentRows) -> list[int]:
+    from lci_py.source.extract.roles import is_generated_name  # a query must not compile its patterns
 
     return [
         TEST * rows.tests[file]
         | TEXT * (record.extract.language in _TEXT_LANGUAGES)
         | GENERATED * (record.generated or is_generated_name(record.path))
-        | HANDS_ON * record.extract.handed.whole
+        | RE_EXPORTS * record.extract.re_exports.whole
         for file, record in enumerate(rows.records)
     ]
 
 
 class _Segment:
-    """One shard, in its segment's own numbers."""
+    """One shard, in its segment's numbers."""
 
     def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
         self.counts = counts
         self._arrays = Arrays(path)
 
     def column(self, name: str) -> NDArray[Any]:
-        """An array with an item for each unit or file."""
+        """An array with an item per unit or file."""
         rows, kind = _COLUMNS[name]
         found = self._arrays.array(name, kind)
         if len(found) != self.counts[rows]:
@@ -100,7 +100,7 @@ class _Segment:
         return found
 
     def bounded(self, name: str, least: int, beyond: int) -> NDArray[Any]:
-        """The same, of numbers from `least` to below `beyond`."""
+        """The same; checks that the numbers are in [least, beyond)."""
         found = self.column(name)
         if len(found) and not least <= int(found.min()) <= int(found.max()) < beyond:
             raise self.damaged(f"{name} names what does not exist")
@@ -110,19 +110,21 @@ class _Segment:
         return DamagedIndexError(f"{self._arrays.name}: {what}")
 
 
-class UnitTable:
-    """Reader of the shards of all segments, in public numbers: U units, F files. Each array is made when it is asked
-    for, and raises DamagedIndexError if it is not what was written."""
+class UnitColumns:
+    """Reader of the shards of all segments, in public numbers: U units, F files.
+
+    Each array is read on first use, which raises DamagedIndexError if it is not what was written.
+    """
 
     def __init__(self, shards: Sequence[Path], numbering: Numbering, paths: Callable[[], list[str]]) -> None:
         """Open the shards.
 
         Args:
-            shards: Of each segment.
-            numbering: Says what is alive, and its public number.
-            paths: Of every file, by public number.
+            shards: The shard of each segment.
+            numbering: Of the segments.
+            paths: Returns the path of every file, by public number.
         Raises:
-            DamagedIndexError: They are not what was written.
+            DamagedIndexError: A shard is not what was written.
         """
         if len(shards) != len(numbering.counts):
             raise DamagedIndexError(f"{len(shards)} shards of facts of {len(numbering.counts)} segments")
@@ -138,7 +140,7 @@ class UnitTable:
 
     @cached_property
     def file(self) -> NDArray[np.int32]:
-        """The file of each."""
+        """The file of each unit."""
         found = self._numbers("unit_file", "files", least=0)
         if int(found.min(initial=0)) < 0:
             raise DamagedIndexError("the numbering has units that are alive in files that are dead")
@@ -150,7 +152,7 @@ class UnitTable:
         return self._numbers("unit_symbol", "symbols", least=-1)
 
     def unit_of_symbol(self, n_symbols: int) -> NDArray[np.int64]:
-        """The unit of each definition, -1 for one that is a part of another's: [n_symbols]."""
+        """The unit of each definition, -1 for a definition without its own: [n_symbols]."""
         if self._unit_of is None:
             found = np.full(n_symbols, -1, np.int64)
             owned = np.flatnonzero((self.symbol >= 0) & (self.symbol < n_symbols))
@@ -175,51 +177,51 @@ class UnitTable:
 
     @cached_property
     def lines(self) -> NDArray[np.int32]:
-        """How many lines it has, those of inner definitions included."""
+        """The number of lines, including those of inner definitions."""
         return np.asarray(np.maximum(self.end_line - self.line, 0) + 1, np.int32)
 
     @cached_property
     def is_block(self) -> NDArray[np.bool_]:
-        """Code or text outside definitions."""
+        """Whether it is code or text outside definitions."""
         return np.asarray(self.kind == _BLOCK)
 
     @cached_property
     def exported(self) -> NDArray[np.bool_]:
-        """Other files can see it."""
+        """Whether other files can use it."""
         return self._unit_flag(EXPORTED)
 
     @cached_property
     def documented(self) -> NDArray[np.bool_]:
-        """It has a doc comment."""
+        """Whether it has a doc comment."""
         return self._unit_flag(DOCUMENTED)
 
     @cached_property
     def declaration(self) -> NDArray[np.bool_]:
-        """It has no body, which stands elsewhere."""
+        """Whether it is a declaration whose body stands elsewhere."""
         return self._unit_flag(DECLARATION)
 
     @cached_property
     def reexport(self) -> NDArray[np.bool_]:
-        """It holds imports and exports and nothing else, or lies in a file that does."""
-        return self._unit_flag(HANDED_ON) | self.of_file(HANDS_ON)
+        """Whether it, or its whole file, only re-exports: it has imports and exports, and nothing else."""
+        return self._unit_flag(RE_EXPORT) | self.of_file(RE_EXPORTS)
 
     @cached_property
     def is_test(self) -> NDArray[np.bool_]:
-        """It lies in a test."""
+        """Whether it is in a test file."""
         return self.of_file(TEST)
 
     @cached_property
     def is_text(self) -> NDArray[np.bool_]:
-        """It lies in Markdown, or in a file without a grammar."""
+        """Whether it is in Markdown, or in a file without a grammar."""
         return self.of_file(TEXT)
 
     @cached_property
     def generated(self) -> NDArray[np.bool_]:
-        """It lies in a file that a program wrote."""
+        """Whether it is in a generated file."""
         return self.of_file(GENERATED)
 
     def of_file(self, bit: int) -> NDArray[np.bool_]:
-        """Whether each unit's file has a flag: TEST, TEXT, GENERATED, HANDS_ON."""
+        """Whether the file of each unit has a flag: TEST, TEXT, GENERATED or RE_EXPORTS."""
         files = (self.file_flags & np.uint8(bit)) != 0
         return files[self.file] if files.any() else np.zeros(len(self), np.bool_)
 
@@ -227,6 +229,7 @@ class UnitTable:
 
     @cached_property
     def paths(self) -> list[str]:
+        """The paths."""
         found = self._paths()
         if len(found) != self._numbering.total("files"):
             raise DamagedIndexError(f"the table of files has {len(found)} that are alive, the numbering others")
@@ -234,17 +237,17 @@ class UnitTable:
 
     @cached_property
     def file_flags(self) -> NDArray[np.uint8]:
-        """Bits: TEST, TEXT, GENERATED, HANDS_ON."""
+        """Bits: TEST, TEXT, GENERATED, RE_EXPORTS."""
         return self._column("file_flags")
 
     @cached_property
     def file_symbols(self) -> NDArray[np.int32]:
-        """How many definitions it has."""
+        """The number of definitions."""
         return self._column("file_symbols", 0)
 
     @cached_property
     def file_lines(self) -> NDArray[np.int32]:
-        """How many lines it has."""
+        """The number of lines."""
         return self._column("file_lines", 0)
 
     # ------------------------------------------------------------------------------------------------------------
@@ -261,7 +264,7 @@ class UnitTable:
         return self._numbering.in_public_order(_COLUMNS[name][0], parts)
 
     def _numbers(self, name: str, target: str, *, least: int) -> NDArray[np.int32]:
-        """A column of numbers of `target`, as public ones."""
+        """A column of numbers of another kind, `target`, as public numbers."""
         parts = []
         for i, segment in enumerate(self._segments):
             found = segment.bounded(name, least, segment.counts[target])

@@ -1,4 +1,4 @@
-"""Which unit the lines of a definition belong to, and which definition stands at a line."""
+"""The unit of a definition, and the definitions at a line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _AT_ONCE = 5_000
 
 
 def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
-    """The unit of each of some definitions: its own, or that of the innermost definition around it that has one. A
-    definition that lies in a block has none."""
-    # CROSS JOIN is SQLite's way to say which table comes first: it would look at all symbols.
+    """Definition -> unit: its own, or that of the innermost enclosing definition with a unit. A definition in a block
+    has none and is left out."""
+    # CROSS JOIN tells SQLite which table to read first: otherwise it would read all symbols.
     sql = (
         "WITH RECURSIVE up (origin, id) AS (SELECT id, id FROM symbols WHERE id IN ({}) UNION "
         "SELECT up.origin, s.parent FROM up CROSS JOIN symbols s ON s.id = up.id WHERE s.unit IS NULL AND s.parent IS "
@@ -36,14 +36,14 @@ def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
 
 
 def definitions_at(index: SymbolicIndex, file: int, line: int) -> list[int]:
-    """The innermost definition around a line of a file, and all definitions in it; none outside of definitions.
+    """The innermost definition around a line of a file, and all definitions in it; empty outside definitions.
 
     Args:
         index: The index.
         file: The number of one of its files.
-        line: 1-based. The doc comment, attributes and decorators of a definition belong to it.
+        line: 1-based. The doc comment, attributes and decorators count as lines of a definition.
     Returns:
-        Symbol numbers, the innermost one first.
+        Symbol numbers, the innermost definition first.
     """
     sql = "SELECT id, coalesce(first_line, line), end_line FROM symbols WHERE file IN ({})"
     spans = [
@@ -55,13 +55,13 @@ def definitions_at(index: SymbolicIndex, file: int, line: int) -> list[int]:
     around = [span for span in spans if span[0] <= line <= span[1]]
     if not around:
         return []
-    # Definitions nest: the one that begins last is the innermost, and of several on one line the shortest.
+    # Definitions nest: the innermost one starts last, and is the shortest of several that start on one line.
     first, last, inner = max(around, key=lambda span: (span[0], -span[1], span[2]))
     return [inner, *(number for start, end, number in spans if first <= start and end <= last and number != inner)]
 
 
 def line_count(index: SymbolicIndex, file: int) -> int:
-    """The lines that a file has."""
+    """The number of lines of a file."""
     for segment, own in index.by_number("files", [file]):
         for (lines,) in segment.execute(f"SELECT lines FROM files WHERE id IN ({own})"):
             _check(type(lines) is int)

@@ -1,7 +1,7 @@
-"""The file of vectors, byte for byte what faiss writes for an `IndexIDMap` over an `IndexFlatIP`, and read without it.
+"""Write and read a file of vectors as faiss does for an `IndexIDMap` over an `IndexFlatIP`, but without faiss.
 
-faiss takes longer to import than a query or a small refresh takes, and it allocates what a file's header tells it to.
-So the bytes are written and read here, and every header is compared with the one that fits the file's size.
+Importing faiss takes longer than a query or a small refresh, and it allocates as much memory as a header tells it to.
+So the bytes are written and read here, and a header must be the one that fits the size of the file.
 Numbers are little-endian: the outer header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20,
 u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, u8 number of ids, the ids (i8).
 """
@@ -28,14 +28,14 @@ _TRAINED, _INNER_PRODUCT = 1, 0
 _VECTORS_AT = 2 * _HEADER.size + _COUNT.size
 #: Rows that are written at a time.
 BLOCK = 8192
-#: Rows that are multiplied at a time: more would fall out of the processor's cache.
+#: Rows that are multiplied at a time: more would not fit into the processor's cache.
 _AT_A_TIME = 1024
-#: Floats of which a copy is kept, from the second query on: 32 MB, 43,000 chunks of 192 dimensions.
+#: Up to this many floats are kept as a copy from the second query on: 32 MB, or 43,000 chunks of 192 dimensions.
 KEPT = 1 << 23
 
 
 class RowBlocks(Protocol):
-    """Rows that may be made as they are asked for: an array of vectors is one."""
+    """Rows of vectors, read slice by slice: an array, or something that makes the rows on demand."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -49,7 +49,7 @@ def _head(rows: int, dimension: int) -> bytes:
 
 
 def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> None:
-    """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`. They are asked for in slices.
+    """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`. Rows are read in slices.
 
     Raises:
         OSError: It cannot be written.
@@ -64,19 +64,19 @@ def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> Non
 
 
 class VectorFile:
-    """Reader of the file: mapped.
+    """Reader of the file, which it maps.
 
     Raises:
-        DamagedIndexError: It is not what `write_dense` writes, has another dimension or names a unit out of range.
+        DamagedIndexError: It is not what `write_dense` writes, has another dimension, or a unit out of range.
     """
 
     def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
         """
         Args:
             path: The file.
-            dimension: Of its vectors.
-            rows: How many it has.
-            units: How many there are in its segment; they bound its ids.
+            dimension: Length of a vector.
+            rows: The number of vectors.
+            units: The number of units of the segment, a bound of the ids.
         """
         self.path, self.rows, self.dimension = path, rows, dimension
         if dimension <= 0 or rows < 0:
@@ -94,7 +94,7 @@ class VectorFile:
             or data[ids_at : ids_at + _COUNT.size] != _COUNT.pack(rows)
         ):
             raise DamagedIndexError(f"{path.name}: not {rows} vectors of {dimension} dimensions")
-        # As bytes: the floats begin at an odd place, and numpy is slow to gather such.
+        # As bytes: the floats start at an odd offset, where numpy gathers floats slowly.
         shape = (rows, 4 * dimension)
         self._raw = np.frombuffer(data, np.uint8, rows * 4 * dimension, _VECTORS_AT).reshape(shape)
         self._asked = False
@@ -108,11 +108,11 @@ class VectorFile:
         return np.asarray(self._raw[rows].view("<f4").reshape(len(rows), self.dimension), np.float32)
 
     def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Inner products of all rows with the query: [rows]; equal rows have equal ones."""
+        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
         if self._floats is None and self._asked and self.rows * self.dimension <= KEPT:
             self._floats = self._copy(0, self.rows)
         self._asked = True
-        # Not `@`: BLAS adds up in another order for the last rows of a block, and equal chunks must tie.
+        # Not `@`: BLAS sums in another order for the last rows of a block, and equal chunks must tie.
         if self._floats is not None:
             return np.asarray(np.einsum("ij,j->i", self._floats, query))
         out = np.empty(self.rows, np.float32)

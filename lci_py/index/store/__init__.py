@@ -1,1 +1,1 @@
-"""The index folder: manifest, commit, locks, trust, cache, log."""
+"""The index folder: manifest, commit, locks, seal, cache, search log."""

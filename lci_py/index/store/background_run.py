@@ -1,4 +1,4 @@
-"""A refresh that a git hook starts in the background: nobody sees what it says, so that a failure is written down."""
+"""A refresh that a git hook starts in the background: nobody sees its output, so a failure is written to a file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from lci_py.errors import LciError
 from lci_py.index.store.lock import turn
 
-#: In the index folder; there only if the last run failed.
+#: In the index folder; it exists only if the last run failed.
 HOOK_LOG = "hook.log"
 _LOG_BYTES = 2000
 
 
 def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
-    """Call `refresh` when it is this run's turn; not at all if another run waits for its turn already."""
+    """Call `refresh` when no other hook runs; do nothing if another hook is already waiting to run."""
     with turn(index_dir) as ours:
         if not ours:
             return
@@ -30,7 +30,7 @@ def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
 
 
 def last_failure(index_dir: Path) -> str:
-    """Why the last run failed, "" if it did not."""
+    """Why the last run failed; "" if it did not."""
     try:
         handle = os.open(index_dir / HOOK_LOG, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -1,8 +1,7 @@
-"""What was worked out before, by content: the records of files, and the vectors of a model that takes its time.
+"""The cache: records of files and vectors of slow models, keyed by content, in a SQLite file beside the generations.
 
-It saves work and decides nothing: a row that is missing, or not the row that was put there, is worked out anew. So it
-may be deleted at any time. Each row carries a keyed hash, for one that somebody else's clone brought would otherwise
-be believed. It is a SQLite file outside the generations, and only the holder of the writer's lock writes to it.
+A row that is missing or changed is computed again, so the cache may be deleted at any time. Each row carries a keyed
+hash: otherwise a cache that came with a clone would be believed. Only the holder of the writer's lock writes to it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 FILE = "cache.sqlite"
-#: Changes when the tables do; another one is thrown away.
+#: Changes with the tables; a file of another version is deleted.
 _VERSION = 1
 _TABLES = ("records", "vectors")
 _SCHEMA = [
@@ -24,24 +23,24 @@ _SCHEMA = [
     for table in _TABLES
 ]
 _MAX_VALUES = 500
-#: Seconds for which a reader waits while the writer commits, and the writer for the readers.
+#: Seconds that a reader waits for the writer's commit, and the writer for readers.
 _READER_WAITS, _WRITER_WAITS = 0.2, 1.0
 _BESIDE = ("-journal", "-wal", "-shm")
-#: Damage, a full disk, a file that somebody holds: all of them mean that there is no cache just now.
+#: Damage, a full disk, a locked file: with any of them there is no cache for now.
 _TROUBLE = (sqlite3.Error, OSError)
 
 
 class Cache:
-    """Reader and writer. Trouble with the file is never an error: what cannot be read is not there."""
+    """Reader and writer. Trouble with the file is never an error: what cannot be read counts as missing."""
 
     def __init__(self, index_dir: Path, secret: bytes, *, write: bool = False) -> None:
-        """Open the cache of an index, if there is one; `write` makes one, and replaces one that is of no use."""
+        """Open the cache of an index, if there is one. With `write`, make one, or replace one that cannot be used."""
         self._path = index_dir / FILE
         self._secret = secret
         self._db: sqlite3.Connection | None = None
         self._write = write
         with self._forgiving():
-            # SQLite believes a journal: one that came with a clone can have it delete any file of the user's.
+            # SQLite trusts a journal: one that came with a clone can make it delete any file of the user.
             if write and any(os.path.lexists(f"{self._path}{suffix}") for suffix in _BESIDE):
                 remove(index_dir)
             self._open()
@@ -55,20 +54,20 @@ class Cache:
         write = self._write
         if not write and not self._path.is_file():
             return
-        if self._path.is_symlink():  # it would lead the writer to any file
+        if self._path.is_symlink():  # the writer would follow it to any file
             raise OSError("a link")
         uri = f"{self._path.resolve().as_uri()}?mode={'rwc' if write else 'ro'}"
         timeout = _WRITER_WAITS if write else _READER_WAITS
         db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
         try:
             db.execute("PRAGMA trusted_schema = OFF")
-            # A power cut may spoil the file, which then is thrown away; waiting for the disk would cost each commit.
+            # A power cut may damage the file, which is then deleted; waiting for the disk would slow every commit.
             db.execute("PRAGMA synchronous = OFF")
             if write and not db.execute("PRAGMA schema_version").fetchone()[0]:
                 db.executescript(";".join(["BEGIN", *_SCHEMA, f"PRAGMA user_version = {_VERSION}", "COMMIT"]))
             if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 raise sqlite3.DatabaseError("another version")
-            # Nothing else: a view or a trigger of somebody else's could keep this process busy for ever.
+            # Nothing else: a view or trigger that somebody put there could keep this process busy for ever.
             found = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")]
             if found != _SCHEMA:
                 raise sqlite3.DatabaseError("other tables")
@@ -88,7 +87,7 @@ class Cache:
         return digest.digest()
 
     def get(self, table: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The bodies of those keys that are there."""
+        """The stored bodies, by key."""
         found: dict[bytes, bytes] = {}
         if self._db is None:
             return found
@@ -103,30 +102,30 @@ class Cache:
         return found
 
     def put(self, table: str, items: Mapping[bytes, bytes], generation: int) -> None:
-        """Keep some bodies."""
+        """Store bodies by key, as used by a generation."""
         if self._db is not None and items:
             rows = [(key, generation, self._tag(table, key, body), body) for key, body in items.items()]
             with self._transaction() as db:
                 db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", rows)
 
     def touch(self, table: str, keys: Iterable[bytes], generation: int) -> None:
-        """Note that a generation uses these."""
+        """Mark rows as used by a generation."""
         with self._transaction() as db:
             db.executemany(f"UPDATE {table} SET used = ? WHERE key = ?", ((generation, key) for key in keys))
 
     def full(self, most: int) -> bool:
-        """Whether the file is larger than so many bytes."""
+        """Whether the file is larger than `most` bytes."""
         with suppress(*_TROUBLE):
             return self._db is not None and self._path.stat().st_size > most
         return False
 
     def collect(self, most: int, records: Iterable[bytes], generation: int) -> None:
-        """Drop what was used longest ago, until the bodies take at most so many bytes.
+        """Delete the rows that were used longest ago, if the file is larger than `most` bytes.
 
         Args:
-            most: Bytes.
+            most: The bound in bytes.
             records: Keys of the records that are in use.
-            generation: The generation that uses them.
+            generation: The number of the generation that uses them.
         """
         if self._db is None or not self.full(most):
             return
@@ -137,7 +136,7 @@ class Cache:
                 f"SELECT '{table}' AS name, rowid AS number, used, length(body) AS size FROM {table}"
                 for table in _TABLES
             )
-            # The newest first, as many as fit into three quarters: not every commit should have to collect.
+            # Keep the newest rows that fit into three quarters of the bound: not every commit should have to collect.
             db.execute(
                 "INSERT INTO old SELECT name, number FROM (SELECT name, number, "
                 f"sum(size) OVER (ORDER BY used DESC, name, number) AS total FROM ({ages})) WHERE total > ?",
@@ -152,11 +151,11 @@ class Cache:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """What fails in the body, or in keeping it, is undone and forgotten."""
+        """A transaction: an error in it is rolled back and suppressed."""
         db = self._db
         if db is None:
             with suppress(*_TROUBLE):
-                yield sqlite3.connect(":memory:")  # everything fails
+                yield sqlite3.connect(":memory:")  # without tables: every statement fails
             return
         with self._forgiving():
             db.execute("BEGIN IMMEDIATE")
@@ -170,7 +169,7 @@ class Cache:
 
     @contextmanager
     def _forgiving(self) -> Iterator[None]:
-        """Trouble is the end of this cache for now. The writer replaces what would be of no use for ever."""
+        """On trouble, do without the cache. The writer replaces a file that would never work again."""
         try:
             yield
         except _TROUBLE as error:
@@ -183,14 +182,14 @@ class Cache:
 
 
 def remove(index_dir: Path) -> None:
-    """Throw the cache away."""
+    """Delete the cache."""
     for name in (FILE, *(FILE + suffix for suffix in _BESIDE)):
         with suppress(FileNotFoundError):
             os.unlink(index_dir / name)
 
 
 def size_of(index_dir: Path) -> int:
-    """Bytes of the cache; 0 if there is none."""
+    """Size of the cache in bytes; 0 if there is none."""
     try:
         return os.lstat(index_dir / FILE).st_size
     except OSError:

@@ -1,4 +1,4 @@
-"""`lci clean`: take out of the index folder what lci put there, and nothing else."""
+"""`lci clean`: delete from the index folder what lci wrote there, and nothing else."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _HEAD = 4_000_000  # bytes of a manifest
 
 
 class Cleaned(NamedTuple):
-    """What was removed. `kept` are names that are not lci's, and shards that somebody reads."""
+    """What was deleted. `kept` are files of others, and shards that somebody reads."""
 
     freed_bytes: int
     kept: tuple[str, ...]
 
 
 def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cleaned:
-    """Remove an index, or only its cache, under the writer's lock. Links are removed, not followed.
+    """Delete an index, or only its cache, under the writer's lock. Links are deleted, not followed.
 
     Raises:
         IndexWriteError: The folder is not lci's or is a link, cannot be written, or another process is writing.
@@ -49,7 +49,7 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
             if cache_only:
                 return Cleaned(freed, ())
             if not kept:
-                # The lock goes last, while it is held: who waits for it sees that its file is gone.
+                # The lock is deleted last and while held: a process that waits for it sees that its file is gone.
                 for name in (_IGNORE_FILE, WRITE_LOCK):
                     freed += _size(index_dir / name)
                     remove(index_dir / name)
@@ -65,12 +65,12 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
 def _remove_empty(folder: Path) -> None:
     try:
         folder.rmdir()
-    except OSError:  # a writer that waited for the lock has begun a new index
+    except OSError:  # a writer that waited for the lock has started a new index
         pass
 
 
 def _is_ours(index_dir: Path) -> bool:
-    """By what only lci writes: a folder that LCI_INDEX_DIR names by mistake has neither."""
+    """Whether the folder has a file that only lci writes: LCI_INDEX_DIR may name another folder by mistake."""
     ignore = _head(index_dir / _IGNORE_FILE, len(IGNORE) + 1)
     return ignore == IGNORE.encode() or _PROGRAM in _head(index_dir / MANIFEST, _HEAD)
 
@@ -86,7 +86,7 @@ def _head(path: Path, length: int) -> bytes:
 
 def _remove_all(index_dir: Path, *, cache_only: bool) -> int:
     freed = 0
-    # The manifest first: no new reader comes, and what is left if this ends here is debris.
+    # The manifest first: then no new reader comes, and if this is interrupted, what is left is debris.
     for item in sorted(index_dir.iterdir(), key=lambda item: item.name != MANIFEST):
         shard = SHARD_NAME.fullmatch(item.name) is not None
         ours = shard or item.name in (MANIFEST, *_LOGS, *HOOK_LOCKS) or item.name.startswith("tmp-")
@@ -107,7 +107,7 @@ def _remove_all(index_dir: Path, *, cache_only: bool) -> int:
 
 
 def _size(item: Path) -> int:
-    """Bytes of a file, or of all files in a folder; 0 if it is not there. Links count as themselves."""
+    """Size in bytes of a file, or of all files in a folder; 0 if it does not exist. Links are not followed."""
     try:
         info = os.lstat(item)
     except OSError:

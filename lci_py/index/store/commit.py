@@ -1,5 +1,7 @@
-"""The only module that writes the index folder. Shards are written beside the old ones, the manifest replaces the old
-one last: a reader sees the old index or the new one, whole."""
+"""Publish a generation: new shards are written beside the old ones, then the new manifest replaces the old one.
+
+So a reader sees either the old index or the new one, whole.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ from lci_py.index.store.manifest import (
 )
 
 IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
-#: What holds work of earlier runs, keyed by content; believed only beside a manifest that is sealed.
+#: Names of the cache and of files that SQLite puts beside it.
 _CACHE = re.compile(r"cache([.-].*)?")
 _SUFFIXES = {"symbols": ".sqlite", "branches": ".sqlite", "dense": ".faiss"}
 
@@ -39,7 +41,7 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
     """A fresh folder inside the index folder to write shards into, under the writer's lock.
 
     Args:
-        index_dir: The index folder; made if it is not there.
+        index_dir: The index folder; made if it does not exist.
         wait: Seconds to wait for another writer.
     Raises:
         IndexWriteError: The folder cannot be written, the disk is full, or another process is writing.
@@ -65,12 +67,12 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
 
 
 def staging_folder(index_dir: Path) -> Path:
-    """Where this process writes before it commits."""
+    """The folder in which this process writes before it commits."""
     return index_dir / f"{STAGING}{os.getpid()}"
 
 
 def _write_ignore(path: Path) -> None:
-    # A full disk leaves an empty one; a link came with a clone, and writing would follow it.
+    # A full disk leaves an empty file. A link came with a clone, and writing would follow it.
     if not path.is_file() or path.is_symlink() or not path.stat().st_size:
         remove(path)
         path.write_text(IGNORE)
@@ -78,7 +80,7 @@ def _write_ignore(path: Path) -> None:
 
 @contextlib.contextmanager
 def _as_os_error() -> Iterator[None]:
-    """SQLite has words of its own for a disk that takes no more."""
+    """SQLite reports a full disk by an error of its own."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -87,26 +89,26 @@ def _as_os_error() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A segment that is not published yet: its counts, and role to path in the staging folder."""
+    """A segment that is not published yet."""
 
     counts: dict[str, int]
-    shards: dict[str, Path]
+    shards: dict[str, Path]  # by role, in the staging folder
 
 
 def commit(
-    index_dir: Path, segments: Sequence[Segment | Draft], shared: Mapping[str, Shard | Path], manifest: Manifest
+    index_dir: Path, segments: Sequence[Segment | Draft], global_shards: Mapping[str, Shard | Path], manifest: Manifest
 ) -> Manifest:
     """Publish a generation.
 
     Args:
         index_dir: The index folder.
-        segments: Those that stay, and those that were written into the staging folder.
-        shared: The shards of all segments together, by role: as they are, or in the staging folder.
+        segments: Kept segments, and new ones in the staging folder.
+        global_shards: The shards of all segments together, by role: kept ones, and paths in the staging folder.
         manifest: Everything else.
     Returns:
         The manifest as written.
     Raises:
-        DamagedIndexError: A shard that is to stay is not what was written.
+        DamagedIndexError: A kept shard is not what was written.
     """
 
     def published(shards: Mapping[str, Shard | Path]) -> dict[str, Shard]:
@@ -118,15 +120,15 @@ def commit(
     manifest = replace(
         manifest,
         segments=tuple(Segment(item.counts, published(item.shards)) for item in segments),
-        shards=published(shared),
+        shards=published(global_shards),
     )
     temporary = staging_folder(index_dir) / MANIFEST
     with temporary.open("w", encoding="utf-8") as handle:
         handle.write(manifest.dumps())
         handle.flush()
         os.fsync(handle.fileno())
-    _sync_folder(index_dir)  # the shards' names before the name that leads to them
-    if os.path.isdir(index_dir / MANIFEST):  # nothing of ours, and no file can replace it
+    _sync_folder(index_dir)  # the shards must be on the disk before the manifest that names them
+    if os.path.isdir(index_dir / MANIFEST):  # not made by lci; no file can replace a folder
         remove(index_dir / MANIFEST)
     os.replace(temporary, index_dir / MANIFEST)
     _sync_folder(index_dir)
@@ -135,7 +137,7 @@ def commit(
 
 
 def _place(index_dir: Path, role: str, path: Path) -> Shard:
-    """Move a shard to its final name, unless the same content is there. What is there may be damaged."""
+    """Move a shard to its final name, unless a file of the same content is there; one that is there may be damaged."""
     digest = shard_digest(path, sync=True)
     final = index_dir / f"{role}-{digest[:16]}{_SUFFIXES.get(role, '.arrays')}"
     same = False
@@ -150,7 +152,7 @@ def _place(index_dir: Path, role: str, path: Path) -> Shard:
 
 
 def _as_is(index_dir: Path, shard: Shard) -> Shard:
-    """A shard that stays, with the times of now: one that was copied here would be read whole by every query."""
+    """A kept shard with its current times: with the times of before a copy, every query would read it whole."""
     verify(index_dir, shard)
     return replace(shard, mtime_ns=(state := shard_state(index_dir / shard.name))[1], ctime_ns=state[2])
 
@@ -165,8 +167,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def collect(index_dir: Path, manifest: Manifest) -> None:
-    """Remove the shards of older generations, save those that a reader has open: a later run takes them. For who has
-    the writer's lock."""
+    """Delete the shards of older generations, except those that a reader holds: a later run deletes these.
+
+    The caller holds the writer's lock.
+    """
     keep = {shard.name for _, shard in manifest.all_shards()}
     for item in index_dir.iterdir():
         if item.name in keep or not SHARD_NAME.fullmatch(item.name):
@@ -181,15 +185,15 @@ def collect(index_dir: Path, manifest: Manifest) -> None:
 
 
 def is_cache(name: str) -> bool:
-    """Whether a name in the index folder is one of the cache's."""
+    """Whether a file of the index folder belongs to the cache."""
     return _CACHE.fullmatch(name) is not None
 
 
 def adopt(index_dir: Path, wait: float = 0.0) -> bool:
-    """Seal an index that somebody else made, if each of its shards is what its manifest says.
+    """Seal an index that somebody else made, if its shards are what its manifest says.
 
     Returns:
-        False if there is none, or it is damaged.
+        False if there is no index, or it is damaged.
     Raises:
         IndexWriteError: As in `staging`.
     """
@@ -205,7 +209,7 @@ def adopt(index_dir: Path, wait: float = 0.0) -> bool:
 
 
 def remove(item: Path) -> None:
-    """Remove a file, a link or a folder; what cannot be removed stays."""
+    """Delete a file, a link or a folder, as far as possible."""
     if item.is_dir() and not item.is_symlink():
         shutil.rmtree(item, ignore_errors=True)
     else:

@@ -1,4 +1,4 @@
-"""Ways in which an index is open to others: committed to git, or in a folder that everybody can write to."""
+"""Find indexes that others can see or change: committed to git, or in a folder that everybody can write to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lci_py.source.repository.git import is_tracked
 
 
 def exposures(index_dir: Path) -> tuple[bool, tuple[str, ...]]:
-    """(whether git tracks files of the index folder, a warning for each thing that is wrong)."""
+    """(whether git tracks files of the index folder, a warning for each problem)."""
     warnings = []
     tracked = is_tracked(index_dir)
     if tracked:

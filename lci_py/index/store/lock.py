@@ -1,4 +1,4 @@
-"""Locks in the index folder: one writer at a time; and of the hooks' runs, one that runs and one that waits."""
+"""Locks in the index folder: one writer at a time; and of the runs of git hooks, one that runs and one that waits."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from lci_py.errors import IndexWriteError
 
 WRITE_LOCK = "write.lock"
 HOOK_LOCKS = ("hook.lock", "hook-next.lock")
-# A process id and spaces, always as many bytes: written over the last one in one step, it is never half of each.
+# Width of the process id in the lock file, padded with blanks: a write replaces the last id in one step.
 _WIDTH = 20
-_PAUSE = 0.02  # seconds, the first; later ones grow to _LONGEST
+_PAUSE = 0.02  # seconds; each further pause is longer, up to _LONGEST
 _LONGEST = 0.2
-_TRIES = 25  # how often a process that has just taken the lock is given time to write its number
+_TRIES = 25  # pauses that a process gets between taking the lock and writing its number
 
 
 @contextlib.contextmanager
 def writer(index_dir: Path, wait: float = 0.0) -> Iterator[None]:
-    """The writer's lock of an index folder, which is made if it is not there.
+    """Hold the writer's lock of an index folder, which is made if it does not exist.
 
     Args:
         index_dir: The folder.
@@ -43,7 +43,7 @@ def writer(index_dir: Path, wait: float = 0.0) -> Iterator[None]:
         _write_holder(handle, str(os.getpid()))
         yield
     finally:
-        # Erased first: who finds the lock taken must not read the number of a holder that was.
+        # Erase first: a process that finds the lock taken must not read the number of an earlier holder.
         with contextlib.suppress(OSError):
             _write_holder(handle, "")
         with contextlib.suppress(OSError):
@@ -62,14 +62,14 @@ def _acquire(index_dir: Path, wait: float) -> int:
         left = give_up - time.monotonic()
         if left <= 0:
             return _last_tries(index_dir)
-        # Not in step with others that wait; os.urandom, as `random` takes long to import.
+        # At random, so that waiting processes do not keep in step. os.urandom, because `random` is slow to import.
         time.sleep(min(left, pause * (0.5 + os.urandom(1)[0] / 255)))
         pause = min(_LONGEST, pause * 1.5)
     return handle
 
 
 def _last_tries(index_dir: Path) -> int:
-    """Name the process that holds the lock; or take it, if it turns out that nobody does any more."""
+    """Raise the error that names the holder of the lock; or take the lock, if nobody holds it any more."""
     holder = ""
     for _ in range(_TRIES):
         if number := _holder(index_dir / WRITE_LOCK):
@@ -85,7 +85,7 @@ def _last_tries(index_dir: Path) -> int:
 
 
 def _holder(path: Path) -> int | None:
-    """The process that says it has the lock; None if it has yet to say so, or has died and another has the lock."""
+    """The process whose number is in the lock file; None if there is no number yet, or that process has ended."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -113,8 +113,8 @@ def _try(index_dir: Path) -> int | None:
 
     path = index_dir / WRITE_LOCK
     while True:
-        index_dir.mkdir(parents=True, exist_ok=True)  # `lci clean` removes it
-        # O_NOFOLLOW: a lock that came with a clone may be a link to any file, which would be written to.
+        index_dir.mkdir(parents=True, exist_ok=True)  # `lci clean` deletes it
+        # O_NOFOLLOW: a lock that came with a clone may be a link to any file, which would be overwritten.
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             handle = os.open(path, flags, 0o666)
@@ -139,11 +139,11 @@ def _try(index_dir: Path) -> int | None:
         except BaseException:
             os.close(handle)
             raise
-        os.close(handle)  # a lock on a file that `lci clean` has removed keeps nobody out
+        os.close(handle)  # `lci clean` has deleted the file: a lock on it keeps nobody out
 
 
 def _make_way(path: Path) -> bool:
-    """Remove what is in the lock's place and can be none: it would keep everybody out for ever. Whether it went."""
+    """Delete something that stands in the lock's place and is no file; returns whether it is gone."""
     try:
         info = os.lstat(path)
         if stat.S_ISREG(info.st_mode):
@@ -170,9 +170,9 @@ def _is_at(handle: int, path: Path) -> bool:
 
 @contextlib.contextmanager
 def turn(index_dir: Path) -> Iterator[bool]:
-    """Whether this run of a git hook is to refresh the index. One runs, one waits for it, and the rest can go.
+    """Wait until this run of a git hook may refresh the index; False at once if another run is already waiting.
 
-    The one that waits looks at the files only once it runs: it sees the changes of those that went.
+    The waiting run looks at the files when it starts, so it also sees the changes of the runs that gave up.
     """
     import fcntl
 

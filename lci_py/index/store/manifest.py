@@ -1,7 +1,7 @@
-"""The manifest: the small file that names the shards, written last. What it names is the index; all else is debris.
+"""The manifest: the small file that names the shards, written last. Files that it does not name are debris.
 
-It is data from disk, and so are the shards: names, sizes, kinds of file and checksums are looked at before anything
-is opened, mapped or allocated.
+The manifest and the shards may come from anywhere, such as a clone: names, sizes, kinds of file and checksums are
+checked before anything is opened, mapped or allocated.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from lci_py.errors import (
 from lci_py.index.shards.numbering import COUNTED
 from lci_py.index.store.seal import is_sealed, seal
 
-#: Version history stands in docs/index-format.md.
+#: Version of the format; docs/index-format.md has the history.
 FORMAT = 6
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
-#: The same as an expression, because importing the parser of such a format takes as long as reading the manifest.
+#: The same as a regular expression: importing `strptime` takes as long as reading the manifest.
 _BUILT_AT = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
 _MAX_BYTES = 4_000_000
-#: A shard's name: its role, the head of its digest, and a suffix.
+#: A shard's name: its role, the first half of its digest, and a suffix.
 SHARD_NAME = re.compile(r"([a-z][a-z0-9]*)-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)
-#: What the cache leaves when its writer is killed.
+#: The file that stays when the writer of the cache is killed.
 JOURNAL = "cache.sqlite-journal"
-#: How the names of staging folders begin.
+#: Prefix of the names of staging folders.
 STAGING = "tmp-"
 _TABLES = ("files_by_language", "symbols_by_kind", "edges_by_kind", "skipped_by_reason", "limited_by_reason")
 _NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read", "pending_chunks", "files_with_errors")
@@ -52,22 +52,24 @@ class Shard:
     name: str
     bytes: int
     sha: str  # digest of the content
-    # What is unchanged since it was written needs no check of its digest. Whoever writes to a file may set its
-    # modification time back, but not the time of that.
+    # If the times are the same, the digest need not be checked. A program can set the modification time, but not the
+    # change time.
     mtime_ns: int
     ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Some of the repository's files, with the shards of these. It is never changed; its dead rows are counted too."""
+    """Some files of the repository, and their shards. A segment never changes; its counts include dead rows."""
 
-    counts: dict[str, int]  # of `numbering.COUNTED`
-    shards: dict[str, Shard]  # symbols, bm25, facts, related, and unless the embedding waits: dense, tokens
+    counts: dict[str, int]  # rows of each kind of `numbering.COUNTED`
+    shards: dict[str, Shard]  # by role: symbols, bm25, facts, related; when embedded, dense and maybe tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
+    """One generation of an index."""
+
     format: int
     generation: int
     built_at: str  # UTC, ISO 8601
@@ -76,17 +78,17 @@ class Manifest:
     program: str
     model: dict[str, Any]  # name, sha256, dimension
     settings: dict[str, Any]
-    counts: dict[str, Any] = field(default_factory=dict)  # of what is alive
+    counts: dict[str, Any] = field(default_factory=dict)  # of living files only
     segments: tuple[Segment, ...] = ()
-    shards: dict[str, Shard] = field(default_factory=dict)  # of all segments together: graph, files
+    shards: dict[str, Shard] = field(default_factory=dict)  # global, by role: files, graph, branches
 
     def all_shards(self) -> list[tuple[str, Shard]]:
-        """Every shard with its role."""
+        """(role, shard) of every shard."""
         tables = [*(segment.shards for segment in self.segments), self.shards]
         return [item for table in tables for item in table.items()]
 
     def dumps(self) -> str:
-        """The manifest as it is written: with its seal, and a digest over both.
+        """The text of the file: the values, their seal, and a digest over both.
 
         Raises:
             TrustKeyError: The key of the seal cannot be made or used.
@@ -101,21 +103,21 @@ def _canonical(data: dict[str, Any]) -> bytes:
 
 
 def _own_digest(data: dict[str, Any]) -> str:
-    """Digest of a manifest's values and its seal. It tells damage (a flipped byte) from an index of somebody else."""
+    """Digest of the values and the seal. It distinguishes damage (a flipped byte) from an index of somebody else."""
     return hashlib.blake2b(_canonical(data), digest_size=16).hexdigest()
 
 
 def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
-    """What the manifest of a folder says. Whether its shards are there is for `open_index` to find out.
+    """Read the manifest of an index folder. `OpenIndex` looks whether its shards exist.
 
     Args:
         index_dir: The index folder.
-        trust: Believe it whoever wrote it.
+        trust: Accept the manifest whoever wrote it.
     Raises:
-        NoIndexError: There is none.
+        NoIndexError: There is no manifest.
         ShardVersionError: It is in a format this build does not read.
         DamagedIndexError: It is not a manifest.
-        UntrustedIndexError: It is one, and this user on this machine did not write it.
+        UntrustedIndexError: It was not written by this user on this machine.
         TrustKeyError: The key of the seal cannot be used.
     """
     path = index_dir / MANIFEST
@@ -149,7 +151,7 @@ def _shards(data: dict[str, Any]) -> dict[str, Shard]:
 
 
 def _read(path: Path) -> str:
-    # Not a link, nor a FIFO that would block: an index that came with a clone may hold anything.
+    # Neither a link nor a FIFO, which would block: an index that came with a clone may hold anything.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
         if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
@@ -161,7 +163,7 @@ def _read(path: Path) -> str:
 
 
 def _check(manifest: Manifest) -> None:
-    """Raise ValueError (or what a wrong type raises) unless every value is of the kind that readers rely on."""
+    """Raise ValueError (or what a wrong type raises) unless every value has the type and range that readers rely on."""
     counts, model = manifest.counts, manifest.model
     texts = [manifest.program, manifest.commit or "", manifest.branch or ""]
     texts += [manifest.settings.get("root", ""), *counts["unparsed"]]
@@ -180,7 +182,7 @@ def _check(manifest: Manifest) -> None:
     for segment in manifest.segments:
         rows = [segment.counts[kind] for kind in COUNTED]
         numbers += rows
-        # Arrays over all rows are made before a shard is read: each of them is a row of this one.
+        # Readers allocate arrays over all rows; each row takes at least a byte of the symbolic shard.
         if "bm25" not in segment.shards or max(rows) > segment.shards["symbols"].bytes:
             raise ValueError("a segment lacks a shard, or has more rows than that has bytes")
     for name in _TABLES:
@@ -198,17 +200,17 @@ def _check(manifest: Manifest) -> None:
 
 
 class OpenIndex:
-    """A manifest whose shards stay while this is open: a writer removes only what nobody holds."""
+    """A manifest whose shards stay while this is open: a writer deletes only shards that nobody holds."""
 
     def __init__(self, index_dir: Path, *, trust: bool = False) -> None:
         self.index_dir = index_dir
         self._held: list[int] = []
         self.manifest = read_manifest(index_dir, trust=trust)
         while not self._hold_all():
-            # A writer may have published a newer index, and removed these shards, since the manifest was read.
+            # A writer may have published a newer index and deleted these shards since the manifest was read.
             newer = read_manifest(index_dir, trust=trust)
             if newer == self.manifest:
-                break  # it is really incomplete, which concerns only those who need what is missing
+                break  # shards are really missing, which matters only to who needs them
             self.close()
             self.manifest = newer
 
@@ -219,24 +221,24 @@ class OpenIndex:
     def _hold_all(self) -> bool:
         paths = [self.index_dir / shard.name for _, shard in self.manifest.all_shards()]
         self._held += [handle for path in paths if (handle := hold(path, exclusive=False)) is not None]
-        return all(os.path.lexists(path) for path in paths)  # looked at under the locks
+        return all(os.path.lexists(path) for path in paths)  # checked under the locks
 
     def verified(self, role: str, segment: int | None = None) -> Path:
-        """Path of a shard that holds what was written; `segment` is None for one of all segments together.
+        """Path of a shard whose content is what was written; `segment` is None for a global shard.
 
         Raises:
-            ShardMissingError: It is not there.
+            ShardMissingError: It does not exist.
             DamagedIndexError: It holds something else.
         """
-        part = self.manifest if segment is None else self.manifest.segments[segment]
-        shard = part.shards.get(role)
+        owner = self.manifest if segment is None else self.manifest.segments[segment]
+        shard = owner.shards.get(role)
         if shard is None or not os.path.lexists(self.index_dir / shard.name):
             raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
         verify(self.index_dir, shard)
         return self.index_dir / shard.name
 
     def problems(self, *, thoroughly: bool) -> list[str]:
-        """What is wrong with the shards: by `stat`, or from reading all of them; nothing, usually."""
+        """What is wrong with the shards, usually nothing. `thoroughly` reads them; otherwise `stat` is enough."""
         found = []
         for role, shard in self.manifest.all_shards():
             try:
@@ -249,10 +251,10 @@ class OpenIndex:
 
 
 def hold(path: Path, *, exclusive: bool) -> int | None:
-    """A lock on a shard that lasts until the returned descriptor is closed; None if there can be none.
+    """Lock a shard until the returned descriptor is closed; None if it cannot be locked.
 
     Raises:
-        BlockingIOError: If `exclusive`, and somebody else holds it.
+        BlockingIOError: `exclusive` is set, and somebody else holds the shard.
     """
     try:
         import fcntl
@@ -272,7 +274,7 @@ def hold(path: Path, *, exclusive: bool) -> int | None:
 
 
 def root_setting(root: Path, index_dir: Path) -> str:
-    """What the manifest says of the root: nothing inside it, so that the folder can move; its path elsewhere."""
+    """The root as the manifest stores it: "" if the index is inside it, so that the folder can move; else its path."""
     return "" if index_dir.resolve().parent == root.resolve() else str(root.resolve())
 
 
@@ -288,7 +290,7 @@ def check_root(manifest: Manifest, root: Path, index_dir: Path) -> None:
 
 
 def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
-    """Check a shard against the manifest: by `stat` if that says that nothing was written to it, else by content.
+    """Check a shard against the manifest: by `stat` if size and times are the same, else by content.
 
     Raises:
         DamagedIndexError: It is not what was written.
@@ -305,7 +307,7 @@ def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
 
 
 def shard_state(path: Path) -> tuple[int, int, int]:
-    """(size, modification time, change time) of a shard; -1 each if it is not there, or not a regular file."""
+    """(size, modification time, change time) of a shard, in bytes and ns; -1 each if it is no regular file."""
     with suppress(OSError):
         info = os.lstat(path)
         if stat.S_ISREG(info.st_mode):
@@ -314,7 +316,7 @@ def shard_state(path: Path) -> tuple[int, int, int]:
 
 
 def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> str:
-    """Digest of a shard's content; with `sync`, it is flushed to the disk on the way.
+    """Digest of a shard's content; with `sync`, the file is flushed to the disk first.
 
     Raises:
         OSError: It cannot be read.

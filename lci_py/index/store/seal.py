@@ -1,7 +1,7 @@
 """The seal of an index: a keyed hash that only this user on this machine can make.
 
-Digests find damage, but who can write an index can write its digests. A seal cannot be made without the key, 32 random
-bytes in the user's configuration folder that no repository holds, so an index that came with a clone has none.
+Digests find damage, but whoever writes an index can write its digests too. A seal needs the key, 32 random bytes in the
+user's configuration folder. No repository has that key, so an index that came with a clone has no valid seal.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pathlib import Path
 
 from lci_py.errors import TrustKeyError
 
-#: The folder of the key, if it is not the usual one.
+#: Environment variable that names another folder for the key.
 CONFIG_VARIABLE = "LCI_CONFIG_DIR"
 KEY_FILE = "index.key"
 _KEY_BYTES = 32
 _SEAL_BYTES = 32
-# Of file systems that have no hard links.
+# Errors of file systems without hard links.
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _ELSEWHERE = f"or name a folder of your own in {CONFIG_VARIABLE}"
 
 
 def seal(text: bytes) -> str:
-    """The seal of a text, in hex. The key is made if there is none.
+    """The seal of a text, in hex. Makes the key if there is none.
 
     Raises:
         TrustKeyError: The key cannot be made, or cannot be used.
@@ -36,7 +36,7 @@ def seal(text: bytes) -> str:
 
 
 def is_sealed(text: bytes, found: object) -> bool:
-    """Whether `found`, which comes from disk, is the seal of a text. Without a key nothing is sealed; none is made.
+    """Whether `found`, which comes from disk, is the seal of a text. Without a key nothing is; no key is made.
 
     Raises:
         TrustKeyError: There is a key, and it cannot be used.
@@ -48,7 +48,7 @@ def is_sealed(text: bytes, found: object) -> bool:
 
 
 def ensure_key() -> bytes:
-    """The key, made if there is none. A writer asks first: without a key its work would be for nothing.
+    """The key; made if there is none. A writer asks for it before it starts: without a key it could not publish.
 
     Raises:
         TrustKeyError: As in `seal`.
@@ -77,7 +77,7 @@ def config_folder() -> Path:
                 Path(chosen), f"is what {CONFIG_VARIABLE} says, and starts nowhere", "give an absolute path"
             )
         return Path(folder)
-    if sys.platform == "linux":  # as platformdirs says, whose import takes longer than some queries
+    if sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
         base = os.environ.get("XDG_CONFIG_HOME", "").strip()
         return Path(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "lci")
     import platformdirs
@@ -95,7 +95,7 @@ def _key(*, create: bool) -> bytes | None:
     try:
         if create:
             os.makedirs(folder, 0o700, exist_ok=True)
-        # What is in the folder is opened by way of this descriptor: nobody can swap the folder in between.
+        # Files of the folder are opened through this descriptor, so nobody can replace the folder in between.
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError as error:
         if not create:
@@ -118,7 +118,7 @@ def _key(*, create: bool) -> bytes | None:
 
 
 def _check_folder(folder: Path, handle: int) -> None:
-    """Who can write to the folder can put a key of his own there."""
+    """Refuse a folder in which somebody else could put a key of their own."""
     info = os.fstat(handle)
     if info.st_uid != os.geteuid():
         raise _unusable(folder, f"belongs to another user ({info.st_uid})", f"use a folder of your own, {_ELSEWHERE}")
@@ -128,7 +128,7 @@ def _check_folder(folder: Path, handle: int) -> None:
 
 
 def _read(path: Path, folder: int) -> bytes | None:
-    """The key in the folder; None if there is none."""
+    """The key in the folder, given as a descriptor; None if there is none."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         handle = os.open(KEY_FILE, flags, dir_fd=folder)
@@ -157,7 +157,7 @@ def _read(path: Path, folder: int) -> bytes | None:
 
 
 def _make(folder: int) -> None:
-    """Put a new key into the folder, whole or not at all, unless another process is first: then its key is the key."""
+    """Put a new key into the folder, whole or not at all. If another process is faster, its key stays."""
     name = f".{KEY_FILE}.{os.getpid()}.{os.urandom(4).hex()}"
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
     try:
@@ -182,10 +182,10 @@ def _make(folder: int) -> None:
 
 
 def _rename_if_first(folder: int, name: str) -> None:
-    """A rename would replace another process's key, so only one process at a time may look and rename."""
+    """Rename the new key unless there is one: under a lock, or it could replace the key of another process."""
     import fcntl
 
-    fcntl.flock(folder, fcntl.LOCK_EX)  # until the folder is closed
+    fcntl.flock(folder, fcntl.LOCK_EX)  # held until the descriptor is closed
     try:
         os.stat(KEY_FILE, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

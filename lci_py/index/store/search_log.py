@@ -1,7 +1,7 @@
 """The log of searches, which a user can turn on: a line of JSON per search, in the index folder and nowhere else.
 
-What was asked is in it only if that is wanted, too. It is never in the way of a search: what cannot be written is left
-out. When the file is full it becomes the old one, which goes then: the log holds between one and two files of lines.
+The queries themselves are logged only on request. An error in writing never fails a search. A full file replaces the
+old one and a new file is started, so the log holds between one and two files of lines.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     from lci_py.types.search import Answer
 
-#: The file that is written, and the full one before it.
+#: The file that is written to, and the last full one.
 SEARCH_LOG, OLD_SEARCH_LOG = "searches.jsonl", "searches.1.jsonl"
-#: Bytes after which a file is full.
+#: Size in bytes at which a file is full.
 MAX_BYTES = 1_000_000
-#: Characters of a query that are kept. A line is written in one piece, and must stay small for that.
+#: Characters of a query that are logged. A line must be small enough to be written in one piece.
 MAX_QUERY = 500
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 _DEFAULTS = SearchRequest("")
-_LIMIT = 1e15  # no count and no time is larger
+_LIMIT = 1e15  # above every count and every time
 
 
 class Entry(NamedTuple):
@@ -38,13 +38,13 @@ class Entry(NamedTuple):
     Attributes:
         time: When it was answered, as TIME, UTC.
         mode: One of MODES.
-        intent: That of the plan, None outside of multiview.
-        flags: Names of the flags that were given, without what they were given.
-        results, total: How many were shown, and how many there were.
-        ms: Stage to milliseconds; `total` is the whole search, without the program's start.
+        intent: The plan's; None outside multiview.
+        flags: Names of the flags that were given, without their values.
+        results, total: How many results were shown, and how many there were.
+        ms: Stage -> milliseconds; `total` is the whole search, without the start of the program.
         degraded: The views that failed or were late.
-        relaxed: Whether something of the query had to be given up for an answer.
-        query: The text; None if that is not logged.
+        relaxed: Whether parts of the query were dropped to find anything.
+        query: The text; None if queries are not logged.
     """
 
     time: str
@@ -60,26 +60,21 @@ class Entry(NamedTuple):
 
 
 class SearchLog:
-    """Appends to the log of an index folder, side by side with others that do."""
+    """Appends to the log of an index folder; several processes may do so at once."""
 
     def __init__(self, folder: Path, *, text: bool) -> None:
         """
         Args:
-            folder: The index folder; if it is a link, nothing is logged.
+            folder: The index folder; nothing is logged if it is a link.
             text: Whether the queries themselves are logged.
         """
         self._folder = folder
         self._text = text
-        #: Why the last search could not be logged, "" if it was.
+        #: Why the last search could not be logged; "" if it was.
         self.problem = ""
 
     def add(self, request: SearchRequest, answer: Answer) -> None:
-        """Log a search.
-
-        Args:
-            request: What was asked.
-            answer: With its trace.
-        """
+        """Log a search; `answer` has its trace."""
         found = entry(request, answer)
         made = {
             key: value
@@ -114,7 +109,7 @@ class SearchLog:
 
 
 def _rotate(folder: int, file: int) -> None:
-    """Make the full file the old one, unless another process does, or has."""
+    """Rename the full file to the old one, unless another process does so."""
     import fcntl
 
     with contextlib.suppress(BlockingIOError, FileNotFoundError):
@@ -124,12 +119,12 @@ def _rotate(folder: int, file: int) -> None:
 
 
 def _flags(access: int) -> int:
-    # It may have come with a clone: a link may lead anywhere, and opening a FIFO would block.
+    # A log that came with a clone may be a link to anywhere, or a FIFO, whose opening would block.
     return access | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def entry(request: SearchRequest, answer: Answer) -> Entry:
-    """What there is to log of a search."""
+    """The entry of a search."""
     plan = answer.plan or {}
     trace: dict[str, Any] = answer.trace or {}
     return Entry(
@@ -157,7 +152,7 @@ def _given(request: SearchRequest) -> tuple[str, ...]:
 
 
 def read_log(folder: Path) -> Iterator[Entry | None]:
-    """Every search of the log, oldest first; None for a line that is none."""
+    """The entries of the log, oldest first; None for a line that is not an entry."""
     for name in (OLD_SEARCH_LOG, SEARCH_LOG):
         try:
             handle = os.open(folder / name, _flags(os.O_RDONLY))
@@ -167,7 +162,7 @@ def read_log(folder: Path) -> Iterator[Entry | None]:
             os.close(handle)
             continue
         with open(handle, "rb") as file:
-            # Whoever made it larger than this, it was not this program.
+            # This program makes no larger file.
             data = file.read(2 * MAX_BYTES)
         yield from map(_read, data.splitlines())
 

@@ -1,4 +1,4 @@
-"""`lci stats`: what the log of searches says, counted."""
+"""`lci stats`: statistics of the log of searches."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 _SPAN = re.compile(r"([0-9]{1,6})([mhdw])", re.ASCII)
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-#: Queries without results that are listed, where the log has the text of queries.
+#: The number of listed queries without results, if the log has the text of queries.
 _QUERIES = 10
 
 
 def begins(since: str, now: datetime) -> datetime:
-    """The moment from which searches count.
+    """The time from which searches are counted.
 
     Args:
         since: A time span before `now` (`30m`, `12h`, `7d`, `4w`), or a date (`2026-11-22`), UTC.
         now: With its time zone.
     Raises:
-        UsageError: It is neither.
+        UsageError: `since` is neither.
     """
     try:
         if found := _SPAN.fullmatch(since):
@@ -43,17 +43,17 @@ def begins(since: str, now: datetime) -> datetime:
 
 
 def search_stats(folder: Path, since: str | None) -> dict[str, Any]:
-    """What the log in an index folder says, as one JSON-able object.
+    """The statistics of the log in an index folder, as one JSON-able object.
 
     Args:
-        folder: The index folder; it need not be there.
-        since: As in `begins`; None for all of the log.
+        folder: The index folder; it need not exist.
+        since: As in `begins`; None for the whole log.
     Raises:
         UsageError: `since` cannot be read.
     """
     start = None if since is None else begins(since, datetime.now(timezone.utc)).strftime(TIME)
     lines = list(read_log(folder))
-    # Times of this form are in order as texts.
+    # Times of this form sort as texts.
     entries = [item for item in lines if item is not None and (start is None or item.time >= start)]
     stages = sorted({stage for item in entries for stage in item.ms} - {"total"})
     intents = sorted({item.intent for item in entries if item.intent is not None})
@@ -76,9 +76,9 @@ def search_stats(folder: Path, since: str | None) -> dict[str, Any]:
 
 
 def tally(entries: Sequence[Entry]) -> dict[str, Any]:
-    """How many searches there are, how many of them went wrong in which way, and how long they took.
+    """Counts of searches, of those without results, degraded and relaxed, and percentiles of their times.
 
-    Shares are in [0, 1], 0 of nothing; times are milliseconds, null of nothing.
+    Shares are in [0, 1], and 0 without searches; times are in milliseconds, and null without searches.
     """
     counts = {
         "zero_results": sum(not item.total for item in entries),
@@ -92,12 +92,12 @@ def tally(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _times(values: list[float]) -> dict[str, float | None]:
-    """The nearest-rank percentiles."""
+    """The median and the 90th percentile, by nearest rank."""
     values.sort()
     return {f"p{percent}_ms": values[-(-len(values) * percent // 100) - 1] if values else None for percent in (50, 90)}
 
 
 def _counted(names: Any, most: int | None = None) -> dict[str, int]:
-    """How often each name occurs, the most frequent first."""
+    """How often each name occurs, most frequent first."""
     found = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
     return dict(found[:most])

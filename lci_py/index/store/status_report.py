@@ -1,36 +1,100 @@
-"""Parts of `lci status`."""
+"""The report of `lci status`: what is indexed, how large it is, and what is wrong with it."""
 
 from __future__ import annotations
 
+import time
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from lci_py.index.store.cache import size_of
+from lci_py.index.store.exposure import exposures
+from lci_py.index.store.manifest import BUILT_AT
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from lci_py.index.shards.files import FileTable
-    from lci_py.index.store.manifest import Shard
+    from lci_py.index.store.manifest import Manifest, Shard
 
 #: Paths shown of a long list.
-EXAMPLES = 20
+_EXAMPLES = 20
 
 
-def sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
-    """The name and the bytes of each shard."""
+def status_report(
+    root: Path,
+    index_dir: Path,
+    manifest: Manifest,
+    stale: Sequence[str],
+    skipped: Mapping[str, Sequence[str]],
+    *,
+    damaged: bool,
+) -> dict[str, Any]:
+    """The report as one JSON-able object.
+
+    Args:
+        root: The repository.
+        index_dir: Its index folder.
+        manifest: The generation to report on.
+        stale: Paths that are not as they were indexed.
+        skipped: As from `skipped_paths`.
+        damaged: Whether a shard is missing or not what was written.
+    """
+    built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
+    counts = manifest.counts
+    tracked, warnings = exposures(index_dir)
+    segments: list[dict[str, Any]] = [
+        {
+            **segment.counts,
+            "bytes": sum(shard.bytes for shard in segment.shards.values()),
+            "shards": _sizes(segment.shards),
+        }
+        for segment in manifest.segments
+    ]
+    return {
+        "root": str(root),
+        "index_dir": str(index_dir),
+        "generation": manifest.generation,
+        "built_at": manifest.built_at,
+        "age_seconds": max(0, int(time.time() - built.timestamp())),
+        "commit": manifest.commit,
+        "branch": manifest.branch,
+        "branches": manifest.settings.get("branch_tips", []),
+        "model": {key: value for key, value in manifest.model.items() if key not in ("stamp", "reads_text")},
+        "files": counts["files"],
+        "files_by_language": counts["files_by_language"],
+        "symbols": counts["symbols"],
+        "symbols_by_kind": counts["symbols_by_kind"],
+        "chunks": counts["chunks"],
+        "pending_chunks": counts["pending_chunks"],
+        "edges_by_kind": counts["edges_by_kind"],
+        "segments": segments,
+        "shards": [shard for segment in segments for shard in segment["shards"]] + _sizes(manifest.shards),
+        "bytes_on_disk": sum(shard.bytes for _, shard in manifest.all_shards()),
+        "cache_bytes": size_of(index_dir),
+        "stale_files": len(stale),
+        "stale_paths": list(stale[:_EXAMPLES]),
+        "skipped_by_reason": counts["skipped_by_reason"],
+        "skipped_paths": skipped,
+        "limited_by_reason": counts["limited_by_reason"],
+        "limited": counts["limited"],
+        "tracked_by_git": tracked,
+        "warnings": list(warnings),
+        "health": "damaged" if damaged else "stale" if stale else "ok",
+    }
+
+
+def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
     return [{"name": shard.name, "bytes": shard.bytes} for shard in shards.values()]
 
 
-def total_bytes(shards: Mapping[str, Shard]) -> int:
-    """Of all of some shards."""
-    return sum(shard.bytes for shard in shards.values())
-
-
 def skipped_paths(files: FileTable, reasons: Iterable[str]) -> dict[str, list[str]]:
-    """The first paths that were skipped for each reason; every one of `reasons` is there."""
+    """The first paths that were skipped for each reason; each of `reasons` has an entry."""
     found: dict[str, list[str]] = {reason: [] for reason in reasons}
     skipped = [(skip.path, skip.reason) for skip in files.skipped()]
     skipped += [(item.path, item.reason) for item in files.known() if item.slot < 0]
     for path, reason in sorted(skipped):
         paths = found.setdefault(reason, [])
-        if len(paths) < EXAMPLES:
+        if len(paths) < _EXAMPLES:
             paths.append(path)
     return found

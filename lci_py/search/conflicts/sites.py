@@ -38,7 +38,7 @@ def _disagreements(snapshot: Snapshot, answer: Answer) -> tuple[dict[str, Any], 
     out must not cost an import."""
     words = [word for word in answer.query.split() if ":" not in word]
     named = len(words) <= _MAX_NAMED and any(_is_specific(word) for word in words)
-    stated = snapshot.symbols.files_with_claims()
+    stated = snapshot.symbols.files_with_stated_values()
     if not named and not any(result.kind in VALUED_KINDS or result.file in stated for result in answer.results):
         return ()
     from lci_py.search.conflicts.values import for_results

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.index.shards.filters import name_glob, path_test
-from lci_py.index.shards.stated_values import PACKAGED, ClaimRow, claims_of, disputable_keys, is_computed, keys_in
+from lci_py.index.shards.stated_values import (
+    PACKAGED,
+    StatedValue,
+    disputable_keys,
+    is_computed,
+    keys_in,
+    stated_values_of,
+)
 from lci_py.source.stated_values.file_roles import (
     documented_folder,
     is_configuration,
@@ -38,10 +45,10 @@ class Side(NamedTuple):
     """One value, and the places that state it."""
 
     value: str
-    rows: tuple[ClaimRow, ...]
+    rows: tuple[StatedValue, ...]
 
 
-def disagreements(claims: Sequence[ClaimRow]) -> list[dict[str, Any]]:
+def disagreements(claims: Sequence[StatedValue]) -> list[dict[str, Any]]:
     """Where the claims on one name contradict each other, as entries of the envelope's `conflicts`.
 
     Args:
@@ -64,7 +71,7 @@ def disagreements(claims: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     return [*found, *_among_code(code)]
 
 
-def _passed_over(row: ClaimRow) -> bool:
+def _passed_over(row: StatedValue) -> bool:
     """Whether a place is no evidence of what holds in this project."""
     if row.is_test or row.conditioned or is_elsewhere(row.file) or is_secret(row.name, row.value):
         return True
@@ -73,7 +80,7 @@ def _passed_over(row: ClaimRow) -> bool:
     return False
 
 
-def _newest(documents: list[ClaimRow]) -> list[ClaimRow]:
+def _newest(documents: list[StatedValue]) -> list[StatedValue]:
     """Without what documents say of versions before the newest that one of them names."""
     dated = {row.how.partition(" ")[2]: row for row in documents if row.how.startswith("dated")}
     newest = max(dated, key=_version, default="")
@@ -84,9 +91,9 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part[:9]) for part in text.split(".") if part.isdigit())
 
 
-def _sides(rows: Iterable[ClaimRow]) -> list[Side]:
+def _sides(rows: Iterable[StatedValue]) -> list[Side]:
     """The rows by name, value and what they are about, in the order of the first of each."""
-    groups: dict[tuple[str, str, str], list[ClaimRow]] = {}
+    groups: dict[tuple[str, str, str], list[StatedValue]] = {}
     for row in rows:
         groups.setdefault((row.name, row.how, documented_folder(row.file)), []).append(row)
     return [side for group in groups.values() for side in _sides_by_value(group)]
@@ -95,7 +102,7 @@ def _sides(rows: Iterable[ClaimRow]) -> list[Side]:
 # --- documents against code ---------------------------------------------------------------------------------------
 
 
-def _against_code(side: Side, code: Sequence[ClaimRow], *, of_template: bool = False) -> list[dict[str, Any]]:
+def _against_code(side: Side, code: Sequence[StatedValue], *, of_template: bool = False) -> list[dict[str, Any]]:
     """What a document, or a template of a configuration, says of a name that the code gives another value."""
     rows = _nearest(side.rows[0], _meant(side.rows[0].name, code))
     literal = [row for row in rows if not is_computed(row)]
@@ -119,7 +126,7 @@ def _against_code(side: Side, code: Sequence[ClaimRow], *, of_template: bool = F
     return []
 
 
-def _meant(name: str, code: Sequence[ClaimRow]) -> list[ClaimRow]:
+def _meant(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
     """The places in code that a name in a document means."""
     if is_flag(name):
         flags = [row for row in code if is_flag(row.name) and row.name.lstrip("-") == name.lstrip("-")]
@@ -133,7 +140,7 @@ def _meant(name: str, code: Sequence[ClaimRow]) -> list[ClaimRow]:
     return exact or _holding_default_of(name, code)
 
 
-def _is_member(name: str, row: ClaimRow) -> bool:
+def _is_member(name: str, row: StatedValue) -> bool:
     """Whether a name in a document is a definition's qualified name or the end of one, or a function's parameter."""
     if row.how != "parameter":
         return f".{row.qualified_name}".endswith(f".{name}")
@@ -142,7 +149,7 @@ def _is_member(name: str, row: ClaimRow) -> bool:
     return row.name == last and (owner.endswith(f".{scope}") or owner.rpartition(".")[0].endswith(f".{scope}"))
 
 
-def _is_evidence(name: str, row: ClaimRow) -> bool:
+def _is_evidence(name: str, row: StatedValue) -> bool:
     """Whether a place in code can contradict a document alone. A member or parameter that only has the name of a
     setting may be another thing: it can but confirm what the document says."""
     if row.how == "default" or is_capital(row.name) or (name != last_part(name) and _is_member(name, row)):
@@ -150,7 +157,7 @@ def _is_evidence(name: str, row: ClaimRow) -> bool:
     return row.how == "code" and is_configuration(row.file, row.qualified_name.rpartition(".")[0])
 
 
-def _holding_default_of(name: str, code: Sequence[ClaimRow]) -> list[ClaimRow]:
+def _holding_default_of(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
     """DEFAULT_MAX_SIZE holds the default of `--max-size` and `max_size`, and so may MAX_SIZE."""
     if len(parts(name)) < 2:
         return []
@@ -159,13 +166,13 @@ def _holding_default_of(name: str, code: Sequence[ClaimRow]) -> list[ClaimRow]:
     return [row for row in code if row.how == "code" and joined(row.name) in names and is_capital(row.name)]
 
 
-def _nearest(document: ClaimRow, rows: list[ClaimRow]) -> list[ClaimRow]:
+def _nearest(document: StatedValue, rows: list[StatedValue]) -> list[StatedValue]:
     """Those in the folder that a document is about: packages/a/README.md says nothing of packages/b."""
     folder = documented_folder(document.file)
     return [row for row in rows if not folder or row.file.startswith(f"{folder}/")]
 
 
-def _is_placeholder(row: ClaimRow) -> bool:
+def _is_placeholder(row: StatedValue) -> bool:
     """Whether a value stands for "not set" rather than for itself."""
     value = read(row.value)
     if value is None or value.kind != "number":
@@ -178,8 +185,8 @@ def _is_number(form: str) -> bool:
     return value is not None and value.kind == "number"
 
 
-def _sides_by_value(rows: Iterable[ClaimRow]) -> list[Side]:
-    groups: list[list[ClaimRow]] = []
+def _sides_by_value(rows: Iterable[StatedValue]) -> list[Side]:
+    groups: list[list[StatedValue]] = []
     for row in rows:
         for group in groups:
             if agree(group[0].value, row.value):
@@ -217,7 +224,7 @@ def _scopes(document: Side, values: Sequence[Side]) -> dict[str, Any]:
 
 
 def _against_files(
-    document: Side, code: Sequence[ClaimRow], templates: Sequence[ClaimRow], settings: Sequence[ClaimRow]
+    document: Side, code: Sequence[StatedValue], templates: Sequence[StatedValue], settings: Sequence[StatedValue]
 ) -> list[dict[str, Any]]:
     """What a document says of a setting that no code names, but one configuration file does."""
     name = document.rows[0].name
@@ -242,7 +249,7 @@ def _is_key(name: str, key: str) -> bool:
 
 
 def _among_documents(
-    documents: Sequence[ClaimRow], code: Sequence[ClaimRow], written: Sequence[ClaimRow]
+    documents: Sequence[StatedValue], code: Sequence[StatedValue], written: Sequence[StatedValue]
 ) -> list[dict[str, Any]]:
     """Two documents that say different things of a variable of which nothing else says anything."""
     named = [row for row in documents if is_capital(row.name) and len(parts(row.name)) > 1]
@@ -259,10 +266,10 @@ def _among_documents(
     return [_entry(kind, "prefer-recent" if dated else "escalate-to-user", named[0].name, one, other)]
 
 
-def _among_code(code: Sequence[ClaimRow]) -> list[dict[str, Any]]:
+def _among_code(code: Sequence[StatedValue]) -> list[dict[str, Any]]:
     """Places in code that give one variable, or one qualified constant, different values."""
     found = []
-    groups: dict[tuple[str, str], list[ClaimRow]] = {}
+    groups: dict[tuple[str, str], list[StatedValue]] = {}
     for row in code:
         if row.how == "default" and is_capital(row.name):
             groups.setdefault(("", row.name), []).append(row)
@@ -284,7 +291,7 @@ def _among_code(code: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     return found
 
 
-def _is_packaged(row: ClaimRow) -> bool:
+def _is_packaged(row: StatedValue) -> bool:
     """Whether a name is qualified by a package and a type."""
     return row.qualified_name.count(".") > 1
 
@@ -314,7 +321,7 @@ def _entry(kind: str, resolution: str, name: str, one: Side, other: Side) -> dic
     }
 
 
-def _cited(row: ClaimRow) -> str:
+def _cited(row: StatedValue) -> str:
     return f"{row.file}:{row.line}"
 
 
@@ -330,7 +337,7 @@ def for_results(snapshot: Snapshot, query: str, results: Sequence[Result]) -> tu
         keys |= {claimed(word.strip("\"'`")) for word in words if is_specific(word.strip("\"'`"))}
     keys |= keys_in(snapshot.symbols, ((result.file, result.line, result.end_line) for result in results))
     keys.discard("")
-    return tuple(entry for rows in claims_of(snapshot.symbols, keys).values() for entry in disagreements(rows))
+    return tuple(entry for rows in stated_values_of(snapshot.symbols, keys).values() for entry in disagreements(rows))
 
 
 def all_of(snapshot: Snapshot, filters: Filters, name: str = "") -> tuple[dict[str, Any], ...]:
@@ -343,7 +350,7 @@ def all_of(snapshot: Snapshot, filters: Filters, name: str = "") -> tuple[dict[s
     """
     passes, named = _test(filters), _named(name)
     found = []
-    for rows in claims_of(snapshot.symbols, disputable_keys(snapshot.symbols)).values():
+    for rows in stated_values_of(snapshot.symbols, disputable_keys(snapshot.symbols)).values():
         cited = {_cited(row): row for row in rows}
         for entry in disagreements(rows):
             if any(passes(cited[source]) and named(cited[source]) for source in entry["sources"]):
@@ -351,12 +358,12 @@ def all_of(snapshot: Snapshot, filters: Filters, name: str = "") -> tuple[dict[s
     return tuple(found)
 
 
-def _named(name: str) -> Callable[[ClaimRow], bool]:
+def _named(name: str) -> Callable[[StatedValue], bool]:
     """Whether a place is about a name; the same as `SymbolicIndex.definitions` reads one, for what is no definition."""
     file, _, rest = name.rpartition("::")
     pattern = _as_pattern(rest)
 
-    def named(row: ClaimRow) -> bool:
+    def named(row: StatedValue) -> bool:
         names = (row.name, row.qualified_name, last_part(row.name))
         is_there = not file or f"/{row.file}".endswith(f"/{file}")
         return not name or (is_there and any(pattern.fullmatch(one) for one in names if one))
@@ -364,7 +371,7 @@ def _named(name: str) -> Callable[[ClaimRow], bool]:
     return named
 
 
-def _test(filters: Filters) -> Callable[[ClaimRow], bool]:
+def _test(filters: Filters) -> Callable[[StatedValue], bool]:
     """Whether a place passes filters; one without a definition has no kind, and no parent."""
     path = path_test(filters)
     languages = {language.lower() for language in filters.lang}
@@ -372,7 +379,7 @@ def _test(filters: Filters) -> Callable[[ClaimRow], bool]:
     names = [_as_pattern(glob) for glob in filters.name]
     owners = [_as_pattern(glob) for glob in filters.parent]
 
-    def passes(row: ClaimRow) -> bool:
+    def passes(row: StatedValue) -> bool:
         owner = row.qualified_name.rpartition(".")[0].rpartition(".")[2] if row.how == "code" else ""
         return (
             (path is None or path(row.file))

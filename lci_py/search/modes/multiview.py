@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.explain.explainable import Explainable
     from lci_py.search.modes.fallback import Attempt
     from lci_py.search.query.plan import Plan
@@ -149,7 +149,7 @@ class Question(NamedTuple):
     near: Near | None = None
 
 
-def search(question: Question, views: Views, table: UnitTable, extras: Extras, began: float) -> Outcome:
+def search(question: Question, views: Views, table: UnitColumns, extras: Extras, began: float) -> Outcome:
     """Ask the views, and rank what they find.
 
     Args:
@@ -210,7 +210,7 @@ def _checked(graph: GraphIndex) -> GraphIndex:
 
 
 def _rank(
-    outcome: Outcome, question: Question, measure: Measure, table: UnitTable, graph: GraphIndex | None, extras: Extras
+    outcome: Outcome, question: Question, measure: Measure, table: UnitColumns, graph: GraphIndex | None, extras: Extras
 ) -> None:
     """Rank what the views found, then again with what is around the best of it in the graph."""
     query, plan, allowed, near = question

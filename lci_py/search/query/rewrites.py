@@ -17,7 +17,7 @@ from lci_py.source.text.words import STOPWORDS, WORD, joined, stem
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lci_py.index.shards.abbreviations import Related, RelatedTerms
+    from lci_py.index.shards.abbreviations import Abbreviation, AbbreviationIndex
     from lci_py.index.shards.bm25 import LexicalIndex
     from lci_py.search.degraded import Extras
     from lci_py.search.query.text import TextQuery
@@ -81,7 +81,7 @@ NO_WORDING = Wording()
 def look_up(
     query: TextQuery,
     lexical: Callable[[], LexicalIndex],
-    abbreviations: Callable[[], RelatedTerms | None],
+    abbreviations: Callable[[], AbbreviationIndex | None],
     extras: Extras,
 ) -> Wording:
     """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it.
@@ -101,7 +101,7 @@ def look_up(
         return NO_WORDING
 
 
-def wording(query: TextQuery, index: LexicalIndex, related: RelatedTerms | None) -> Wording:
+def wording(query: TextQuery, index: LexicalIndex, related: AbbreviationIndex | None) -> Wording:
     """Look a query's words up. What is written as a name or in quotes is meant as it stands, and has no rewrite.
 
     Args:
@@ -217,7 +217,7 @@ def _spellings(word: str, seen: _Vocabulary) -> list[str]:
     return list(dict.fromkeys(map(joined, (word, own, f"{own}e", *other, *(f"{form}e" for form in other)))))
 
 
-def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: RelatedTerms | None) -> Rewrite | None:
+def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: AbbreviationIndex | None) -> Rewrite | None:
     kinds = {"morphology": _forms(term, own, seen), "this repository": _abbreviations(term, own, seen, related)}
     weights = {"morphology": FORM_WEIGHT, "this repository": RELATED_WEIGHT}
     terms: dict[str, float] = {}
@@ -239,7 +239,7 @@ def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
     return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
 
 
-def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related: RelatedTerms | None) -> list[str]:
+def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related: AbbreviationIndex | None) -> list[str]:
     """What the repository shortens the word to, or what it is short for."""
     found = []
     for pair in related.of(term) if related is not None else ():
@@ -250,7 +250,7 @@ def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related:
     return [other for support, other in sorted(found) if support <= LEAST_SHARE * best][:MOST_FORMS]
 
 
-def _vouched(pair: Related, chunks: int) -> bool:
+def _vouched(pair: Abbreviation, chunks: int) -> bool:
     """Whether there is evidence enough that a pair means the same, where so many chunks hold the short form."""
     if pair.told and len(pair.short) >= LEAST_CLIPPED and pair.long.startswith(pair.short):
         return True

@@ -15,7 +15,7 @@ from lci_py.search.ranking.signals import factors, stem_match
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.query.text import TextQuery
     from lci_py.search.views.hits import HitList
     from lci_py.search.views.retrievers import LexicalRetriever
@@ -59,7 +59,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(
-    retriever: LexicalRetriever, table: UnitTable, query: TextQuery, hits: HitList, known: dict[int, Pieces]
+    retriever: LexicalRetriever, table: UnitColumns, query: TextQuery, hits: HitList, known: dict[int, Pieces]
 ) -> Evidence:
     """Measure the first `POOL` hits. `known` is the cache of `stem_match`.
 

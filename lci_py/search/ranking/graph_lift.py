@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.index.shards.unit_columns import UnitColumns
 
 #: How many of the best results, before the graph is asked, lift their neighbours.
 SEEDS = 10
@@ -39,7 +39,7 @@ class Neighbours(NamedTuple):
 
 
 def neighbours(
-    graph: GraphIndex, table: UnitTable, seeds: NDArray[np.int64], scores: NDArray[np.float64]
+    graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64], scores: NDArray[np.float64]
 ) -> Neighbours:
     """Units one call or one step of inheritance away from the seeds.
 
@@ -73,7 +73,7 @@ def neighbours(
     return Neighbours(units, np.minimum(sums, 1).astype(np.float32))
 
 
-def _nodes(table: UnitTable, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nodes(table: UnitColumns, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The nodes that stand for the seeds, as (place among the seeds, node): their definitions, and what is in a type.
     A block has none: the graph attributes its calls to the file, and those may be any."""
     owners, inside = [], []
@@ -89,7 +89,7 @@ def _nodes(table: UnitTable, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64
 _TYPES = frozenset(code for code, kind in enumerate(UNIT_KINDS) if kind in TYPE_KINDS)
 
 
-def _end(table: UnitTable, unit: int) -> int:
+def _end(table: UnitColumns, unit: int) -> int:
     """Where the units in a type end. They are in the order of their lines: what is in a type follows it."""
     start, most = unit + 1, 64
     while True:

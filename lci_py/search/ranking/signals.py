@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.unit_columns import UnitTable
+    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.query.text import TextQuery
     from lci_py.search.views.hits import HitList
     from lci_py.search.views.views import Pieces, Views
@@ -39,7 +39,7 @@ class Measure:
     those that come later, from the graph, do not change what the others are worth."""
 
     def __init__(
-        self, query: TextQuery, views: Views, table: UnitTable, hits: Mapping[View, HitList], graph: GraphIndex | None
+        self, query: TextQuery, views: Views, table: UnitColumns, hits: Mapping[View, HitList], graph: GraphIndex | None
     ) -> None:
         """
         Args:
@@ -138,7 +138,7 @@ def _pieces(path: str) -> Pieces:
     return tuple((piece, piece[:_BEGINNING] if len(piece) >= _BEGINNING else None) for piece in pieces)
 
 
-def factors(query: TextQuery, units: NDArray[np.int64], table: UnitTable) -> dict[str, NDArray[np.bool_]]:
+def factors(query: TextQuery, units: NDArray[np.int64], table: UnitColumns) -> dict[str, NDArray[np.bool_]]:
     """Where each factor applies: name -> [candidates]."""
     asked = {word.lower() for word in query.words}
     applies = {

@@ -88,7 +88,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         chunks=chunks[: limits.max_file_chunks],
         has_errors=tree.root_node.has_error,
         limit=limit,
-        handed=handed_on(tree.root_node, captured, symbols, imports, chunks[: limits.max_file_chunks]),
+        re_exports=handed_on(tree.root_node, captured, symbols, imports, chunks[: limits.max_file_chunks]),
     )
 
 

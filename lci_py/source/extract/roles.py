@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import Handed
+from lci_py.types.source import ReExports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +62,7 @@ def has_mark(source: bytes) -> bool:
 
 def handed_on(
     root: Node, captured: Captured, symbols: Sequence[Symbol], imports: Iterable[Import], chunks: Sequence[Chunk]
-) -> Handed:
+) -> ReExports:
     """What of a file only hands on what others define.
 
     Args:
@@ -78,9 +78,9 @@ def handed_on(
     if defines:
         blocks = [place for place in blocks if _between(rows, chunks[place].line - 1, chunks[place].end_line)]
         if not blocks:
-            return Handed()
+            return ReExports()
     elif not rows and not any(symbol.kind == "module" for symbol in symbols):
-        return Handed()  # it may export, but only what it defines
+        return ReExports()  # it may export, but only what it defines
     # Looking at a node costs: those behind the last chunk of imports are looked at only if all of them count.
     last = max(chunks[place].end_line for place in blocks) - 1 if defines else -1
     statements = _top_level(root, captured, symbols, rows, last)
@@ -91,7 +91,7 @@ def handed_on(
         found = {one.hands_on for one in here}
         if True in found and False not in found:
             places.append(place)
-    return Handed(not defines and _nearly_all(statements), tuple(places))
+    return ReExports(not defines and _nearly_all(statements), tuple(places))
 
 
 def _between(ascending: Sequence[int], start: int, stop: int) -> bool:

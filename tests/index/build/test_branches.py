@@ -1,4 +1,4 @@
-"""`lci index --branches`: what of other branches is in the index, and that a refresh is as good as a build."""
+"""`lci index --branches`: the index has what differs on other branches, after a refresh as after a build."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def settle(root: Path) -> None:
-    """Files that were there for a while."""
+    """Give the files times that are not recent."""
     for path in root.rglob("*.py"):
         os.utime(path, ns=(10**18, 10**18))
     time.sleep(0.03)
@@ -77,7 +77,7 @@ def found(root: Path, name: str = "other") -> list[str]:
 
 
 def content(root: Path) -> Any:
-    """All that the shard says, whatever its history."""
+    """The content of the shard."""
     with app.open_engine(str(root), refresh="never") as session:
         if session.snapshot.branches is None:
             return None
@@ -119,9 +119,10 @@ def test_what_differs(root: Path) -> None:
     with app.open_engine(str(root)) as session:
         assert session.snapshot.branches is not None and session.snapshot.branches.names == ["other"]
         paths = ("a.py", "b.py", "d.py", "same.py", "nothing.py")
-        status = [session.snapshot.branches.status_of("other", path) for path in paths]
+        statuses = session.snapshot.branches.statuses_of(paths)
+        status = [statuses.get(("other", path)) for path in paths]
         assert status == ["differs", "only_here", "only_there", None, None]
-        assert session.snapshot.branches.status_of("else", "a.py") is None
+        assert {branch for branch, _ in statuses} == {"other"}
         for name, expected in (("one", 1), ("two", 0), ("three", 0), ("new", 1), ("five", 0), ("nothing", 0)):
             rows = session.snapshot.symbols.same_name(name, "python", 400)
             assert len(differing_name(session.snapshot.branches, name, "python", rows)) == expected, name
@@ -322,7 +323,7 @@ def test_a_search_takes_changes_here_into_account(root: Path) -> None:
     index(root, "other")
     (root / "a.py").write_text(str(CHANGED["a.py"]))
     with app.open_engine(str(root)) as session:
-        assert session.snapshot.branches is not None and session.snapshot.branches.status_of("other", "a.py") is None
+        assert session.snapshot.branches is not None and not session.snapshot.branches.statuses_of(["a.py"])
     assert not [line for line in found(root) if "a.py" in line]
 
 

@@ -11,11 +11,12 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.contextual import ContextualEncoder
 from lci_py.embed.encoder import Encoder
-from lci_py.embed.folder import ModelFolder, open_encoder
+from lci_py.embed.folder import ModelFolder
+from lci_py.embed.open import open_encoder
 from lci_py.errors import DamagedIndexError
 from lci_py.index.build import embedding
-from lci_py.index.build.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts, pending
-from lci_py.index.shards.segment_rows import Rows, number
+from lci_py.index.build.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts
+from lci_py.index.shards.segment_rows import SegmentRows, number_rows
 from lci_py.index.shards.text_fields import text_fields
 from lci_py.index.shards.tokens import write_tokens
 from lci_py.index.shards.vectors import write_dense
@@ -46,7 +47,7 @@ class Files:
     """Some files' chunks, embedded, and on disk as a segment."""
 
     def __init__(self, records: list[FileRecord], encoder: Encoder, reuse: Reuse | None = None) -> None:
-        rows = number(records)
+        rows = number_rows(records)
         self.owner = np.array(rows.chunk_file)
         self.units = np.array(rows.chunk_unit, np.int64)
         self.paths = [record.path for record in records]
@@ -79,7 +80,7 @@ def same(left: Embedded, right: Embedded) -> bool:
 
 
 class Counting(Encoder):
-    """How many bags and parts were computed."""
+    """Count the bags and parts that are computed."""
 
     bags = parts = 0
 
@@ -152,7 +153,7 @@ def test_a_chunk_that_is_nowhere_cannot_be_copied(tmp_path: Path, records: list[
 
 
 def test_nothing_to_embed(encoder: Encoder) -> None:
-    found = embed(text_fields(number([])), encoder)
+    found = embed(text_fields(number_rows([])), encoder)
     assert (found.vectors.shape, found.pointers.tolist(), found.ids.tolist()) == ((0, 192), [0], [])
     assert copied(Reuse([], []), 192).vectors.shape == (0, 192)
 
@@ -170,7 +171,7 @@ def test_a_damaged_older_segment_is_a_typed_error(tmp_path: Path, records: list[
 
 
 class Store(dict):
-    """A cache as the index has one, which counts what is put."""
+    """A cache like that of the index, in memory."""
 
     def get(self, keys: list[bytes]) -> dict[bytes, bytes]:  # type: ignore[override]
         assert len(keys) == len(set(keys)) <= embedding.LOOKUP_SLICE
@@ -186,8 +187,8 @@ def quiet(_stage: str, _done: int, _total: int) -> None:
 
 
 @pytest.fixture
-def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
-    """23 chunks, of which the last three are as those before."""
+def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SegmentRows:
+    """23 chunks, of which the last three repeat earlier ones."""
     monkeypatch.setattr(embedding, "TEXT_SLICE", 4)
     monkeypatch.setattr(embedding, "LOOKUP_SLICE", 7)
     folder = tmp_path / "repo"
@@ -199,7 +200,7 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
         (folder / "z" / f"{i:02}" / "19" / "a.txt").write_text((folder / "19" / "a.txt").read_text())
     # What is embedded of a path is its end.
     monkeypatch.setattr("lci_py.index.shards.text_fields.EMBEDDED_FOLDERS", 1)
-    found = number(extracted(folder, texts=True))
+    found = number_rows(extracted(folder, texts=True))
     assert len(found.chunk_unit) == 23
     return found
 
@@ -211,7 +212,7 @@ def contextual(folder: Path, seed: int = 0) -> ContextualEncoder:
 
 
 def spied(encoder: ContextualEncoder, monkeypatch: pytest.MonkeyPatch, stop_after: int = 1 << 30) -> list[int]:
-    """How many texts each call embeds; it is interrupted after some calls."""
+    """Record how many texts each call embeds; interrupt it after some calls."""
     real: Callable[[list[str]], np.ndarray] = encoder.encode_chunks
     sizes: list[int] = []
 
@@ -225,7 +226,12 @@ def spied(encoder: ContextualEncoder, monkeypatch: pytest.MonkeyPatch, stop_afte
     return sizes
 
 
-def test_a_text_is_embedded_once(tmp_path: Path, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+def pending(rows: SegmentRows, encoder_key: str, store: Store) -> int:
+    """How many chunks have no vector in the store."""
+    return sum(embedding.vector_key(text, encoder_key) not in store for text in embedding.chunk_texts(rows))
+
+
+def test_a_text_is_embedded_once(tmp_path: Path, rows: SegmentRows, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder, store = contextual(tmp_path / "model"), Store()
     expected = encoder.encode_chunks(list(embedding.chunk_texts(rows)))
     assert embed_texts(rows, encoder, quiet).tobytes() == expected.tobytes()
@@ -239,7 +245,9 @@ def test_a_text_is_embedded_once(tmp_path: Path, rows: Rows, monkeypatch: pytest
     assert sizes == []
 
 
-def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_keeps_what_it_has(
+    tmp_path: Path, rows: SegmentRows, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encoder, store = contextual(tmp_path / "model"), Store()
     with monkeypatch.context() as patch:
         spied(encoder, patch, stop_after=3)
@@ -253,7 +261,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path, rows: Rows, monkey
     assert found.tobytes() == embed_texts(rows, contextual(tmp_path / "model"), quiet).tobytes()
 
 
-def test_another_model_has_other_vectors(tmp_path: Path, rows: Rows) -> None:
+def test_another_model_has_other_vectors(tmp_path: Path, rows: SegmentRows) -> None:
     store = Store()
     first, second = (contextual(tmp_path / str(seed), seed) for seed in (1, 2))
     vectors = embed_texts(rows, first, quiet, store)
@@ -273,7 +281,7 @@ class Rotten(Store):
     [b"", b"\0" * 31, b"\0" * 64, np.full(8, np.nan, np.float32).tobytes()],
     ids=("none", "short", "long", "nan"),
 )
-def test_what_is_no_vector_is_embedded_again(tmp_path: Path, rows: Rows, data: bytes) -> None:
+def test_what_is_no_vector_is_embedded_again(tmp_path: Path, rows: SegmentRows, data: bytes) -> None:
     encoder, store = contextual(tmp_path / "model"), Rotten()
     vectors = embed_texts(rows, encoder, quiet, store)
     store[next(iter(store))] = data

@@ -1,4 +1,4 @@
-"""The graph is the same wherever it is linked, and whatever becomes of the process that links it."""
+"""The graph is the same whether or not another process links it, even if that process fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from lci_py import app
 from lci_py.callgraph import forked
 from lci_py.index.build import graph_process
-from lci_py.index.build.graph_process import Linking
+from lci_py.index.build.graph_process import GraphProcess
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 
@@ -32,16 +32,16 @@ def _graph(root: Path, jobs: int) -> bytes:
 
 
 def _started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How often a process was started, and its number."""
+    """The ids of the processes that are started."""
     found: list[int] = []
-    start = Linking.start
+    start = GraphProcess.start
 
-    def noted(self: Linking, path: Path) -> None:
+    def noted(self: GraphProcess, path: Path) -> None:
         start(self, path)
         if self._process is not None:
             found.append(self._process.pid or 0)
 
-    monkeypatch.setattr(Linking, "start", noted)
+    monkeypatch.setattr(GraphProcess, "start", noted)
     return found
 
 
@@ -73,7 +73,7 @@ def test_what_a_process_fails_to_link_is_linked_all_the_same(
 ) -> None:
     alone = _graph(root, 1)
     started = _started(monkeypatch)
-    monkeypatch.setattr(graph_process, "_link_beside", end)
+    monkeypatch.setattr(graph_process, "_link_forked", end)
     assert _graph(root, 2) == alone and len(started) == 1
 
 
@@ -81,7 +81,7 @@ def test_what_a_process_fails_to_link_is_linked_all_the_same(
 def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
     root: Path, monkeypatch: pytest.MonkeyPatch, data: bytes | None
 ) -> None:
-    """A process that ends early, or fails, has given nothing."""
+    """The result of a process that dies or fails is not used."""
     alone = _graph(root, 1)
 
     def broken(self: forked.Forked) -> None:

@@ -1,4 +1,4 @@
-"""The words that a repository shortens: what counts as evidence, and what is stored of it."""
+"""Abbreviations of a repository: what counts as evidence, and what is stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.abbreviations import MOST_PAIRS, RelatedTerms, evidence, shortens, write_related
+from lci_py.index.shards.abbreviations import MOST_PAIRS, AbbreviationIndex, evidence, shortens, write_abbreviations
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
 from lci_py.search.engine import Engine
@@ -138,11 +138,11 @@ ARRAYS = {"short": "i4", "long": "i4", "starts": "i4", "files": "i4", "declared"
 TEXTS = {"words": "u1", "words_offsets": "i4"}
 
 
-def shard(folder: Path, **changes: Any) -> RelatedTerms:
+def shard(folder: Path, **changes: Any) -> AbbreviationIndex:
     """The shard of `FILES`, with some arrays replaced; it is read as a query would."""
     path = folder / "related.arrays"
     records = [record(text, path) for path, text in sorted(FILES.items())]
-    write_related(path, records)
+    write_abbreviations(path, records)
     arrays = Arrays(path)
     kept = {name: np.array(arrays.array(name, kind)) for name, kind in {**ARRAYS, **TEXTS}.items()}
     path.unlink()
@@ -151,7 +151,7 @@ def shard(folder: Path, **changes: Any) -> RelatedTerms:
         {name: changes.get(name, values) for name, values in kept.items() if name not in changes.get("without", ())},
     )
     counts = {"files": len(FILES), "symbols": 0, "units": 0, "chunks": 0}
-    return RelatedTerms([path], Numbering([counts]))
+    return AbbreviationIndex([path], Numbering([counts]))
 
 
 def test_an_intact_shard(tmp_path: Path) -> None:
@@ -199,4 +199,4 @@ def test_numbers_of_nothing(tmp_path: Path, name: str, number: int) -> None:
 def test_a_shard_of_another_index(tmp_path: Path) -> None:
     shard(tmp_path)
     with pytest.raises(DamagedIndexError):
-        RelatedTerms([], Numbering([{"files": 1, "symbols": 0, "units": 0, "chunks": 0}]))
+        AbbreviationIndex([], Numbering([{"files": 1, "symbols": 0, "units": 0, "chunks": 0}]))

@@ -1,4 +1,4 @@
-"""The lexical shard gives bm25s's scores, the same however files are spread over segments; and what a damaged one is."""
+"""The lexical shard has the scores of bm25s, however files are spread over segments, and refuses damaged files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def write(path: Path, files: Sequence[File], order: Sequence[int] = range(len(TE
 
 
 def whole(folder: Path, files: Sequence[File]) -> LexicalIndex:
-    """One segment, all of it alive."""
+    """One segment without dead rows."""
     return LexicalIndex([folder / "one.arrays"], Numbering([write(folder / "one.arrays", files)]))
 
 

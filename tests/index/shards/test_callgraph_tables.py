@@ -1,4 +1,4 @@
-"""What the symbolic shard says of calls and definitions is not believed if it cannot be."""
+"""Impossible calls and definitions in a symbolic shard are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.index.shards.numbering import Numbering
-from lci_py.index.shards.segment_rows import number
+from lci_py.index.shards.segment_rows import number_rows
 from lci_py.index.shards.symbols_writer import write_symbolic
 from lci_py.source.file_record import FileRecord
 from tests.support.segments import extracted
@@ -22,7 +22,7 @@ SOURCE = "class A {\n void f(int x) { f(1); }\n void f() {}\n}\n"
 def shard(tmp_path: Path) -> sqlite3.Connection:
     found = extracted("A.java", SOURCE)
     digests = tuple(b"12345678" for _ in found.chunks)
-    write_symbolic(tmp_path / "s.sqlite", number([FileRecord("A.java", 1, 1, "0", 1, "", found, (), (), digests)]))
+    write_symbolic(tmp_path / "s.sqlite", number_rows([FileRecord("A.java", 1, 1, "0", 1, "", found, (), (), digests)]))
     return sqlite3.connect(tmp_path / "s.sqlite")
 
 

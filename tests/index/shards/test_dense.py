@@ -1,4 +1,4 @@
-"""The dense shards: exact scores, the same however chunks are spread over segments, and what a damaged file is."""
+"""The dense shards have exact scores, however chunks are spread over segments, and damaged files are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of files: what was written is read, and what does not fit together is a damaged index."""
+"""The table of files is read as it was written, and refused if its arrays do not fit together."""
 
 from __future__ import annotations
 

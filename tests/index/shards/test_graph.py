@@ -1,4 +1,4 @@
-"""Edges of small repositories: the right ones are there, and no edge beats a wrong one."""
+"""Edges of small repositories: the right ones exist, and the wrong ones do not: no edge is better than a wrong one."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def edges(root: Path) -> set[str]:
         names = [{row["symbol"], row["qualified_name"]} for row in symbols] + [{name} for name in files]
         for node in range(len(names)):
             for kind, verb in ((CALLS, "calls"), (IMPORTS, "imports"), (INHERITS, "inherits")):
-                for target in graph.out(node, kind).tolist():
+                for target in graph.edges([node], kind).node.tolist():
                     assert node in graph.into(target, kind).tolist()
                     found |= {f"{a} {verb} {b}" for a in names[node] for b in names[target]}
     return found
@@ -238,14 +238,14 @@ def test_a_query_believes_no_damaged_graph(stored: Path, damage: str) -> None:
         graph = GraphIndex(stored)
         for node in range(graph.n_symbols + graph.n_files):
             for kind in (CALLS, IMPORTS, INHERITS):
-                graph.out(node, kind)
+                graph.edges([node], kind)
                 graph.into(node, kind)
 
 
 @pytest.mark.parametrize("node", [-1, 4])
 def test_a_node_that_there_is_not_is_damage(stored: Path, node: int) -> None:
     with pytest.raises(DamagedIndexError):
-        GraphIndex(stored).out(node, CALLS)
+        GraphIndex(stored).edges([node], CALLS)
 
 
 def test_the_arrays_of_a_graph_are_what_the_reader_says(stored: Path) -> None:
@@ -253,7 +253,7 @@ def test_the_arrays_of_a_graph_are_what_the_reader_says(stored: Path) -> None:
     for node in range(links.n_symbols + links.n_files):
         for kind in (CALLS, IMPORTS, INHERITS):
             of_kind = links.kind == kind
-            assert graph.out(node, kind).tolist() == links.target[of_kind & (links.source == node)].tolist()
+            assert graph.edges([node], kind).node.tolist() == links.target[of_kind & (links.source == node)].tolist()
             assert graph.into(node, kind).tolist() == links.source[of_kind & (links.target == node)].tolist()
     assert links.edges_by_kind() == {"calls": 2, "imports": 2}
     assert replace(links, kind=links.kind[:0]).edges_by_kind() == {}

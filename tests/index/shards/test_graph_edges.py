@@ -1,4 +1,4 @@
-"""Edges of many nodes at once, and anonymous functions: the same as one by one, and nothing damaged is believed."""
+"""Edges of many nodes at once are those of each, and damaged arrays are refused; also for anonymous functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public numbers: what a query sees is as if one segment held all files that are alive."""
+"""Public numbers: a query sees the living files as if one segment held them all."""
 
 from __future__ import annotations
 

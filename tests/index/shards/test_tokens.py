@@ -1,5 +1,4 @@
-"""The tokens of chunks: how well they answer a question's, however chunks are spread over segments; the tokens of parts;
-and what a damaged array is."""
+"""The tokens of chunks match a question the same however chunks are spread over segments; damaged files are refused."""
 
 from __future__ import annotations
 
@@ -12,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.encoder import Encoder
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards import tokens as late
 from lci_py.index.shards.arrays import write_arrays
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.tokens import Bags, TokenBags, TokenTable, write_tokens
@@ -57,7 +55,7 @@ def test_coverage_is_the_weighted_mean_of_the_closest_tokens(
     directions = table.astype(float) / np.linalg.norm(table, axis=1, keepdims=True)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("_RUN", run), ("_TOKENS", group), ("_REMEMBERED", kept)):
-            patch.setattr(late, name, value)
+            patch.setattr(f"lci_py.index.shards.tokens.{name}", value)
         reader = written(tmp_path_factory.mktemp("late"), bags, table)
         for number, size in enumerate(tokens):
             asked, weights = question(seed + number, size)

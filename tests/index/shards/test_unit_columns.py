@@ -1,4 +1,4 @@
-"""The facts shard: the same facts however files are spread over segments, and what a damaged one is."""
+"""The columns are the same however files are spread over segments, and damaged files are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lci_py import app
 from lci_py.errors import DamagedIndexError, ShardMissingError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
-from lci_py.index.shards.unit_columns import _COLUMNS, UNIT_KINDS, UnitTable
+from lci_py.index.shards.unit_columns import _COLUMNS, UNIT_KINDS, UnitColumns
 from lci_py.search.engine import Engine
 from lci_py.types.search import SearchRequest
 from tests.conftest import copy_corpus
@@ -139,7 +139,7 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
 
 
 def use(path: Path, counts: dict[str, int]) -> None:
-    table = UnitTable([path], Numbering([counts]), lambda: ["x"] * counts["files"])
+    table = UnitColumns([path], Numbering([counts]), lambda: ["x"] * counts["files"])
     for name in (*ARRAYS, "paths"):
         getattr(table, name)
 
@@ -198,7 +198,7 @@ def test_a_number_out_of_range_is_damage(
 
 def test_a_last_line_before_the_first_counts_as_one_line(shard: tuple[Path, dict[str, int]], tmp_path: Path) -> None:
     path = changed(shard, tmp_path / "x.arrays", "unit_line", with_item(2**31 - 1))
-    table = UnitTable([path], Numbering([shard[1]]), list)
+    table = UnitColumns([path], Numbering([shard[1]]), list)
     assert table.lines[-1] == 1 and table.lines.min() >= 1
 
 
@@ -209,9 +209,9 @@ def test_a_shard_of_another_index_is_damage(shard: tuple[Path, dict[str, int]]) 
             use(path, {**counts, kind: counts[kind] + 1})
     for paths in ([], [path, path]):
         with pytest.raises(DamagedIndexError):
-            UnitTable(paths, Numbering([counts]), list)
+            UnitColumns(paths, Numbering([counts]), list)
     with pytest.raises(DamagedIndexError):
-        _ = UnitTable([path], Numbering([counts]), list).paths  # the table of files is another's
+        _ = UnitColumns([path], Numbering([counts]), list).paths  # the table of files is another's
 
 
 def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
         }
         stored["files_public"][0] = -1
         write_arrays(tmp_path / "maps.arrays", stored)
-        table = UnitTable(session.snapshot.shards("facts"), Numbering(counts, Arrays(tmp_path / "maps.arrays")), list)
+        table = UnitColumns(session.snapshot.shards("facts"), Numbering(counts, Arrays(tmp_path / "maps.arrays")), list)
         with pytest.raises(DamagedIndexError, match="dead"):
             _ = table.file
 

@@ -1,4 +1,4 @@
-"""The cache saves work and decides nothing: whatever is in its place, there is no error and no wrong body."""
+"""The cache only saves work: whatever file is in its place, there is no error and no wrong result."""
 
 from __future__ import annotations
 
@@ -173,8 +173,8 @@ def test_a_link_is_not_followed(folder: Path, tmp_path_factory: pytest.TempPathF
 
 
 def hot_journal(database: Path, victim: Path) -> bytes:
-    """A journal that a power cut might have left, of a transaction over several databases: SQLite, once it has rolled
-    back the part of this one, removes the journal of all of them, whatever file its name leads to."""
+    """A journal as a power cut can leave it, of a transaction over several databases. After SQLite has rolled back this
+    one, it deletes the journal of all of them, whichever file its name leads to."""
     magic = bytes.fromhex("d9d505f920a163d7")
     pages = database.stat().st_size // 4096
     name = os.fsencode(victim)

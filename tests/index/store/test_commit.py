@@ -1,4 +1,4 @@
-"""The index folder: what is damaged, foreign or in use is an answer or a typed error, and a writer loses nothing."""
+"""The index folder: with damaged or foreign files there is an answer or a typed error, and a writer loses nothing."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ def segment(root: Path, **changes: Any) -> dict[str, Any]:
 
 
 def as_if_untouched(root: Path) -> None:
-    """Shards that were changed get the times that the manifest says, as far as the manifest is concerned."""
+    """Write the times of changed shards into the manifest."""
     data = stored(root)
     for table in (data["shards"], *(part["shards"] for part in data["segments"])):
         for shard in table.values():

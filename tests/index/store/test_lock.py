@@ -1,4 +1,4 @@
-"""One writer at a time: who comes second waits, or is told who holds the lock; of the hooks' runs, one waits."""
+"""One writer at a time: a second one waits, or gets an error that names the first; of the runs of hooks, one waits."""
 
 from __future__ import annotations
 

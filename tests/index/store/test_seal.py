@@ -1,4 +1,4 @@
-"""An index is believed only by the user who made it, on the machine where he made it."""
+"""An index is trusted only by the user who made it, on the same machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError, TrustKeyError, UntrustedIndexError
-from lci_py.index.store import commit, manifest as manifests, seal as trust
+from lci_py.index.store import commit, manifest as manifests, seal as seals
 from lci_py.index.store.manifest import MANIFEST, read_manifest
 from lci_py.types.search import SearchRequest
 from tests.conftest import PROJECT, Ran
@@ -26,7 +26,7 @@ from tests.conftest import PROJECT, Ran
 @pytest.fixture
 def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a user who has no key yet."""
-    monkeypatch.setenv(trust.CONFIG_VARIABLE, str(tmp_path / "config" / "lci"))
+    monkeypatch.setenv(seals.CONFIG_VARIABLE, str(tmp_path / "config" / "lci"))
     return tmp_path / "config" / "lci"
 
 
@@ -34,54 +34,54 @@ def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_seal_is_of_one_text_and_one_key(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seal = trust.seal(b"text")
-    assert trust.is_sealed(b"text", seal)
-    assert not trust.is_sealed(b"texT", seal)
+    seal = seals.seal(b"text")
+    assert seals.is_sealed(b"text", seal)
+    assert not seals.is_sealed(b"texT", seal)
     for nonsense in (None, 1, "", "é" * 64, seal[:-1], seal + "0", seal.upper(), [seal]):
-        assert not trust.is_sealed(b"text", nonsense)
-    monkeypatch.setenv(trust.CONFIG_VARIABLE, str(keys.with_name("other")))
-    assert not trust.is_sealed(b"text", seal)
-    assert trust.seal(b"text") != seal
+        assert not seals.is_sealed(b"text", nonsense)
+    monkeypatch.setenv(seals.CONFIG_VARIABLE, str(keys.with_name("other")))
+    assert not seals.is_sealed(b"text", seal)
+    assert seals.seal(b"text") != seal
 
 
 def test_looking_makes_no_key(keys: Path) -> None:
-    assert not trust.is_sealed(b"text", "0" * 64)
+    assert not seals.is_sealed(b"text", "0" * 64)
     assert not keys.exists()
 
 
 def test_the_key_is_private_and_random(keys: Path) -> None:
     before = os.umask(0)
     try:
-        key = trust.ensure_key()
+        key = seals.ensure_key()
     finally:
         os.umask(before)
-    assert (len(key), len(set(key)) > 5, trust.ensure_key()) == (32, True, key)
+    assert (len(key), len(set(key)) > 5, seals.ensure_key()) == (32, True, key)
     assert stat.S_IMODE(keys.stat().st_mode) == 0o700
-    assert [(path.name, stat.S_IMODE(path.stat().st_mode)) for path in keys.iterdir()] == [(trust.KEY_FILE, 0o600)]
+    assert [(path.name, stat.S_IMODE(path.stat().st_mode)) for path in keys.iterdir()] == [(seals.KEY_FILE, 0o600)]
 
 
 def test_the_usual_folder_is_that_of_platformdirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(trust.CONFIG_VARIABLE)
+    monkeypatch.delenv(seals.CONFIG_VARIABLE)
     monkeypatch.setenv("HOME", str(tmp_path))
     for value in ("", " ", str(tmp_path / "xdg"), "relative"):
         monkeypatch.setenv("XDG_CONFIG_HOME", value)
         if value != "relative":  # of no meaning by the XDG specification, whatever platformdirs makes of it
-            assert trust.config_folder() == platformdirs.user_config_path("lci")
-    assert trust.config_folder() == tmp_path / ".config" / "lci"
+            assert seals.config_folder() == platformdirs.user_config_path("lci")
+    assert seals.config_folder() == tmp_path / ".config" / "lci"
 
 
 def test_two_processes_that_make_the_key_at_once_have_one(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = trust._make
+    real = seals._make
     theirs = []
 
     def late(folder: int) -> None:
-        monkeypatch.setattr(trust, "_make", real)
-        theirs.append(trust.ensure_key())  # another process, after this one has seen that there is none
+        monkeypatch.setattr(seals, "_make", real)
+        theirs.append(seals.ensure_key())  # another process, after this one has seen that there is none
         real(folder)
 
-    monkeypatch.setattr(trust, "_make", late)
-    assert [trust.ensure_key()] == theirs
-    assert os.listdir(keys) == [trust.KEY_FILE]
+    monkeypatch.setattr(seals, "_make", late)
+    assert [seals.ensure_key()] == theirs
+    assert os.listdir(keys) == [seals.KEY_FILE]
 
 
 def test_many_processes_make_one_key(keys: Path) -> None:
@@ -90,7 +90,7 @@ def test_many_processes_make_one_key(keys: Path) -> None:
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=PROJECT, text=True) for _ in range(6)
     ]
     assert len({process.communicate(timeout=60)[0] for process in started}) == 1
-    assert os.listdir(keys) == [trust.KEY_FILE]
+    assert os.listdir(keys) == [seals.KEY_FILE]
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
@@ -99,13 +99,13 @@ def test_a_file_system_without_hard_links(keys: Path, monkeypatch: pytest.Monkey
 
     def link(*_: Any, **__: Any) -> None:
         if not first:
-            (keys / trust.KEY_FILE).write_bytes(theirs)
-            (keys / trust.KEY_FILE).chmod(0o600)
+            (keys / seals.KEY_FILE).write_bytes(theirs)
+            (keys / seals.KEY_FILE).chmod(0o600)
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", link)
-    assert (trust.ensure_key() == theirs) is not first
-    assert os.listdir(keys) == [trust.KEY_FILE]
+    assert (seals.ensure_key() == theirs) is not first
+    assert os.listdir(keys) == [seals.KEY_FILE]
 
 
 def _as_link(key: Path) -> None:
@@ -136,9 +136,9 @@ UNFIT: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("change", UNFIT.values(), ids=list(UNFIT))
 def test_a_key_that_somebody_else_may_know_is_refused(keys: Path, change: Callable[[Path], Any]) -> None:
-    seal = trust.seal(b"text")
-    change(keys / trust.KEY_FILE)
-    for use in (lambda: trust.is_sealed(b"text", seal), lambda: trust.seal(b"text"), trust.ensure_key):
+    seal = seals.seal(b"text")
+    change(keys / seals.KEY_FILE)
+    for use in (lambda: seals.is_sealed(b"text", seal), lambda: seals.seal(b"text"), seals.ensure_key):
         with pytest.raises(TrustKeyError) as caught:
             use()
         assert (caught.value.exit_code, caught.value.code) == (3, "index_key")
@@ -146,7 +146,7 @@ def test_a_key_that_somebody_else_may_know_is_refused(keys: Path, change: Callab
 
 
 def test_a_key_of_another_user_is_refused(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trust.ensure_key()
+    seals.ensure_key()
     real = os.fstat
     for which in (stat.S_ISREG, stat.S_ISDIR):
 
@@ -156,7 +156,7 @@ def test_a_key_of_another_user_is_refused(keys: Path, monkeypatch: pytest.Monkey
 
         monkeypatch.setattr(os, "fstat", fstat)
         with pytest.raises(TrustKeyError, match="another user"):
-            trust.ensure_key()
+            seals.ensure_key()
 
 
 def test_no_key_can_be_made(tmp_path: Path, lci: Callable[..., Ran]) -> None:
@@ -177,12 +177,12 @@ def test_no_key_can_be_made(tmp_path: Path, lci: Callable[..., Ran]) -> None:
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository that came with an index, which says of a function what is not so."""
+    """A repository with an index that lies about a function."""
     root = tmp_path_factory.mktemp("theirs") / "repo"
     root.mkdir()
     (root / "a.py").write_text("def planted(): pass\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(trust.CONFIG_VARIABLE, str(root.parent / "their keys"))
+        patch.setenv(seals.CONFIG_VARIABLE, str(root.parent / "their keys"))
         app.build_index(str(root), jobs=1)
     before = (root / "a.py").stat()
     (root / "a.py").write_text("def genuine(): pass\n")  # of the same size and time: only a rebuild finds it
@@ -217,7 +217,7 @@ def test_it_is_read_for_one_run_when_told_to(
         assert lci(*command, "--trust-index", cwd=clone).code == 0
         assert lci(*command, cwd=clone, LCI_TRUST_INDEX="1").code == 0
         assert lci(*command, cwd=clone).code == 3
-    monkeypatch.setenv(trust.CONFIG_VARIABLE, "/dev/null/nowhere")  # reading needs no key of one's own
+    monkeypatch.setenv(seals.CONFIG_VARIABLE, "/dev/null/nowhere")  # reading needs no key of one's own
     assert names(clone, trust=True) == ["planted"]
 
 
@@ -235,7 +235,7 @@ def test_an_index_is_rebuilt_from_nothing_and_says_so(clone: Path) -> None:
 
 @pytest.mark.parametrize("manifest", [True, False], ids=["with an index", "alone"])
 def test_a_cache_of_somebody_else_is_not_believed(clone: Path, manifest: bool) -> None:
-    """Though it has the very record that is looked for, and its version is right."""
+    """Even if it has the wanted record, in the right version."""
     (clone / "a.py").write_text("def planted(): pass\n")
     if not manifest:
         (clone / ".lci" / MANIFEST).unlink()
@@ -262,7 +262,7 @@ def test_an_index_is_taken_over(clone: Path, monkeypatch: pytest.MonkeyPatch, ho
 
 
 def test_what_was_taken_over_and_is_not_so_is_found(clone: Path) -> None:
-    """An index may say of a file what is not in it; its digest gives that away, as its change time cannot be set."""
+    """An index may lie about a file. The digest shows it, because the change time of a file cannot be set."""
     app.build_index(str(clone), jobs=1, trust=True)
     assert names(clone) == ["genuine"]
 

@@ -1,4 +1,4 @@
-"""The log of searches: what is in it, that it stays small and harms nobody, and what is made of it."""
+"""The log of searches: its entries, its bounded size, files in its way, and the statistics."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_many_write_at_once(tmp_path: Path, most: int) -> None:
 
 
 def test_a_file_that_another_process_has_just_put_aside_stays_there(tmp_path: Path) -> None:
-    """Who finds the file full only after it was put aside must not put the next one in its place."""
+    """A process that was late to find the file full must not rename the new file."""
     (tmp_path / SEARCH_LOG).write_text("full\n")
     folder = os.open(tmp_path, os.O_RDONLY)
     file = os.open(tmp_path / SEARCH_LOG, os.O_WRONLY)

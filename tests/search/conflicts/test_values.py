@@ -13,23 +13,23 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.stated_values import ClaimRow, claims_of, keys_in
+from lci_py.index.shards.stated_values import StatedValue, keys_in, stated_values_of
 from lci_py.search.conflicts.values import all_of, disagreements
 from lci_py.search.engine import Engine
 from lci_py.source.stated_values import claimed
 from lci_py.types.search import CONFLICT_TYPES, RESOLUTIONS, Filters, SearchRequest
 
 
-def row(place: str, name: str, value: str, how: str, **more: Any) -> ClaimRow:
+def row(place: str, name: str, value: str, how: str, **more: Any) -> StatedValue:
     file, _, line = place.partition(":")
     kind = more.pop("kind", "constant" if how == "code" else "")
     language = more.pop("language", "python" if file.endswith(".py") else "markdown")
     qualified = more.pop("qualified_name", name if how == "code" else "")
     values = {"conditioned": False, "is_test": False, **more}
-    return ClaimRow(claimed(name), file, int(line or 1), name, value, how, language, qualified, kind, **values)
+    return StatedValue(claimed(name), file, int(line or 1), name, value, how, language, qualified, kind, **values)
 
 
-def said(*rows: ClaimRow) -> list[tuple[str, str, list[str]]]:
+def said(*rows: StatedValue) -> list[tuple[str, str, list[str]]]:
     found = disagreements(rows)
     for entry in found:
         assert entry["conflict_type"] in CONFLICT_TYPES
@@ -84,7 +84,7 @@ DISAGREE = [
 
 
 @pytest.mark.parametrize(("rows", "kind", "resolution"), DISAGREE, ids=range(len(DISAGREE)))
-def test_what_contradicts(rows: list[ClaimRow], kind: str, resolution: str) -> None:
+def test_what_contradicts(rows: list[StatedValue], kind: str, resolution: str) -> None:
     assert [(found[0], found[1]) for found in said(*rows)] == [(kind, resolution)]
 
 
@@ -125,7 +125,7 @@ AGREE = [
 
 
 @pytest.mark.parametrize("rows", AGREE, ids=range(len(AGREE)))
-def test_what_does_not(rows: list[ClaimRow]) -> None:
+def test_what_does_not(rows: list[StatedValue]) -> None:
     assert said(*rows) == []
 
 
@@ -289,6 +289,6 @@ def test_a_damaged_row_is_an_error(place: int, bad: object) -> None:
         return [[0]] if "max(id)" in sql else [["a.py"]] if "SELECT path" in sql else []
 
     index: Any = SimpleNamespace(segments=[SimpleNamespace(name="s", live="1", execute=execute)])
-    for read in (lambda: claims_of(index, ["maxsize"]), lambda: keys_in(index, [("a.py", 1, 9)])):
+    for read in (lambda: stated_values_of(index, ["maxsize"]), lambda: keys_in(index, [("a.py", 1, 9)])):
         with pytest.raises(DamagedIndexError):
             read()

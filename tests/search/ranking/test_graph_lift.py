@@ -16,7 +16,7 @@ from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, IMPORT, NAME, SCOPE, Lin
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, write_graph
-from lci_py.index.shards.unit_columns import UNIT_KINDS, UnitTable
+from lci_py.index.shards.unit_columns import UNIT_KINDS, UnitColumns
 from lci_py.search.query.plan import Plan
 from lci_py.search.ranking.fusion import GRAPH, Candidates, Ranked
 from lci_py.search.ranking.graph_lift import MOST, neighbours
@@ -44,7 +44,7 @@ def links(edges: Iterable[Edge], lambdas: Sequence[int] = ()) -> Links:
     )  # fmt: skip
 
 
-def table(kinds: dict[int, tuple[str, int]], symbols: dict[int, int]) -> UnitTable:
+def table(kinds: dict[int, tuple[str, int]], symbols: dict[int, int]) -> UnitColumns:
     """A unit per symbol and line, functions but for `kinds`: unit to kind and last line."""
     units = np.arange(SYMBOLS)
     symbol = np.array([symbols.get(unit, unit) for unit in units.tolist()], np.int32)
@@ -57,7 +57,7 @@ def table(kinds: dict[int, tuple[str, int]], symbols: dict[int, int]) -> UnitTab
             return SYMBOLS
 
     return cast(
-        UnitTable,
+        UnitColumns,
         Table(
             file=np.zeros(SYMBOLS, np.int32), symbol=symbol, line=(units + 1).astype(np.int32),
             kind=np.array([UNIT_KINDS.index(kinds.get(unit, ("function", 0))[0]) for unit in units.tolist()], np.uint8),

@@ -7,9 +7,9 @@ import pytest
 from lci_py.source.extract.extract import extract
 from lci_py.source.extract.roles import has_mark, is_generated_name
 from lci_py.source.syntax.languages import detect
-from lci_py.types.source import Handed
+from lci_py.types.source import ReExports
 
-HANDS_ON = {
+RE_EXPORTS = {
     "a/__init__.py": '"""A package."""\n\nfrom a.b import (\n    c,\n    d,\n)\n\n__all__ = ["c", "d"]\n',
     "lazy/__init__.py": "from a import b\n\n\ndef __getattr__(name):\n    raise AttributeError(name)\n",
     "guarded.py": "import a\n\ntry:\n    import b\nexcept ImportError:\n    b = None\n",
@@ -33,14 +33,14 @@ DEFINES = {
 }
 
 
-def handed(path: str, text: str) -> Handed:
+def handed(path: str, text: str) -> ReExports:
     data = text.encode()
-    return extract(path, data, detect(path, data)).handed
+    return extract(path, data, detect(path, data)).re_exports
 
 
-@pytest.mark.parametrize("path", HANDS_ON)
+@pytest.mark.parametrize("path", RE_EXPORTS)
 def test_a_file_that_only_hands_on(path: str) -> None:
-    assert handed(path, HANDS_ON[path]).whole
+    assert handed(path, RE_EXPORTS[path]).whole
 
 
 @pytest.mark.parametrize("path", DEFINES)
@@ -59,7 +59,7 @@ def test_the_chunk_of_the_imports() -> None:
         (imports + other + function, ()),
     ):
         found = extract("a.py", text.encode(), "python")
-        assert found.handed == Handed(False, wanted)
+        assert found.re_exports == ReExports(False, wanted)
         assert [chunk.symbol for chunk in found.chunks].count(-1) in (1, 2)
 
 
