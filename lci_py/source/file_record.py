@@ -16,8 +16,8 @@ from typing import TypeVar
 from lci_py.source.extract.definitions import definitions
 from lci_py.source.extract.extract import extract, extract_text
 from lci_py.source.extract.roles import has_mark
+from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.read import read_file
-from lci_py.source.repository.walk import content_reason
 from lci_py.source.syntax.languages import HEAD_BYTES, detect, prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.text.digest import digest, lines_digest

@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 
 from lci_py.source.file_record import FileRecord, process_file
-from lci_py.source.repository.walk import LIMIT_REASONS, REASONS
-from lci_py.source.syntax.limits import DEFAULTS, Limits
+from lci_py.source.repository.walk import REASONS
+from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits
 from lci_py.types.source import FileEntry
 
 #: What no terminal may be sent, but for the line feed and the tab.

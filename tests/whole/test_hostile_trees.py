@@ -22,8 +22,8 @@ from lci_py import app
 from lci_py.errors import LciError
 from lci_py.index.build import run
 from lci_py.source.file_record import process_file, read_file
-from lci_py.source.repository.walk import LIMIT_REASONS, REASONS, WalkOptions, walk
-from lci_py.source.syntax.limits import Limits
+from lci_py.source.repository.walk import REASONS, WalkOptions, walk
+from lci_py.source.syntax.limits import LIMIT_REASONS, Limits
 from lci_py.types.search import MODES
 from lci_py.types.source import FileEntry
 from tests.conftest import CORPUS, PROJECT, Ran

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: A file hands on if so much of its code (of the rows outside comments) is imports and exports.
 _NEARLY_ALL = 0.8
 _HEAD_LINES, _HEAD_BYTES = 20, 2048
-# Looser than `walk.content_reason`, which leaves a file out: what only mentions such a mark is still found, but later.
+# Looser than `content_reason`, whose files are left out: these are searched, but ranked lower.
 _MARK = re.compile(rb"@generated\b|\bcode generated\b|\bdo not edit\b|\bauto-?generated\b|\bautomatically generated\b")
 _COMMENT = re.compile(rb"\s*(?://|/\*|\*|\(\*|<!--|--|;|%|'|#(?![a-z]))")
 _NAME = re.compile(

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.repository.git import IgnoreRules, common_dir, git_root, global_excludes, parse_ignore_file
+from lci_py.source.repository.git import common_dir, git_root, global_excludes
+from lci_py.source.repository.ignore_rules import IgnoreRules, parse_ignore_file
 
 # Strongest first, as in ripgrep: a kind of file beats a weaker kind whatever the depth of the two.
 IGNORE_FILES = (".lciignore", ".ignore", ".gitignore")

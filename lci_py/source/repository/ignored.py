@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.repository.git import IgnoreRules
 from lci_py.source.repository.ignore_layers import Layers, folders_towards, layers_inside, outer_layers
+from lci_py.source.repository.ignore_rules import IgnoreRules
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.walk import WalkOptions, rule
 

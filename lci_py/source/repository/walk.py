@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from dataclasses import dataclass
 from operator import attrgetter
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lci_py.errors import BadPathError
-from lci_py.source.repository.git import IgnoreRules
 from lci_py.source.repository.ignore_layers import (
     IGNORE_FILES,
     Layer,
@@ -20,6 +18,7 @@ from lci_py.source.repository.ignore_layers import (
     layers_inside,
     outer_layers,
 )
+from lci_py.source.repository.ignore_rules import IgnoreRules
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import SHORTAGES
 from lci_py.types.source import FileEntry, Skip
@@ -40,50 +39,9 @@ REASONS = (
     "long_lines",
     "generated",
 )
-#: Every reason why only a part of what a file holds is known, gravest first. Its text is searched all the same, but for
-#: "too_many_chunks". A file has one: the gravest.
-LIMIT_REASONS = (
-    "parser_crash",  # the grammar ended its process, or the extraction failed: text only
-    "parser_timeout",  # longer than max_file_seconds: text only
-    "too_many_chunks",  # its end is missing
-    "too_many_symbols",  # the later definitions are missing
-    "too_deep",  # definitions and calls nested deeper than max_nesting are missing
-)
-#: A parser failed, which is never a matter of course.
-UNPARSED = LIMIT_REASONS[:2]
 
 _OPEN_ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _OPEN_FOLDER = _OPEN_ROOT | os.O_NOFOLLOW
-_BINARY = {
-    "7z", "a", "avi", "bin", "bmp", "bz2", "class", "dll", "dylib", "eot", "exe", "gif", "gz", "ico", "icns", "jar",
-    "jpeg", "jpg", "lib", "mov", "mp3", "mp4", "npy", "npz", "o", "obj", "ogg", "onnx", "otf", "parquet", "pdf",
-    "pickle", "pkl", "png", "pyc", "pyd", "rar", "so", "sqlite", "sqlite3", "tar", "tgz", "tif", "tiff", "ttf",
-    "wasm", "wav", "webm", "webp", "whl", "woff", "woff2", "xz", "zip", "zst",
-}  # fmt: skip
-_WEB = {
-    "cjs", "css", "htm", "html", "js", "json", "jsx", "map", "mjs", "ts", "tsx",
-}  # fmt: skip
-_LOCK_FILES = {
-    "bun.lock", "cargo.lock", "composer.lock", "flake.lock", "gemfile.lock", "go.sum", "mix.lock",
-    "npm-shrinkwrap.json", "package-lock.json", "packages.lock.json", "pdm.lock", "pipfile.lock", "pnpm-lock.yaml",
-    "podfile.lock", "poetry.lock", "pubspec.lock", "uv.lock", "yarn.lock",
-}  # fmt: skip
-_GENERATED_SUFFIXES = (
-    "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".pb.go", ".pb.cc", ".pb.h", ".g.dart", ".freezed.dart", ".designer.cs",
-)  # fmt: skip
-_HEAD = 2048
-LONG_LINE = 20_000  # bytes
-# "#" with a letter after it is C's preprocessor, so code. Prologues may stand before the comment.
-_COMMENT = re.compile(rb"\s*(?:(?://|/\*|\(\*|<!--|--|;|%|')[/*!;%<-]*|#(?![a-z])[#!]*)[ \t]*")
-_PROLOGUE = re.compile(rb"\s*(?:$|<\?php\b|<\?xml\b|#!|['\"]use strict['\"])")
-# Only at the start of a comment's line: a sentence that talks about such markers has them further in.
-_MARKER = re.compile(
-    rb"@generated\b|<?auto-?generated\b(?! (?:code|files?|names?|values?)\b)|code generated\b.*\bdo not edit\b"
-    rb"|(?:automatically |machine[ -])?generated (?:by|from|using|with)\b.*\bdo not (?:edit|modify)\b"
-    rb"|do not (?:edit|modify)\b.*\b(?:auto)?generated\b"
-    rb"|this file (?:is|was|has been) (?:automatically[ -]|auto-?|machine[ -])?@?generated\b(?! (?:when|if|only)\b)"
-)
-_CLOSERS = ((b"/*", b"*/"), (b"(*", b"*)"), (b"<!--", b"-->"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,65 +246,3 @@ def _os_reason(error: OSError) -> str:
 
 def _printable(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-# --- content
-
-
-def content_reason(path: str, data: bytes, longest: int = LONG_LINE) -> str | None:
-    """Why a file with this path and content is not worth indexing, None if it is.
-
-    "binary": a known suffix, a NUL in the first 8 KiB, or UTF-16/32. "minified" (for the web) and "long_lines" (for
-    other text): a line of more than `longest` bytes; for the web also *.min.* and a mean over 500. "generated": a lock
-    file, a known compiler's suffix, or a marker at the start of a line of the comment that opens the file. A marker
-    anywhere else is text about generated code.
-    """
-    name = path.rpartition("/")[2].lower()
-    suffix = name.rpartition(".")[2] if "." in name else ""  # a script called `zip` is no archive
-    if suffix in _BINARY or b"\0" in data[:8192] or data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "binary"
-    if name in _LOCK_FILES or name.endswith(_GENERATED_SUFFIXES):
-        return "generated"
-    web = suffix in _WEB
-    if web and (".min." in name or (len(data) > 5_000 and len(data) > 500 * (data.count(b"\n") + 1))):
-        return "minified"
-    if _has_long_line(data, longest):
-        return "minified" if web else "long_lines"
-    return "generated" if _opens_with_marker(data[:_HEAD].lower()) else None
-
-
-def _has_long_line(data: bytes, longest: int) -> bool:
-    if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")  # line ends of an old Mac
-    start = 0
-    while len(data) - start > longest:
-        # From the last line end within reach: a hundred steps for 2 MB, whatever its lines.
-        end = data.rfind(b"\n", start, start + longest + 1)
-        if end < 0:
-            return True
-        start = end + 1
-    return False
-
-
-def _opens_with_marker(head: bytes) -> bool:
-    if b"generated" not in head:
-        return False
-    closer = b""
-    previous = b""
-    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
-        opening = _COMMENT.match(line)
-        if not closer and opening is None:
-            if _PROLOGUE.match(line):
-                continue
-            return False
-        text = line[opening.end() :] if opening and not closer else line.lstrip(b" \t*")
-        # A sentence may run over two lines: "DO NOT EDIT." / "Generated by ...".
-        if _MARKER.match(text) or _MARKER.match(previous + b" " + text):
-            return True
-        previous = text.strip()
-        for opener, end in _CLOSERS:
-            if not closer and line.lstrip().startswith(opener):
-                closer = end
-        if closer and closer in line:
-            closer = b""
-    return False

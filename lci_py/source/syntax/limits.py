@@ -12,7 +12,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from lci_py.source.repository.walk import LIMIT_REASONS, LONG_LINE
+from lci_py.source.repository.content import LONG_LINE
+
+#: Every reason why only a part of what a file holds is known, gravest first. Its text is searched all the same, but for
+#: "too_many_chunks". A file has one: the gravest.
+LIMIT_REASONS = (
+    "parser_crash",  # the grammar ended its process, or the extraction failed: text only
+    "parser_timeout",  # longer than max_file_seconds: text only
+    "too_many_chunks",  # its end is missing
+    "too_many_symbols",  # the later definitions are missing
+    "too_deep",  # definitions and calls nested deeper than max_nesting are missing
+)
+#: A parser failed, which is never a matter of course.
+UNPARSED = LIMIT_REASONS[:2]
 
 _AGAIN = 0.5  # seconds until the alarm sounds again, if something swallowed its exception
 #: A worker that may be ended has so many times the bound: not every loop of a grammar's C code asks for the time.

@@ -10,7 +10,7 @@ import pytest
 from lci_py.source.conditions import File, Tags
 from lci_py.source.extract.describe import clean_doc
 from lci_py.source.extract.extract import extract
-from lci_py.source.repository.git import parse_ignore_file
+from lci_py.source.repository.ignore_rules import parse_ignore_file
 
 HARD: dict[str, Callable[[], object]] = {
     "blank lines before a cfg": lambda: Tags("rust", "", File("a.rs", b"#![cfg(x)]\n" + b"\n" * 400_000, [])),

@@ -19,9 +19,9 @@ from lci_py import app
 from lci_py.source import file_record
 from lci_py.source.extract.extract import extract
 from lci_py.source.file_record import FileRecord, process_file
-from lci_py.source.repository.walk import LIMIT_REASONS, REASONS
+from lci_py.source.repository.walk import REASONS
 from lci_py.source.syntax.languages import is_deep, load_languages
-from lci_py.source.syntax.limits import DEFAULTS, Limits, OutOfTime, graver, time_limit
+from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits, OutOfTime, graver, time_limit
 from lci_py.types.source import Extract, FileEntry
 from tests.torture import shapes
 
