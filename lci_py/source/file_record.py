@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -55,10 +50,6 @@ class FileRecord:
 def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     lines = data.split(b"\n")
     return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
-
-
-#: Whether a grammar that never ends, or takes all memory, may be ended with this process: `start_worker` says so.
-_may_die = False
 
 
 def process_file(
@@ -127,7 +118,7 @@ def _bounded(language: str, limits: Limits, work: Callable[[], _T]) -> _T | str:
     try:
         prepare(language)  # loading a grammar is no fault of the file's
         seconds = limits.max_file_seconds
-        with last_resort(seconds, WORKER_BYTES) if _may_die else nullcontext(), time_limit(seconds):
+        with last_resort(seconds, WORKER_BYTES), time_limit(seconds):
             return work()
     except OutOfTime:
         return "parser_timeout"
@@ -174,48 +165,3 @@ def process_batch(
     root: str, entries: list[FileEntry], *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
 ) -> list[FileRecord]:
     return [process_file(root, entry, texts=texts, limits=limits, unparsable=unparsable) for entry in entries]
-
-
-@contextmanager
-def starting() -> Iterator[None]:
-    """Around the start of processes: a Ctrl-C waits until they have begun to leave it to this one."""
-    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - not on this platform, which does not fork either
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def leave_interrupts() -> None:
-    """In a process that another one has started: Ctrl-C is for that one, which ends this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def start_worker() -> None:
-    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it, nor fill the memory."""
-    leave_interrupts()
-    global _may_die
-    _may_die = True
-    # What a grammar's C code prints as it dies is not for a terminal.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-    # Not os.getppid(): a parent that is gone by now would have been replaced in that.
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    followed = parent.pid if parent is not None and parent.pid is not None else os.getppid()
-    threading.Thread(target=_follow, args=(followed,), daemon=True).start()
-
-
-def _follow(parent: int) -> None:
-    # A parent that is killed closes no pipe here, since the other workers hold copies of it: they would wait forever,
-    # and the writer's lock with them.
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)

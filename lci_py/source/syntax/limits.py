@@ -31,6 +31,8 @@ _AGAIN = 0.5  # seconds until the alarm sounds again, if something swallowed its
 _LAST = 1.5
 #: What a worker may allocate for a file. One of 2 MB takes up to 0.9 GB, if it is nothing but the smallest statements.
 WORKER_BYTES = 3 << 30
+#: Whether a file that costs too much may end this process.
+_expendable = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +96,22 @@ def time_limit(seconds: float) -> Iterator[None]:
             gc.enable()
 
 
+def allow_last_resort() -> None:
+    """Let `last_resort` end this process, because it is a worker that can be replaced."""
+    global _expendable
+    _expendable = True
+
+
 @contextmanager
 def last_resort(seconds: float, memory: int) -> Iterator[None]:
     """End this process if the body computes for much longer than `seconds`, or takes more bytes than `memory`.
 
-    For workers only: the first sends SIGVTALRM; the second is a MemoryError, or an abort of C code. On a platform
-    without such limits, nothing happens.
+    For workers only, which `allow_last_resort` names: elsewhere nothing happens, nor on a platform without such limits.
+    The first sends SIGVTALRM; the second is a MemoryError, or an abort of C code.
     """
+    if not _expendable:
+        yield
+        return
     try:
         import resource
 
