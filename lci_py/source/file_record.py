@@ -11,9 +11,7 @@ from typing import TypeVar
 from lci_py.source.extract.definitions import definitions
 from lci_py.source.extract.extract import extract, extract_text
 from lci_py.source.extract.roles import has_mark
-from lci_py.source.repository.content import content_reason
-from lci_py.source.repository.read import read_file
-from lci_py.source.syntax.languages import HEAD_BYTES, detect, prepare
+from lci_py.source.syntax.languages import prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.text.digest import digest, lines_digest
 from lci_py.source.text.words import WORD
@@ -34,7 +32,6 @@ class FileRecord:
     mtime_ns: int
     sha: str  # hex digest of the content
     lines: int
-    skip: str  # reason when the content rules the file out, else ""
     extract: Extract  # its chunks' texts are empty, unless they were asked for
     words: tuple[str, ...]
     bags: tuple[tuple[bytes, bytes], ...]
@@ -50,28 +47,6 @@ class FileRecord:
 def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     lines = data.split(b"\n")
     return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
-
-
-def process_file(
-    root: str, entry: FileEntry, *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
-) -> FileRecord:
-    """Read, classify, parse, chunk and count one file. One that cannot be used comes back with `skip` set.
-
-    Args:
-        root: The repository.
-        entry: The file, as the walk found it.
-        texts: Keep the chunks' texts, for a model that reads them; they are as large as the repository.
-        limits: What the file may cost. One that costs more is kept in part, or as text, with `limit` set.
-        unparsable: Why it is not to be parsed ("parser_crash", "parser_timeout"): it is kept as text.
-    """
-    data = read_file(root, entry.path)
-    if isinstance(data, str):
-        return unparsed(entry, data)
-    reason = content_reason(entry.path, data, limits.max_line_bytes)
-    if reason:
-        return unparsed(entry, reason, data)
-    language = detect(entry.path, data[:HEAD_BYTES])
-    return process_data(entry, data, language, texts=texts, limits=limits, unparsable=unparsable)
 
 
 def process_data(
@@ -134,7 +109,6 @@ def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileR
         mtime_ns=entry.mtime_ns,
         sha=digest(data),
         lines=data.count(b"\n") + 1,
-        skip="",
         extract=found if texts else replace(found, chunks=tuple(replace(chunk, text="") for chunk in found.chunks)),
         words=words,
         bags=bags,
@@ -152,16 +126,3 @@ def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[byte
         ids = array("i", [positions.setdefault(word, len(positions)) for word in counts])
         bags.append((ids.tobytes(), array("i", counts.values()).tobytes()))
     return tuple(positions), tuple(bags)
-
-
-def unparsed(entry: FileEntry, reason: str, data: bytes = b"") -> FileRecord:
-    """The record of a file that is skipped."""
-    return FileRecord(
-        entry.path, entry.size, entry.mtime_ns, digest(data), 0, reason, Extract("text", ""), (), (), ()
-    )  # fmt: skip
-
-
-def process_batch(
-    root: str, entries: list[FileEntry], *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
-) -> list[FileRecord]:
-    return [process_file(root, entry, texts=texts, limits=limits, unparsable=unparsable) for entry in entries]

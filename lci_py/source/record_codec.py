@@ -107,7 +107,6 @@ def _decode(data: bytes, place: Place) -> FileRecord:
         mtime_ns=place.mtime_ns,
         sha=place.sha,
         lines=header["lines"],
-        skip="",
         extract=Extract(
             language=header["language"],
             package=header["package"],

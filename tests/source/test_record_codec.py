@@ -52,7 +52,7 @@ def records(draw: st.DrawFn) -> FileRecord:
         limit=draw(st.sampled_from(["", "too_deep"])),
     )
     return FileRecord(
-        PLACE.path, PLACE.size, PLACE.mtime_ns, PLACE.sha, draw(NUMBER), "", found,
+        PLACE.path, PLACE.size, PLACE.mtime_ns, PLACE.sha, draw(NUMBER), found,
         words=draw(few(TEXT)),
         bags=tuple((packed(bag), packed(bag[::-1])) for bag in bags),
         digests=tuple(draw(st.binary(min_size=8, max_size=8)) for _ in chunks),

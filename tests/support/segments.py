@@ -70,7 +70,7 @@ class Segmented:
         for path in sorted(files):
             found = extracted(path, files[path])
             digests = tuple(b"12345678" for _ in found.chunks)
-            records.append(FileRecord(path, 1, 1, "0", 1, "", found, (), (), digests))
+            records.append(FileRecord(path, 1, 1, "0", 1, found, (), (), digests))
             self._homes[path] = len(self._segments)
         rows = number(records)
         write_symbolic(self._new_file("sqlite"), rows)

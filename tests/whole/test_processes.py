@@ -22,6 +22,7 @@ from lci_py.index.build import worker_pool
 from lci_py.source import file_record
 from lci_py.types.source import FileEntry
 from tests.conftest import PROJECT
+from tests.support.records import process_file
 
 # --- processes that end -------------------------------------------------------------------------------------------
 
@@ -95,8 +96,9 @@ def test_an_exception_in_a_parse_costs_one_file(
 
     (tmp_path / "a.py").write_text("def a(): pass\n")
     monkeypatch.setattr(file_record, "extract", extract)
-    record = file_record.process_file(str(tmp_path), FileEntry("a.py", 14, 0))
-    assert (record.skip, record.limit, record.extract.language, len(record.bags)) == ("", "parser_crash", "python", 1)
+    record = process_file(tmp_path, FileEntry("a.py", 14, 0))
+    assert not isinstance(record, str)
+    assert (record.limit, record.extract.language, len(record.bags)) == ("parser_crash", "python", 1)
 
 
 def _start(root: Path, *argv: str) -> subprocess.Popen[str]:

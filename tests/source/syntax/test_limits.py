@@ -18,11 +18,12 @@ import pytest
 from lci_py import app
 from lci_py.source import file_record
 from lci_py.source.extract.extract import extract
-from lci_py.source.file_record import FileRecord, process_file
+from lci_py.source.file_record import FileRecord
 from lci_py.source.repository.walk import REASONS
 from lci_py.source.syntax.languages import is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits, OutOfTime, graver, time_limit
 from lci_py.types.source import Extract, FileEntry
+from tests.support.records import process_file
 from tests.torture import shapes
 
 MANY = b"".join(b"def name%d():\n    a = 1\n    b = 2\n    return word%d\n\n\n" % (n, n) for n in range(60))
@@ -30,7 +31,9 @@ MANY = b"".join(b"def name%d():\n    a = 1\n    b = 2\n    return word%d\n\n\n" 
 
 def record(root: Path, name: str, data: bytes, **limits: Any) -> FileRecord:
     (root / name).write_bytes(data)
-    return process_file(str(root), FileEntry(name, len(data), 0), limits=replace(DEFAULTS, **limits))
+    found = process_file(root, FileEntry(name, len(data), 0), limits=replace(DEFAULTS, **limits))
+    assert not isinstance(found, str), found
+    return found
 
 
 def words_of(found: Extract) -> set[str]:
@@ -115,9 +118,7 @@ def test_a_parser_that_takes_too_long_is_stopped(tmp_path: Path, language: str) 
     shape = shapes.repeated("haskell", "\n+ a") if language == "haskell" else shapes.comments("bash")
     name = "a" + shapes.EXPRESSION[language][0]
     found = record(tmp_path, name, shape(30_000), max_file_seconds=0.2)
-    assert (found.skip, found.limit, found.extract.language, found.extract.symbols) == (
-        "", "parser_timeout", language, (),
-    )  # fmt: skip
+    assert (found.limit, found.extract.language, found.extract.symbols) == ("parser_timeout", language, ())
     assert found.bags and len(found.bags) == len(found.extract.chunks) == len(found.digests)
     # The parser of the next file starts afresh.
     small = {"bash": b"f() {\n  true\n}\n", "haskell": b"f :: Int\nf = 1\n"}[language]
