@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from lci_py.source.extract.definitions import definitions
-from lci_py.source.extract.extract import extract, extract_text
+from lci_py.source.extract.extract import definitions, extract, extract_text
 from lci_py.source.extract.roles import has_mark
 from lci_py.source.syntax.languages import prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.extract.extract import _valid
 from lci_py.source.syntax.captures import Captured
-from lci_py.source.syntax.languages import load_languages
+from lci_py.source.syntax.languages import decodable, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, time_limit
 from lci_py.source.syntax.selectors import SELECTING, is_selector, selector
 from lci_py.types.graph import Role
@@ -61,7 +60,7 @@ def occurrences(
         OutOfTime: It took longer than it may.
     """
     spec = load_languages()[language]
-    text = _valid(source)
+    text = decodable(source)
     with time_limit(limits.max_file_seconds):
         root = spec.parse(text, limits).root_node
         hits = [

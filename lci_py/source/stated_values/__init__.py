@@ -17,8 +17,6 @@ from lci_py.types.source import Claim
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tree_sitter import Node
-
     from lci_py.types.source import Symbol
 
 __all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claimed", "claims_of", "code_value", "is_specific", "place_kind"]
@@ -31,9 +29,7 @@ MAX_CLAIMS = 2_000
 MAX_NAME = MAX_VALUE = 100
 
 
-def claims_of(
-    language: str, path: str, source: bytes, symbols: Sequence[Symbol], nodes: Sequence[Node]
-) -> Iterator[Claim]:
+def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]) -> Iterator[Claim]:
     """The values that a file states, at most `MAX_CLAIMS`, in the order of its lines.
 
     Names that say nothing alone (`timeout`) and what may be a credential are left out.
@@ -43,7 +39,6 @@ def claims_of(
         path: Relative to the root: what a text file is, its name says.
         source: Its bytes.
         symbols: Its definitions.
-        nodes: The node of each; not needed, since signatures say enough.
     """
     kind = place_kind(path, language)
     if not kind:

@@ -45,6 +45,15 @@ def grammars_dir() -> Path:
     return packaged if packaged.is_dir() else here.parent / "grammars"
 
 
+def decodable(source: bytes) -> bytes:
+    """The source with `_` for each byte that is not UTF-8, since a query's predicates decode names. Same offsets."""
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return re.sub("[\udc80-\udcff]", "_", source.decode("utf-8", "surrogateescape")).encode()
+    return source
+
+
 def _overwritten(match: re.Match[bytes]) -> bytes:
     """As many spaces, with the names of the groups in their places, or the texts of those named `kept…`."""
     text = _VISIBLE.sub(b" ", match.group())

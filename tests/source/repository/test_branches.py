@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.source.extract.definitions import definitions
-from lci_py.source.extract.extract import extract
+from lci_py.source.extract.extract import definitions, extract
 from lci_py.source.repository import branches
 from lci_py.source.repository.branches import (
     UNKNOWN,
