@@ -9,6 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 _SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
@@ -50,8 +51,7 @@ def head(root: Path) -> tuple[str | None, str | None]:
     dirs = _git_dirs(top) if top else None
     if dirs is None:
         return None, None
-    git_dir, common = dirs
-    text = _read(git_dir / "HEAD")
+    text = _read(dirs[0] / "HEAD")
     if text is None:
         return None, None
     ref = _symref(text)
@@ -60,29 +60,18 @@ def head(root: Path) -> tuple[str | None, str | None]:
     if ref == "refs/heads/.invalid":  # what git writes for older readers when the refs are in a reftable
         return None, None
     branch = ref[len(_BRANCH) :] if ref.startswith(_BRANCH) else None
-    return _resolve(ref, git_dir, common), branch
+    return _Refs(*dirs).sha(ref), branch
 
 
 def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
     """The objects that refs (refs/…) of the work tree around `root` name, by git's files alone; others are left out."""
     top = git_root(root)
     dirs = _git_dirs(top) if top else None
-    found: dict[str, str] = {}
-    packed: bytes | None = None
-    for ref in refs:
-        if dirs is None or _symref(f"ref:{ref}") != ref:
-            continue
-        text = _read(dirs[0] / ref) or _read(dirs[1] / ref)
-        if text is not None:
-            target = _symref(text)
-            sha = _sha(text) if target is None else _resolve(target, *dirs)
-        else:
-            packed = _whole(dirs[1] / "packed-refs") if packed is None else packed
-            end = packed.find(b" %b\n" % ref.encode("utf-8", "surrogateescape"))
-            sha = _sha(packed[packed.rfind(b"\n", 0, end) + 1 : end].decode("ascii", "replace")) if end > 0 else None
-        if sha is not None:
-            found[ref] = sha
-    return found
+    if dirs is None:
+        return {}
+    reader = _Refs(*dirs)
+    found = {ref: reader.sha(ref) for ref in refs if _symref(f"ref:{ref}") == ref}
+    return {ref: sha for ref, sha in found.items() if sha is not None}
 
 
 def global_excludes(root: Path) -> str:
@@ -143,42 +132,35 @@ def _git_dirs(root: Path) -> tuple[Path, Path] | None:
     return git_dir, git_dir / common.strip() if common and common.strip() else git_dir
 
 
-def _resolve(ref: str, git_dir: Path, common: Path) -> str | None:
-    for _ in range(_MAX_SYMREFS):
-        # Refs outside refs/heads (refs/bisect, refs/worktree) may belong to one work tree only.
-        text = _read(git_dir / ref) or _read(common / ref)
-        if text is None:
-            return _packed(common / "packed-refs", ref)
-        target = _symref(text)
-        if target is None:
-            return _sha(text)
-        ref = target
-    return None
+class _Refs:
+    """The refs of a work tree, by git's own files."""
 
+    def __init__(self, git_dir: Path, common: Path) -> None:
+        self._git_dir = git_dir
+        self._common = common
 
-def _packed(path: Path, ref: str) -> str | None:
-    wanted = ref.encode("utf-8", "surrogateescape")
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return None
-        with open(path, "rb") as lines:
-            for line in lines:
-                sha, _, name = line.rstrip(b"\r\n").partition(b" ")
-                if name == wanted:
-                    return _sha(sha.decode("ascii", "replace"))
-    except (OSError, ValueError):
-        pass
-    return None
+    def sha(self, ref: str) -> str | None:
+        """The object that a ref names, through symbolic refs; None if there is no such ref."""
+        for _ in range(_MAX_SYMREFS):
+            # Refs outside refs/heads (refs/bisect, refs/worktree) may belong to one work tree only.
+            text = _read(self._git_dir / ref) or _read(self._common / ref)
+            if text is None:
+                return self._packed_sha(ref)
+            target = _symref(text)
+            if target is None:
+                return _sha(text)
+            ref = target
+        return None
 
+    def _packed_sha(self, ref: str) -> str | None:
+        end = self._packed.find(b" %b\n" % ref.encode("utf-8", "surrogateescape"))
+        start = self._packed.rfind(b"\n", 0, end) + 1
+        return _sha(self._packed[start:end].decode("ascii", "replace")) if end > 0 else None
 
-def _whole(path: Path) -> bytes:
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return b""
-        with open(path, "rb") as file:
-            return file.read(_MAX_PACKED)
-    except (OSError, ValueError):
-        return b""
+    @cached_property
+    def _packed(self) -> bytes:
+        data = _read_bytes(self._common / "packed-refs", _MAX_PACKED) or b""
+        return data.replace(b"\r\n", b"\n") + b"\n"
 
 
 def _symref(text: str) -> str | None:
@@ -196,11 +178,16 @@ def _sha(text: str) -> str | None:
 
 
 def _read(path: Path) -> str | None:
-    """The text of a small regular file; a FIFO would block, so it counts as absent."""
+    data = _read_bytes(path, _SMALL)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _read_bytes(path: Path, most: int) -> bytes | None:
+    """The first `most` bytes of a regular file; a FIFO would block, so it counts as absent."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None
         with open(path, "rb") as file:
-            return file.read(_SMALL).decode("utf-8", "replace")
+            return file.read(most)
     except (OSError, ValueError):
         return None
