@@ -94,7 +94,7 @@ def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
         raise BadPathError(f"cannot walk {root}: {why.lower()}", hint=hint) from error
     walker = _Walker(os.path.realpath(root), options)
     # A stack, not recursion: a tree deeper than Python's recursion limit is legal.
-    pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else ())]
+    pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else (), NOTHING)]
     while pending:
         walker.visit(pending.pop(), pending)
     return WalkResult(
@@ -105,12 +105,52 @@ def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
     )
 
 
+class Inherited(NamedTuple):
+    """What the entries of a folder inherit from it."""
+
+    reason: str | None = None  # why the folder is left out, if it is walked for `include` only
+    included: bool = False  # whether an `include` glob matched it
+
+
+NOTHING = Inherited()
+
+
+class GlobRules:
+    """The settings' globs together with the ignore files in force. False if there are no globs."""
+
+    def __init__(self, options: WalkOptions) -> None:
+        """
+        Raises:
+            BadGlobError: If a glob of `options` is malformed.
+        """
+        self._exclude = IgnoreRules(options.exclude, strict=True)
+        self._include = IgnoreRules(options.include, strict=True)
+        self._holds_included = folders_towards(options.include)
+        self._hidden = options.hidden
+
+    def __bool__(self) -> bool:
+        return bool(self._exclude or self._include)
+
+    def judge(
+        self, name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], outer: Inherited
+    ) -> tuple[str | None, Inherited]:
+        """Why an entry is left out, None if it is taken; and what its own entries inherit, if it is a folder."""
+        if self._exclude and self._exclude.match(name, path, is_folder):
+            return "excluded", outer
+        reason = outer.reason or _rule(name, path, is_folder, flat, self._hidden)
+        included = outer.included
+        if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
+            included = verdict
+        if reason and not included and not (is_folder and self._holds_included.match(name, path, True)):
+            return reason, outer
+        return None, Inherited(reason, included)
+
+
 class _Folder(NamedTuple):
     path: str  # on disk, with a trailing separator
     relative: str  # with a trailing "/", "" for the root
     layers: Layers
-    reason: str | None = None  # why it is left out, if it is walked for `include` only
-    included: bool = False
+    inherited: Inherited
     inode: int = 0  # as its parent listed it; 0 for the root
 
 
@@ -122,10 +162,7 @@ class _Walker:
         self.rules: list[tuple[str, int]] = []
         self._root = root  # without symlinks
         self._options = options
-        self._exclude = IgnoreRules(options.exclude, strict=True)
-        self._include = IgnoreRules(options.include, strict=True)
-        self._holds_included = folders_towards(options.include)
-        self._has_globs = bool(self._exclude or self._include)
+        self._globs = GlobRules(options)
 
     def visit(self, folder: _Folder, pending: list[_Folder]) -> None:
         """Judge every entry of `folder`; folders to visit are added to `pending`."""
@@ -163,56 +200,33 @@ class _Walker:
     def _judge_all(self, entries: list[os.DirEntry[str]], folder: _Folder, handle: int, pending: list[_Folder]) -> None:
         flat = tuple(layer for kind in folder.layers for layer in kind)
         relative, hidden = folder.relative, self._options.hidden
-        simple = not self._has_globs and folder.reason is None
+        simple = not self._globs and folder.inherited.reason is None
         for entry in entries:
             name = entry.name
             if name in ALWAYS_SKIPPED:
                 continue
             path = relative + name
-            is_folder = False
+            is_folder, inherited = False, NOTHING
             try:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not name.isascii() and _printable(name) != name:
                     reason: str | None = "not_utf8_path"
                 elif not simple:
-                    reason = self._judge_globs(entry, path, is_folder, folder, flat, pending)
+                    reason, inherited = self._globs.judge(name, path, is_folder, flat, folder.inherited)
                 elif flat:
-                    reason = rule(name, path, is_folder, flat, hidden)
+                    reason = _rule(name, path, is_folder, flat, hidden)
                 else:
                     reason = "hidden" if name[0] == "." and not hidden else None
                 if reason is None:
                     if not is_folder:
                         reason = self._take(entry, path, handle)
-                    elif simple:
-                        pending.append(_Folder(f"{folder.path}{name}/", path + "/", folder.layers, inode=entry.inode()))
+                    else:
+                        inner = _Folder(f"{folder.path}{name}/", path + "/", folder.layers, inherited, entry.inode())
+                        pending.append(inner)
             except OSError as error:
                 reason = _os_reason(error)
             if reason:
                 self.skipped.append(Skip(_printable(path) + "/" * is_folder, reason))
-
-    def _judge_globs(
-        self,
-        entry: os.DirEntry[str],
-        path: str,
-        is_folder: bool,
-        folder: _Folder,
-        flat: tuple[Layer, ...],
-        pending: list[_Folder],
-    ) -> str | None:
-        """Why the entry is left out, if `include` and `exclude` are to be asked as well; a folder is taken here."""
-        name = entry.name
-        if self._exclude and self._exclude.match(name, path, is_folder):
-            return "excluded"
-        reason = folder.reason or rule(name, path, is_folder, flat, self._options.hidden)
-        included = folder.included
-        if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
-            included = verdict
-        if reason and not included and not (is_folder and self._holds_included.match(name, path, True)):
-            return reason
-        if is_folder:
-            inner = _Folder(f"{folder.path}{name}/", path + "/", folder.layers, reason, included, entry.inode())
-            pending.append(inner)
-        return None
 
     def _take(self, entry: os.DirEntry[str], path: str, handle: int) -> str | None:
         """List a file that no rule leaves out, or say why not."""
@@ -229,7 +243,7 @@ class _Walker:
         return None
 
 
-def rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
+def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
     """Why the ignore files in force leave an entry out, or its own dot; None if nothing does."""
     for layer in flat:
         verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
