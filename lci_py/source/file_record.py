@@ -1,4 +1,4 @@
-"""One file in, everything the shards need out. Runs in worker processes; imports neither numpy nor an encoder."""
+"""One file's content to everything the shards need. Runs in worker processes: no numpy, no encoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """One file's extraction with its chunks as bags of words.
+    """What the index keeps of one file: its extraction, and its chunks as bags of words.
 
     `words` holds the file's distinct words; a chunk's bag is two int32 arrays: positions in `words`, and counts.
     """
@@ -31,10 +31,10 @@ class FileRecord:
     mtime_ns: int
     sha: str  # hex digest of the content
     lines: int
-    extract: Extract  # its chunks' texts are empty, unless they were asked for
+    extract: Extract  # its chunks' texts are empty, unless `process_data` was told to keep them
     words: tuple[str, ...]
     bags: tuple[tuple[bytes, bytes], ...]
-    digests: tuple[bytes, ...]  # of each chunk's own lines, 8 bytes
+    digests: tuple[bytes, ...]  # 8 bytes per chunk, of its own lines
     generated: bool = False  # its first lines say that a program wrote it
 
     @property
@@ -58,13 +58,21 @@ def process_data(
     flags: tuple[str, ...] = (),
     unparsable: str = "",
 ) -> FileRecord:
-    """Parse, chunk and count a file's content. Arguments as in `process_file` and `extract`."""
+    """Parse, chunk and count a file's content.
+
+    Args:
+        entry: The file, as the walk found it.
+        data: Its content.
+        language: A name from grammars/, or `text`.
+        texts: Keep the chunks' texts, for a model that reads them; together they are as large as the repository.
+        limits: What the file may cost. One that costs more is kept in part, or as text, with `limit` set.
+        flags: Predicates that ask for a feature flag.
+        unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
+    """
     if not unparsable:
-
-        def whole() -> FileRecord:
-            return _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
-
-        found = _bounded(language, limits, whole)
+        found = _bounded(
+            language, limits, lambda: _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
+        )
         if not isinstance(found, str):
             return found
         unparsable = found
@@ -88,15 +96,15 @@ def define_data(
 
 
 def _bounded(language: str, limits: Limits, work: Callable[[], _T]) -> _T | str:
-    """What `work` makes of a file, or why it was given up."""
+    """The result of `work`, or why the file cannot be parsed: it takes too long, or an exception was raised."""
     try:
-        prepare(language)  # loading a grammar is no fault of the file's
+        prepare(language)  # loading a grammar does not count as the file's time
         seconds = limits.max_file_seconds
         with last_resort(seconds, WORKER_BYTES), time_limit(seconds):
             return work()
     except OutOfTime:
         return "parser_timeout"
-    except Exception:  # one file that a grammar or this program trips over must not cost the others their index
+    except Exception:  # an error in one file must not keep the other files from being indexed
         return "parser_crash"
 
 

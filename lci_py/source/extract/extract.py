@@ -1,7 +1,7 @@
-"""Tree and query matches to symbols, calls, imports, inheritance and chunks: one pass per file.
+"""Everything that the index keeps of a file, from its syntax tree and the query matches in it: one pass per file.
 
-The capture names are the interface between a grammar folder and this module; docs/languages.md lists them. Nothing
-here knows a language: what differs between languages is in grammars/.
+The capture names are the interface between a grammar folder and this module; docs/languages.md lists them. Differences
+between languages belong into grammars/, not here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()) -> Extract:
     """Everything the index needs to know about one file.
 
-    A file with syntax errors yields what parses. `text` files yield chunks only.
+    Of a file with syntax errors, the parts that parse count. `text` files yield chunks and stated values only.
 
     Args:
         path: Relative to the root; some build conditions are in file names.
@@ -81,7 +81,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
 def definitions(
     path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()
 ) -> Extract:
-    """The symbols that `extract` finds, and the same `limit` but for chunks; nothing else. Arguments as there.
+    """Only the symbols that `extract` finds, with its `limit` unless that concerns chunks. Arguments as there.
 
     Raises:
         OutOfTime: The parser took too long.
@@ -96,7 +96,7 @@ def definitions(
 
 
 def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", path: str = "") -> Extract:
-    """A file as lines of text: no grammar is asked, because of `limit` if there is one."""
+    """A file as lines of text, without a grammar: its language has none, or `limit` says why it was not parsed."""
     chunks = chunk_text(source)
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
@@ -137,8 +137,8 @@ def _calls(
         node = names[0]
         at = node.start_byte
         receiver = captures.get("receiver")
-        # Where a name is defined it is not called, save by a definition that only hands on (Elixir's defdelegate). Of
-        # two matches the one with a receiver counts.
+        # A defined name is a call only with a receiver, as in Elixir's defdelegate. Of two matches at one place, the
+        # one with a receiver counts.
         if (not receiver and (at in defined or at in calls)) or captured.is_uncalled(at):
             continue
         owner = (receiver_of(receiver[0]) or outline(captured, receiver[0])) if receiver else ""
@@ -160,7 +160,7 @@ def _calls(
 
 
 def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
-    """What is called in the texts of macros, and in the functions that they define."""
+    """The calls in the texts of macros, and in the functions that macros define."""
     used: set[int] = set()
     for entity, called in captured.generated:
         line = entity.node.start_point[0] + 1
@@ -178,7 +178,7 @@ def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
 
 
 def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
-    """Whether a name stands for a local, a parameter or a member around a place."""
+    """Whether a name is bound in the symbol `place` or around it: as a local, a parameter or a member."""
     while place >= 0:
         if (place, name) in bound:
             return True
@@ -201,7 +201,7 @@ def _imports(captured: Captured) -> list[Import]:
 
 
 def _module(captured: Captured, captures: dict[str, list[Node]]) -> str:
-    """What stands from the first to the last @import.module; nested lists (`use std::{io::Read}`) are joined."""
+    """The text from the first to the last @import.module; nested lists (`use std::{io::Read}`) are joined."""
     nodes = captures.get("import.module", [])
     if not nodes:
         return ""

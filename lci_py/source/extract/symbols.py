@@ -70,9 +70,9 @@ class SymbolReader:
         return ""
 
     def with_tables(self, symbols: list[Symbol]) -> list[Symbol]:
-        """The symbols with variables that hold methods as objects, if the language has such tables.
+        """In a language with tables, make each variable that has methods an object.
 
-        After the chunks are cut: `local M = {}` is too little for a chunk of its own.
+        Done after chunking, because an object would get a chunk of its own, and `local M = {}` is too little for one.
         """
         if not self._spec.tables:
             return symbols
@@ -83,7 +83,7 @@ class SymbolReader:
         ]
 
     def _kind(self, entity: Entity) -> str:
-        """The final kind, after its surroundings; "" for what is local to a function and so not a symbol."""
+        """The kind, given what is around the definition; "" for a local variable of a function, which is no symbol."""
         entities = self._captured.entities
         kind = entity.kind
         around = entities[entity.outer] if entity.outer >= 0 else None
@@ -104,7 +104,7 @@ class SymbolReader:
         return kind
 
     def _scope(self, entity: Entity) -> tuple[int, str]:
-        """The parent symbol's index (-1 if none, or if it is in another file) and the qualified name around."""
+        """The parent symbol's index (-1 if none, or if it is in another file) and the qualified name of the scope."""
         entities = self._captured.entities
         outer = entity.outer
         while outer >= 0 and entities[outer].symbol < 0 and entities[outer].role != "scope":
@@ -128,7 +128,7 @@ class SymbolReader:
         outer = self.symbols[parent] if parent >= 0 else None
         at, line = name_node.start_byte, name_node.start_point[0] + 1
         row = node.start_point[0]
-        # What stands above a line belongs to the first definition on it, not to a member on the same line.
+        # Comments above a line belong to the first definition on it, not to a member on the same line.
         shared = outer is not None and outer.line == row + 1
         first, comments, attributes = (row, [], []) if shared else prefix(captured, row)
         doc = (
@@ -170,15 +170,15 @@ def _inside(scope: str, owner: str) -> str:
 
 
 def _beside(first: Entity, second: Entity) -> bool:
-    """Whether two definitions share one node (`a, b = 1, 2`, `attr_reader :a, :b`): neither is in the other."""
+    """Whether two definitions share one node (`a, b = 1, 2`, `attr_reader :a, :b`): neither contains the other."""
     same = (first.start, first.end) == (second.start, second.end)
     return same and first.role == second.role == "definition" and first.kind == second.kind
 
 
 def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes] | None) -> list[Entity]:
-    """A signature and the equations after it are one function, from the first to the last.
+    """Join a signature and the equations after it into one function.
 
-    What stands between them and cannot be parsed, such as an `#else`, keeps them apart.
+    They stay apart if text that the grammar cannot parse, such as an `#else`, stands between them.
     """
     latest: dict[int, Entity] = {}
     kept = []
@@ -199,7 +199,8 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
 
 
 def _nest(entities: list[Entity], *, flat: bool = False) -> None:
-    """Find the enclosing entity of each; in a `flat` language a function that seems to hold another ends before it."""
+    """Set the enclosing entity of each. In a `flat` language, where functions cannot nest, one that seems to contain
+    another ends before it."""
     stack: list[int] = []
     for index, entity in enumerate(entities):
         if flat and entity.role == "definition" and entity.kind == "function":

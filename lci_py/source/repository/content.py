@@ -23,10 +23,11 @@ _GENERATED_SUFFIXES = (
 )  # fmt: skip
 _HEAD = 2048
 LONG_LINE = 20_000  # bytes
-# "#" with a letter after it is C's preprocessor, so code. Prologues may stand before the comment.
+# "#" with a letter after it is code: a directive of C's preprocessor.
 _COMMENT = re.compile(rb"\s*(?:(?://|/\*|\(\*|<!--|--|;|%|')[/*!;%<-]*|#(?![a-z])[#!]*)[ \t]*")
+# Lines that may come before the comment.
 _PROLOGUE = re.compile(rb"\s*(?:$|<\?php\b|<\?xml\b|#!|['\"]use strict['\"])")
-# Only at the start of a comment's line: a sentence that talks about such markers has them further in.
+# Matched at the start of a comment's line only: a sentence about such markers has them further in.
 _MARKER = re.compile(
     rb"@generated\b|<?auto-?generated\b(?! (?:code|files?|names?|values?)\b)|code generated\b.*\bdo not edit\b"
     rb"|(?:automatically |machine[ -])?generated (?:by|from|using|with)\b.*\bdo not (?:edit|modify)\b"
@@ -41,8 +42,7 @@ def content_reason(path: str, data: bytes, longest: int = LONG_LINE) -> str | No
 
     "binary": a known suffix, a NUL in the first 8 KiB, or UTF-16/32. "minified" (for the web) and "long_lines" (for
     other text): a line of more than `longest` bytes; for the web also *.min.* and a mean over 500. "generated": a lock
-    file, a known compiler's suffix, or a marker at the start of a line of the comment that opens the file. A marker
-    anywhere else is text about generated code.
+    file, a known compiler's suffix, or a marker at the start of a line of the comment that opens the file.
     """
     name = path.rpartition("/")[2].lower()
     suffix = name.rpartition(".")[2] if "." in name else ""  # a script called `zip` is no archive
@@ -60,10 +60,10 @@ def content_reason(path: str, data: bytes, longest: int = LONG_LINE) -> str | No
 
 def _has_long_line(data: bytes, longest: int) -> bool:
     if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")  # line ends of an old Mac
+        data = data.replace(b"\r", b"\n")  # line ends of classic Mac OS
     start = 0
     while len(data) - start > longest:
-        # From the last line end within reach: a hundred steps for 2 MB, whatever its lines.
+        # Jump to the last line end within `longest` bytes: a hundred steps for 2 MB, however short its lines.
         end = data.rfind(b"\n", start, start + longest + 1)
         if end < 0:
             return True

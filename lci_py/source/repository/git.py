@@ -33,7 +33,7 @@ def git_root(path: Path) -> Path | None:
 
 
 def common_dir(root: Path) -> Path | None:
-    """The folder with the refs and info/exclude of the work tree at `root`; its worktrees share it."""
+    """The folder with the refs and info/exclude of the work tree at `root`, which other worktrees share."""
     dirs = _git_dirs(root)
     return dirs[1] if dirs else None
 
@@ -57,14 +57,17 @@ def head(root: Path) -> tuple[str | None, str | None]:
     ref = _symref(text)
     if ref is None:
         return _sha(text), None
-    if ref == "refs/heads/.invalid":  # what git writes for older readers when the refs are in a reftable
+    if ref == "refs/heads/.invalid":  # git writes this for older readers when the refs are in a reftable
         return None, None
     branch = ref[len(_BRANCH) :] if ref.startswith(_BRANCH) else None
     return _Refs(*dirs).sha(ref), branch
 
 
 def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
-    """The objects that refs (refs/…) of the work tree around `root` name, by git's files alone; others are left out."""
+    """The objects that refs (refs/…) of the work tree around `root` name, by git's files alone.
+
+    Refs that do not exist are left out.
+    """
     top = git_root(root)
     dirs = _git_dirs(top) if top else None
     if dirs is None:
@@ -75,7 +78,7 @@ def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
 
 
 def global_excludes(root: Path) -> str:
-    """The path of git's global ignore file as seen from `root`; nothing need be there."""
+    """The path of git's global ignore file for the repository at `root`; the file need not exist."""
     import subprocess
 
     command = ["git", "config", "--type=path", "--null", "--get", "core.excludesFile"]
@@ -84,15 +87,15 @@ def global_excludes(root: Path) -> str:
         if done.returncode == 0:
             return os.path.join(root, os.fsdecode(done.stdout.removesuffix(b"\0")))
     except (OSError, subprocess.SubprocessError):
-        pass  # without git, its default place still counts
+        pass  # without git, its default path still counts
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(config, "git", "ignore")
 
 
 def is_tracked(folder: Path) -> bool:
-    """Whether git tracks a file below `folder`, which may be gone. False where git is not installed.
+    """Whether git tracks a file below `folder`, which need not exist any more. False if git is not installed.
 
-    Asking git takes longer than a refresh may, so git's own index is searched for the folder's name first.
+    Running git is too slow for a refresh, so git's index is searched for the folder's name first.
     """
     top = git_root(folder.parent)
     dirs = _git_dirs(top) if top else None
@@ -109,7 +112,7 @@ def is_tracked(folder: Path) -> bool:
         return False
     import subprocess
 
-    # A repository's own fsmonitor would be a program of somebody else's.
+    # The repository's configuration may name a program as fsmonitor; it must not run.
     command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--", os.fsdecode(name)]
     try:
         done = subprocess.run(command, cwd=top, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
@@ -168,7 +171,7 @@ def _symref(text: str) -> str | None:
     if not text.startswith("ref:"):
         return None
     ref = text[len("ref:") :].strip()
-    # A repository from elsewhere must not make us read files outside its git folder.
+    # An untrusted repository must not make us read files outside its git folder.
     return ref if ref.startswith("refs/") and ".." not in ref.split("/") else None
 
 

@@ -1,4 +1,4 @@
-"""The lines of ignore files: which names and paths they match."""
+"""The patterns of ignore files, and which names and paths they match."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 from lci_py.errors import BadGlobError
 
-# Of an ignore file's lines with wildcards, each of which costs some 50 µs to compile. The largest in use have a tenth.
+# Bounds on lines with wildcards, each of which takes some 50 µs to compile. Real ignore files have at most a tenth.
 _MAX_LINE = 1000  # characters of one
 _MAX_GLOBS = 32_000  # characters of all
 _POSIX_CLASSES = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F",
     "space": " \t\n\r\f\v",
 }  # fmt: skip
-# In pathspec's translation, "*" is "[^/]*"; between two of one segment stand sets, escapes and plain characters.
+# pathspec translates "*" to "[^/]*". Between two of these in a segment are sets, escapes and plain characters.
 _STARS = re.compile(r"(?:\[\^/\]\*)+")
 _STAR_THEN_STAR = re.compile(r"\[\^/\]\*((?:(?!\[\^/\]\*)(?:\[\^?\]?[^\]]*\]|\\.|[^/\[(\\]))+)(?=\[\^/\]\*)", re.DOTALL)
-_star_numbers = itertools.count()  # a group's name may occur once per expression
+_star_numbers = itertools.count()  # makes names of groups unique
 
 
 class _Pattern(NamedTuple):
@@ -33,13 +33,13 @@ class _Pattern(NamedTuple):
 
 
 class _Table:
-    """Patterns over one kind of text (a name or a path)."""
+    """Patterns over one kind of text: names or paths."""
 
     __slots__ = ("_literals", "_regex", "_sources")
 
     def __init__(self, patterns: Sequence[tuple[int, _Pattern]]) -> None:
         self._literals = {pattern.text: index for index, pattern in patterns if not pattern.is_glob}
-        # Last pattern first: the leftmost alternative that matches is then the one that decides.
+        # Last pattern first: the leftmost alternative that matches is then the last pattern that does.
         globs = [(index, pattern.text) for index, pattern in reversed(patterns) if pattern.is_glob]
         self._sources = "|".join(f"(?P<p{index}>{text})" for index, text in globs)
         self._regex: re.Pattern[str] | None = None
@@ -48,7 +48,7 @@ class _Table:
         """The index of the last pattern that matches, -1 if none does."""
         found = self._literals.get(text, -1)
         if self._sources:
-            # Compiled on first use: many ignore files never meet a file, or never meet a folder.
+            # Compiled on first use: many ignore files are never applied to a file, or to a folder.
             self._regex = self._regex or _compile(self._sources)
             match = self._regex.fullmatch(text)
             if match is not None and match.lastgroup is not None:  # the group closed last, so the outermost
@@ -57,7 +57,7 @@ class _Table:
 
 
 class IgnoreRules:
-    """The lines of one ignore file, applied to one entry at a time (the folders above it have been judged).
+    """The lines of one ignore file, applied to one entry at a time; the folders above it have been judged before.
 
     pathspec's GitIgnoreSpec matches a path together with its parents, so that `a/**` prunes `a` and a later `!a/b`
     is lost: only pathspec's translation of a single glob is used.
@@ -94,7 +94,7 @@ class IgnoreRules:
 
 @lru_cache(maxsize=256)
 def parse_ignore_file(data: bytes) -> IgnoreRules:
-    """Cached, since many folders of a repository hold the same few lines."""
+    """The rules of an ignore file. Cached, since many folders of a repository have the same few lines."""
     # Not splitlines(): git ends a line at "\n" only. Surrogates stand for the same bytes as in names on disk.
     lines = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
     room, kept = _MAX_GLOBS, []
@@ -102,7 +102,7 @@ def parse_ignore_file(data: bytes) -> IgnoreRules:
         if any(char in "*?[\\" for char in line):
             room -= len(line)
             if room < 0 or len(line) > _MAX_LINE:
-                continue  # nobody's ignore file: it would take minutes
+                continue  # compiling such a file would take minutes
         kept.append(line)
     return IgnoreRules(kept)
 
@@ -131,15 +131,15 @@ def _glob_regex(core: str) -> str:
     if "/" not in core and "\\" not in core:
         core = re.sub(r"\*\*+", "*", core)  # "**" means more than "*" only between slashes
     elif core.endswith("/**"):
-        core += "/*"  # everything below the folder, but not the folder
+        core += "/*"  # everything in the folder, but not the folder itself
     for name, members in _POSIX_CLASSES.items():
         core = core.replace(f"[:{name}:]", members)
     regex, _ = GitIgnoreSpecPattern.pattern_to_regex("/" + core)
     if regex is None:
         raise ValueError(core)
-    if regex == ".":  # pathspec searches, and so writes "everything" for "**/*"; here the whole text must match
+    if regex == ".":  # pathspec's translation of "**/*", which it searches for; here the whole text must match
         return ".+"
-    # Collapsed, and then atomic but for the last of a segment: "*a*a*a*a*b" would take seconds per name otherwise.
+    # Collapse stars, and make all but the last of a segment atomic: otherwise "*a*a*a*a*b" takes seconds per name.
     regex = _STAR_THEN_STAR.sub(_atomic, _STARS.sub("[^/]*", regex))
     # Its one group is named, and a name may occur once per expression. A negated set must not match "/".
     regex = re.sub(r"\[\^(?!/\])", "(?!/)[^", regex.replace("(?P<ps_d>", "(?:"))
@@ -151,7 +151,7 @@ def _glob_regex(core: str) -> str:
 
 
 def _atomic(match: re.Match[str]) -> str:
-    # The earliest match of what follows a star is as good as any when another star comes after it (cf. fnmatch).
+    # If another star follows, the earliest match of the text after a star is as good as any (see fnmatch).
     name = f"s{next(_star_numbers)}"
     return f"(?=(?P<{name}>[^/]*?{match[1]}))(?P={name})"
 

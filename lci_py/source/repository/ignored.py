@@ -1,4 +1,4 @@
-"""Whether the walk would take a file that is not here, such as one of another branch: its rules, by path alone."""
+"""Whether the walk would list a file that does not exist, such as one of another branch, by its path alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Folder(NamedTuple):
 
 
 class TreeRules:
-    """The rules in force below a root: the settings' globs, and the ignore files that are here."""
+    """The rules in force below a root: the settings' globs, and the ignore files in the work tree."""
 
     def __init__(self, root: Path, options: WalkOptions) -> None:
         """
@@ -66,11 +66,11 @@ class TreeRules:
         return self._globs.judge(name, path, is_folder, flat, outer.inherited)
 
     def _with_files(self, layers: Layers, relative: str) -> Layers:
-        """The layers with those of the ignore files in a folder, if that is here."""
+        """The layers with the ignore files of a folder, if it exists."""
         handle = -1
         try:
             handle = os.open(self._root, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0))
-            for part in filter(None, relative.split("/")):  # one by one: a link would lead out of the root
+            for part in filter(None, relative.split("/")):  # one by one, since a link could lead out of the root
                 inner = os.open(part, _FOLDER, dir_fd=handle)
                 os.close(handle)
                 handle = inner

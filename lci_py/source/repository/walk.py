@@ -1,4 +1,4 @@
-"""The files of a repository, by ignore rules as git and ripgrep read them, and a reason for each one left out."""
+"""Lists the files of a repository by ignore rules, as git and ripgrep do, with a reason for each one left out."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import SHORTAGES
 from lci_py.types.source import FileEntry, Skip
 
-#: Every reason for leaving something out: those of `walk`, then those of `content_reason`, then of the parse.
+#: Every reason for leaving something out: first those of `walk`, then those of `content_reason`.
 REASONS = (
     "ignored",  # by an ignore file
     "excluded",  # by `exclude` in the settings
     "hidden",  # a dot name
     "too_large",
-    "symlink",  # never followed: the target is walked under its own name, or lies outside the root
+    "symlink",  # never followed: the target has a name of its own, or is outside the root
     "special",  # FIFO, socket, device
     "unreadable",
-    "vanished",  # gone between being listed and being looked at
-    "not_utf8_path",  # cannot be shown, nor written to JSON
+    "vanished",  # deleted after it was listed
+    "not_utf8_path",  # cannot be shown or written to JSON
     "binary",
     "minified",
     "long_lines",
@@ -46,7 +46,7 @@ _OPEN_FOLDER = _OPEN_ROOT | os.O_NOFOLLOW
 
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
-    """What to leave out beyond the ignore files. Globs are gitignore-style, relative to the root."""
+    """What to leave out besides ignored files. Globs are written as in .gitignore, relative to the root."""
 
     max_file_bytes: int = 2_000_000
     include: tuple[str, ...] = ()  # brings ignored and hidden files back; it does not restrict the walk
@@ -61,15 +61,15 @@ class WalkResult:
 
     files: tuple[FileEntry, ...]
     skipped: tuple[Skip, ...]
-    #: (path without a "/" at its end, st_mtime_ns as it was before the listing) of every folder that was listed, "" for
-    #: the root: while these stay the same, nothing was added to, removed from or renamed in any of them.
+    #: Every listed folder: path without a "/" at the end ("" for the root), and st_mtime_ns before the listing.
+    #: While these times stay the same, no entry was added, removed or renamed.
     folders: tuple[tuple[str, int], ...] = ()
-    #: The same of the ignore files in them.
+    #: The same for the ignore files in these folders.
     rules: tuple[tuple[str, int], ...] = ()
 
 
 def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
-    """List the files below `root`, as ripgrep would, and what was left out.
+    """List the files below `root` as ripgrep would, and everything that was left out.
 
     Ignore files are .lciignore, .ignore and .gitignore (in this order of strength; within one kind a deeper file
     beats a shallower one, a later line an earlier one), also those of the parents up to the git root, .git/info/exclude
@@ -191,9 +191,9 @@ class _Walker:
             os.close(handle)
 
     def _is_mounted(self, folder: _Folder) -> bool:
-        """Whether another inode than the parent listed is a file system mounted there; if not, it was exchanged.
+        """Whether a folder whose inode is not the listed one is a mounted file system; otherwise it was replaced.
 
-        Under our hands, a folder above may have become a link that leads out of the root.
+        A folder above may have become a link that leads out of the root.
         """
         return os.path.realpath(folder.path) == os.path.join(self._root, folder.relative.rstrip("/"))
 
@@ -236,7 +236,7 @@ class _Walker:
             return "symlink" if stat.S_ISLNK(mode) else "special"
         if info.st_size > self._options.max_file_bytes:
             return "too_large"
-        # The usual file is readable for everybody; only another one is worth a system call.
+        # Most files are readable by everybody; only for the others is a system call needed.
         if mode & 0o444 != 0o444 and not os.access(entry.name, os.R_OK, dir_fd=handle):
             return "unreadable"
         self.files.append(FileEntry(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns))
@@ -244,7 +244,7 @@ class _Walker:
 
 
 def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
-    """Why the ignore files in force leave an entry out, or its own dot; None if nothing does."""
+    """Why an entry is left out: "ignored" by the ignore files in force, or "hidden" by its name; None if it is not."""
     for layer in flat:
         verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
         if verdict is not None:
