@@ -220,5 +220,3 @@ ACTIONS: dict[str, Callable[[Tree, int, int], None]] = {
     for name, value in vars(Tree).items()
     if callable(value) and not name.startswith("_") and name != "settled"
 }
-#: Those that an index which compares size and modification time only cannot see.
-SILENT = ("edit_with_old_size_and_time",)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.torture.program import Program, Ran
+from tests.torture.program import NO_REFRESH, Program, Ran
 
 MODES = ("dense", "bm25", "symbolic", "multiview")
 #: Lines of a batch. Every mode, with filters, phrases, conflicts, all results, explanations.
@@ -82,7 +82,7 @@ def ask(program: Program, root: Path, index_dir: Path | None = None, **options: 
         write_batch(batch)
     where = ("--root", str(root), "--json")
     ran = program.run(
-        "search", "--batch", str(batch), *where[:2], *program.no_refresh, index_dir=index_dir, cwd=root, **options
+        "search", "--batch", str(batch), *where[:2], *NO_REFRESH, index_dir=index_dir, cwd=root, **options
     )
     if (found := _failure(ran)) is not None:
         return found
@@ -94,7 +94,7 @@ def ask(program: Program, root: Path, index_dir: Path | None = None, **options: 
         generations.append(answer["index"]["generation"])
         answers[json.dumps(query)] = comparable(answer)
     for name in DEFINITIONS:
-        ran = program.run("def", name, *where, *program.frozen("def"), index_dir=index_dir, cwd=root, **options)
+        ran = program.run("def", name, *where, *NO_REFRESH, index_dir=index_dir, cwd=root, **options)
         if (found := _failure(ran)) is not None:
             return found
         generations.append(ran.json()["index"]["generation"])

@@ -12,7 +12,6 @@ import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,12 @@ KNOWN_EXITS = frozenset({0, 1, 2, 3, 4, 130})
 GIBIBYTE = 1 << 30
 #: Address space of a run: imports take about 1.5 GiB of it, a repository of the harness next to nothing.
 MEMORY = 4 * GIBIBYTE
+NO_REFRESH = ("--refresh", "never")
+
+
+def frozen(command: str) -> tuple[str, ...]:
+    """Flags that make a command read the index as it is."""
+    return () if command == "status" else NO_REFRESH
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,6 @@ class Program:
     def __init__(self, scratch: Path) -> None:
         self.home = scratch / "home"
         self.home.mkdir(parents=True, exist_ok=True)
-        self._helps: dict[str, str] = {}
         # A socket's path may have about 100 characters, and a test's folder often has more.
         self._sockets = tempfile.mkdtemp(prefix="lci-torture-")
         self._socket = os.path.join(self._sockets, "socket")
@@ -172,28 +176,3 @@ class Program:
     def run(self, *argv: str, **options: Any) -> Ran:
         """Run `lci ARGV` to its end; the options are those of `start`."""
         return self.start(*argv, **options).wait()
-
-    # --- what this version of the program can do --------------------------------------------------------------------
-
-    def _help(self, command: str) -> str:
-        if command not in self._helps:
-            self._helps[command] = self.run(command, "--help").out
-        return self._helps[command]
-
-    @cached_property
-    def no_refresh(self) -> tuple[str, ...]:
-        """Flags that make a search read the index as it is; none where every search does."""
-        return ("--refresh", "never") if "--refresh" in self._help("search") else ()
-
-    @cached_property
-    def check(self) -> tuple[str, ...]:
-        """The flag that makes `lci status` read everything; none where it always does."""
-        return ("--check",) if "--check" in self._help("status") else ()
-
-    @cached_property
-    def takes_files(self) -> bool:
-        return "--files" in self._help("index")
-
-    def frozen(self, command: str) -> tuple[str, ...]:
-        """`no_refresh` as far as this command has it."""
-        return self.no_refresh if command == "search" or "--refresh" in self._help(command) else ()

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.torture.answers import MODES, Debris, bound, usage, write_batch
-from tests.torture.program import Program, Ran
+from tests.torture.program import NO_REFRESH, Program, Ran, frozen
 from tests.torture.report import Report, arguments
 from tests.torture.trees import rng, write
 
@@ -74,7 +74,7 @@ class Reader(threading.Thread):
 
     def _command(self, *argv: str) -> Ran | None:
         where = ("--root", str(self._root), "--json")
-        ran = self._program.run(*argv, *where, *self._program.frozen(argv[0]), cwd=self._root)
+        ran = self._program.run(*argv, *where, *frozen(argv[0]), cwd=self._root)
         self._report.count(f"answers, {argv[0]}")
         if (wrong := ran.misbehaved()) or ran.code != 0:
             self._report.violation(f"{wrong or 'no answer'}: {ran.told()}")
@@ -95,7 +95,7 @@ class Reader(threading.Thread):
         self._command("status")
 
     def _many(self) -> None:
-        flags = ("--root", str(self._root), *self._program.no_refresh)
+        flags = ("--root", str(self._root), *NO_REFRESH)
         ran = self._program.run("search", "--batch", str(self._batch), *flags, cwd=self._root)
         if (wrong := ran.misbehaved()) or ran.code != 0:
             self._report.violation(f"{wrong or 'no answer'}: {ran.told()}")
@@ -153,8 +153,6 @@ def readers_and_writer(program: Program, scratch: Path, report: Report, *, secon
         fresh = fresh or usage(root / ".lci")
     stop = threading.Event()
     threads = [Reader(program, root, report, number, stop) for number in range(readers)]
-    for command in ("search", "def", "status"):
-        program.frozen(command)  # asked once, before there are threads that would all ask
     for thread in threads:
         thread.start()
     try:
