@@ -3,7 +3,8 @@
     python -m tests.bench.embedding FOLDER
 
 Prints chunks per second from the chunks' texts to their vectors, as a build does it: splitting into words, counting and
-tokenization included, parsing not. Also how long it takes to load the model and encode a first question, without imports.
+tokenization included, parsing not. Also how long it takes to load the model and encode a first question, without
+imports.
 """
 
 from __future__ import annotations

@@ -3,15 +3,15 @@
     python -m tests.quality.callgraph jcg_java FOLDER
 
 FOLDER is `jcg_testcases/src/main/resources/java` of a checkout of JCG (Reif et al., "Judge: Identifying, Understanding,
-and Evaluating Sources of Unsoundness in Call Graphs", ISSTA 2019): Markdown with sources. The truth is in annotations of
-the calling methods: the name and line of a call, and the classes that declare its targets. A source starts after the
+and Evaluating Sources of Unsoundness in Call Graphs", ISSTA 2019): Markdown with sources. The truth is in annotations
+of the calling methods: the name and line of a call, and the classes that declare its targets. A source starts after the
 line that names its file; a case without such lines is one file.
 
 The comparison follows JCG's own matcher (CGMatcher.scala):
 
 - `@DirectCall`: an edge from the annotated method at that line to a method of that name, declared in that class.
-- `@IndirectCall`: a path of any length from the annotated method to such a method. Code of the Java library between them
-  is not indexed, so our edges to callbacks must bridge it.
+- `@IndirectCall`: a path of any length from the annotated method to such a method. Code of the Java library between
+  them is not indexed, so our edges to callbacks must bridge it.
 - A constructor is `<init>`; a class as a callee is its `<init>`. Calls in a lambda or in a field's initialiser count as
   calls of the method or class around them: unlike the byte code, our index has no method for them.
 - JCG also demands that the caller is reachable from main. Our graph has no entry points, so this is left out.
@@ -22,8 +22,8 @@ annotation, and goes to a method of that name in a class that is not among the t
 it is what the source names. Strict is the figure to look at: the listed targets of a direct call are all that it can
 reach when main runs (in the library cases: for any client).
 
-Targets outside the sources (`Ljava/lang/Integer;`) count in the first table only. Calls that exist only in the byte code
-count as well: `HIDDEN` names their categories, and a note gives the recall without them.
+Targets outside the sources (`Ljava/lang/Integer;`) count in the first table only. Calls that exist only in the byte
+code count as well: `HIDDEN` names their categories, and a note gives the recall without them.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class Graph:
         return found
 
     def running(self, function: Function) -> Function:
-        """The function whose code a node's is: a variable's initialiser, say, runs in the function or file around it."""
+        """The function that runs the code of a node: for a variable's initialiser, the function or file around it."""
         while function.kind not in _RUN:
             around = self.functions.get(function.around)
             function = around if around is not None else self.files[function.path]

@@ -1,4 +1,4 @@
-"""A repository in memory whose index lies in segments: what the graph needs of one, without text shards."""
+"""A repository in memory with an index in segments: only the parts that the call graph needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def extracted(path: str, text: str) -> Extract:
 
 
 def full(files: dict[str, str]) -> Links:
-    """The graph as a full link makes it."""
+    """The graph by a full link."""
     linker = Linker()
     for path in sorted(files):
         linker.add(path, is_test(path), extracted(path, files[path]))
@@ -49,7 +49,7 @@ def per_file(rows: Rows, owners: list[int]) -> np.ndarray:
 
 
 class Segmented:
-    """An index that grows by a segment with each refresh, until they are merged into one."""
+    """An index that grows by one segment with each refresh, until they are merged."""
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
         self.folder = folder

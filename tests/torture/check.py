@@ -1,4 +1,4 @@
-"""What must hold of any file and any tree, and how to keep a tree from holding still."""
+"""Invariants of any file's record, and a tree that changes all the time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits
 from lci_py.types.source import FileEntry
 from tests.support.records import process_file
 
-#: What no terminal may be sent, but for the line feed and the tab.
+#: Characters that must never be sent to a terminal: all control characters except line feed and tab.
 CONTROLS = frozenset(
     {chr(code) for code in (*range(32), *range(0x7F, 0xA0))} - {"\n", "\t"}
     | set("\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -53,7 +53,7 @@ def make_unstable(root: Path, count: int) -> None:
 
 
 def keep_changing(root: Path, outside: Path, rng: random.Random, stop: threading.Event) -> None:
-    """Change a tree under somebody's hands until `stop` is set, and leave it in order."""
+    """Change a tree at random until `stop` is set; then remove links and FIFOs."""
     number = 1000
     while not stop.wait(0.001):
         number += 1
@@ -62,7 +62,7 @@ def keep_changing(root: Path, outside: Path, rng: random.Random, stop: threading
         try:
             _change(rng.randrange(8), folder, path, outside, number)
         except OSError:
-            pass  # it is no longer what it was a moment ago, here as well
+            pass  # a change before this one has removed or replaced the file
     for folder in sorted(root.glob("d*")):
         if folder.is_symlink():
             folder.unlink()
@@ -83,7 +83,7 @@ def _change(kind: int, folder: Path, path: Path, outside: Path, number: int) -> 
         path.unlink()
         os.mkfifo(path)
     elif kind == 4:
-        folder.rename(folder.with_name(f"d{number % 20 + 10}"))  # which fails when that is not empty
+        folder.rename(folder.with_name(f"d{number % 20 + 10}"))  # fails if that folder is not empty
         folder.symlink_to(outside / "deep")
     elif kind == 5 and folder.is_symlink():
         folder.unlink()

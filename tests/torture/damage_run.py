@@ -19,7 +19,7 @@ from tests.torture.report import Report, arguments, in_parallel
 from tests.torture.trees import Flip, rng
 
 LIMIT_S = 20.0
-#: One command per mode, `def`, and the query that reads quoted text from the tree.
+#: One command per mode, one of them with a quoted phrase that is read from the tree, and `def`.
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("search", "where are expired sessions removed", "--mode", "dense", "-n", "50"),
     ("search", 'flush "connection refused"', "--mode", "bm25", "-n", "50"),
@@ -30,15 +30,17 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 
 
 class Patient:
-    """A repository whose index is damaged and repaired again and again; its tree alternates between two states, so
-    that every damage meets an index that has just been refreshed."""
+    """A repository whose index is damaged and repaired again and again.
+
+    The tree alternates between two states, so that every damage hits an index that has just been refreshed.
+    """
 
     def __init__(self, program: Program, scratch: Path) -> None:
         self.program = program
         self.flip = Flip(scratch / "tree")
         self.root = self.flip.root
         self.index = self.root / ".lci"
-        self.refreshing = False  # whether a search may refresh the index, where it can
+        self.refreshing = False  # whether a search may refresh the index
         self.whole: dict[int, Asked] = {}
         self.single: dict[int, list[Any]] = {}
         for state in (1, 0):
@@ -57,14 +59,14 @@ class Patient:
         return self.program.run(*argv, limit_s=60, memory=MEMORY)
 
     def folders(self) -> list[Path]:
-        """Where the program keeps what it reads back: mostly the index, and a cache if it has one."""
+        """Folders to damage: mostly the index, and a cache if there is one."""
         cache = self.program.home / "cache"
         has_files = cache.exists() and any(path.is_file() for path in cache.rglob("*"))
         return [self.index] * 5 + [cache] * has_files
 
 
 def judge_reading(ran: Ran, truth: Any) -> tuple[str, str]:
-    """(right | refused | degraded | wrong | crash, what is to be told of it)."""
+    """The verdict (right, refused, degraded, wrong or crash), and its explanation."""
     if wrong := ran.misbehaved():
         return "crash", f"{wrong}: {ran.told()}"
     if ran.code == 3:
@@ -76,12 +78,12 @@ def judge_reading(ran: Ran, truth: Any) -> tuple[str, str]:
     if answer == truth:
         return "right", ""
     if answer.get("degraded") and answer["mode"] == "multiview":
-        return "degraded", ""  # it says which view is missing, and why
+        return "degraded", ""  # the answer says which view is missing, and why
     return "wrong", ran.told()
 
 
 def one(patient: Patient, report: Report, random_: Any, number: int, seen: Counter[str]) -> None:
-    """Refresh, damage, ask, repair."""
+    """One mutation: refresh, damage, search, repair."""
     patient.flip.to(1 - patient.flip.state)
     ran = patient.refresh()
     if ran.code != 0:
@@ -124,7 +126,7 @@ def _check_status(patient: Patient, report: Report, damage: Damage, number: int)
 
 
 def _repair(patient: Patient, report: Report, damage: Damage, number: int) -> None:
-    """`lci index` makes it whole again; if it cannot, `--full` has to, so that the next mutation is one alone."""
+    """`lci index` must repair the index. If it does not, `--full` does, so that the next mutation starts afresh."""
     ran = patient.refresh()
     what = ran.misbehaved() or (ran.told() if ran.code != 0 else None)
     if what is None:
@@ -140,7 +142,7 @@ def _repair(patient: Patient, report: Report, damage: Damage, number: int) -> No
 
 
 def mutations(patient: Patient, report: Report, count: int, worker: int = 0) -> Counter[str]:
-    """Inflict that many; how often each kind was."""
+    """Run `count` mutations; the number of each kind of damage."""
     random_ = rng(report.seed, "mutate", worker)
     seen: Counter[str] = Counter()
     for number in range(count):

@@ -1,4 +1,4 @@
-"""A repository that changes in every way, and an index that must answer as a fresh one does (hypothesis).
+"""A repository changes in every way, and its index must answer like a fresh one (hypothesis).
 
 python -m tests.torture.stateful --examples 60 --steps 40 --seed 1
 """
@@ -64,7 +64,7 @@ class Repository(RuleBasedStateMachine):
     def index(self, *flags: str, **options: float) -> Ran:
         return self.program.run("index", str(self.root), "--jobs", "1", "--json", *flags, **options)
 
-    # Each rule changes and refreshes: hypothesis leaves out rules at random, and a run without changes shows nothing.
+    # Each rule both changes and refreshes: hypothesis leaves out rules, and runs without changes test nothing.
 
     @rule(data=st.data(), flags=st.sampled_from(((), (), (), ("--jobs", "2"), ("--full",))))
     def refresh(self, data: st.DataObject, flags: tuple[str, ...]) -> None:
@@ -72,7 +72,7 @@ class Repository(RuleBasedStateMachine):
         self.indexed(*flags)
 
     def indexed(self, *flags: str) -> None:
-        """`lci index` makes it right, and finds nothing to do a second time."""
+        """After `lci index` the answers are right, and a second run finds nothing to do."""
         ran = self.index(*flags)
         assert ran.code == 0, ran.told()
         self.compare()
@@ -83,7 +83,7 @@ class Repository(RuleBasedStateMachine):
 
     @rule(data=st.data(), whole=st.booleans(), picks=st.lists(_PICK, max_size=3))
     def refresh_files(self, data: st.DataObject, whole: bool, picks: list[int]) -> None:
-        """Only the files that are named; if those are all that changed, it must be all that is needed."""
+        """Refresh only named files. If no others have changed, the answers are those of a full refresh."""
         self.change(data)
         known = trees.files(self.root)
         named = set(self.tree.dirty) if whole else {known[pick % len(known)] for pick in picks if known}
@@ -96,7 +96,7 @@ class Repository(RuleBasedStateMachine):
 
     @rule(data=st.data(), number=st.integers(0, len(QUERIES) - 1))
     def search_that_refreshes(self, data: st.DataObject, number: int) -> None:
-        """A search that may refresh the index first answers as a fresh index does."""
+        """A search that may refresh the index answers like a fresh index."""
         self.change(data)
         query = dict(QUERIES[number])
         argv = ["search", "--mode", query["mode"], "--json", "--root", str(self.root)]
@@ -120,7 +120,7 @@ class Repository(RuleBasedStateMachine):
     # --- what must be so ------------------------------------------------------------------------------------------
 
     def compare(self) -> None:
-        """The whole point."""
+        """The index answers like a fresh one, has no debris, and its status is sound."""
         self.tree.settled()
         self.report.count("refreshes compared with a fresh index")
         fresh = self.folder / "truth"
@@ -134,7 +134,7 @@ class Repository(RuleBasedStateMachine):
 
 
 def _as_flags(query: dict[str, object]) -> list[str]:
-    """A batch line's keys as flags of the command line."""
+    """The keys of a batch line as flags of the command line."""
     flags: list[str] = []
     for key, value in query.items():
         name = "--" + key.replace("_", "-")
@@ -150,7 +150,7 @@ def _as_flags(query: dict[str, object]) -> list[str]:
 def run(
     machine: type[Repository], *, examples: int, steps: int, shrink: bool = False, repeatable: bool = False
 ) -> None:
-    """Run a machine; raises what the first failing example raised."""
+    """Run a machine; raise the exception of the first failing example."""
     chosen = settings(
         max_examples=examples, stateful_step_count=steps, deadline=None, database=None, derandomize=repeatable,
         suppress_health_check=list(HealthCheck), report_multiple_bugs=False, verbosity=Verbosity.normal,

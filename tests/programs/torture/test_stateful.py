@@ -22,7 +22,7 @@ def test_answers_do_not_depend_on_how_the_index_came_about(program: Program, rep
 
 
 class _Forgetful:
-    """A program whose later `lci index` do nothing, and say that all is well."""
+    """A program in which `lci index` does nothing after the first run, and reports success."""
 
     def index(self, *flags: str, **options: float) -> Ran:
         if not hasattr(self, "first"):
