@@ -1,4 +1,4 @@
-"""A file's record as bytes: what comes out is what went in, and damaged bytes are an error of one type."""
+"""A file's record as bytes: decoding restores it, and damaged bytes raise one type of error."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ JSON = st.recursive(
 
 @given(records(), st.data())
 def test_what_is_compressed_well_may_still_be_wrong(record: FileRecord, data: st.DataObject) -> None:
-    """As another program might have written it: an error of one type, or some record."""
+    """Bytes as another program might write them: one type of error, or some record."""
     plain = zlib.decompress(encode(record))
     length = int.from_bytes(plain[:4], "little")
     header, rest = json.loads(plain[4 : 4 + length]), plain[4 + length :]

@@ -1,4 +1,4 @@
-"""Text that makes a careless regular expression take quadratic time: minutes before, milliseconds now."""
+"""Text for which a naive regular expression takes quadratic time, and so minutes instead of milliseconds."""
 
 from __future__ import annotations
 

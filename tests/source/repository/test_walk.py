@@ -19,7 +19,7 @@ from lci_py.source.repository.walk import WalkOptions, walk
 
 @pytest.fixture(autouse=True)
 def no_global_excludes(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The machine's own git settings must not decide a test; returns the folder that stands for ~/.config."""
+    """Hide the machine's git settings; the folder in place of ~/.config."""
     config = tmp_path_factory.mktemp("config")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
@@ -70,7 +70,7 @@ def test_ignore_files_can_be_switched_off(tmp_path: Path) -> None:
         ({".gitignore": "!keep.a\n*.a\n"}, ["d/x.b"]),  # the last line that matches decides
         ({".gitignore": "*.a\n", "d/.gitignore": "!keep.a\n"}, ["d/keep.a", "d/x.b"]),  # deeper beats shallower
         ({".gitignore": "d\n", "d/.gitignore": "!keep.a\n"}, []),  # not below an ignored folder
-        ({".gitignore": "d/**\n!d/keep.a\n"}, ["d/keep.a"]),  # d/** is what is in d, not d
+        ({".gitignore": "d/**\n!d/keep.a\n"}, ["d/keep.a"]),  # d/** matches the entries of d, not d
         ({".gitignore": "*.a\n", ".ignore": "!keep.a\n"}, ["d/keep.a", "d/x.b"]),
         ({".ignore": "*.a\n", ".gitignore": "!keep.a\n"}, ["d/x.b"]),
         ({".ignore": "!keep.a\n", ".lciignore": "*.a\n"}, ["d/x.b"]),
@@ -250,7 +250,7 @@ def test_a_tree_deeper_than_the_recursion_limit(tmp_path: Path) -> None:
     here = os.getcwd()
     os.chdir(tmp_path)
     try:
-        for _ in range(depth):  # step by step: the whole path is close to what the system takes at once
+        for _ in range(depth):  # step by step, since the whole path may be too long for the system
             os.mkdir("d")
             os.chdir("d")
         Path("f").touch()
@@ -317,7 +317,7 @@ def test_same_files_as_git(
     for path in files:
         try:
             make(root, {path: ""})
-        except OSError:  # a file stands where a folder is wanted, or the reverse
+        except OSError:  # there is a file in place of a folder, or the reverse
             continue
     folders = [root, *sorted(path for path in root.rglob("*") if path.is_dir() and ".git" not in path.parts)]
     for where, lines in ignores:
