@@ -154,8 +154,9 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
 
 def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
     """The files that would be indexed, and what is left out and why, as in a real run."""
+    from lci_py.source.repository.content import content_reason
     from lci_py.source.repository.read import read_file
-    from lci_py.source.repository.walk import content_reason, walk
+    from lci_py.source.repository.walk import walk
     from lci_py.types.source import Skip
 
     root = find_root(path)

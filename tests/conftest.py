@@ -1,4 +1,4 @@
-"""A small repository of many languages, indexed once per test run, and the command line around it."""
+"""Fixtures: a small repository of many languages, indexed once per test run, and the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis import settings
 from lci_py import app
 from lci_py.search.engine import Engine
 
-# No deadlines: they are timed assertions, and the machines are noisy.
+# No deadlines: machines are noisy.
 settings.register_profile("lci", deadline=None)
 settings.load_profile("lci")
 
@@ -37,7 +37,7 @@ class Ran:
 
 @pytest.fixture(scope="session", autouse=True)
 def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A key of its own for this run and the processes it starts: the developer's is not touched."""
+    """A separate cache key for this run and its processes, instead of the developer's."""
     folder = tmp_path_factory.mktemp("config") / "lci"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LCI_CONFIG_DIR", str(folder))
@@ -48,7 +48,7 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def lci() -> Callable[..., Ran]:
-    """Run the program as its own process: `lci("search", "x", cwd=…)`."""
+    """Run the program in a process of its own: `lci("search", "x", cwd=…)`."""
 
     def run(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
         done = subprocess.run(
@@ -70,7 +70,7 @@ def copy_corpus(target: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The corpus, indexed. Read-only by agreement: a test that changes files makes its own copy."""
+    """The indexed corpus. A test that changes files makes its own copy."""
     root = copy_corpus(tmp_path_factory.mktemp("corpus") / "repo")
     app.build_index(str(root), jobs=1)
     return root

@@ -1,24 +1,16 @@
-"""One file in, everything the shards need out. Runs in worker processes; imports neither numpy nor an encoder."""
+"""One file's content to everything the shards need. Runs in worker processes: no numpy, no encoder."""
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from lci_py.source.extract.definitions import definitions
-from lci_py.source.extract.extract import extract, extract_text
+from lci_py.source.extract.extract import definitions, extract, extract_text
 from lci_py.source.extract.roles import has_mark
-from lci_py.source.repository.read import read_file
-from lci_py.source.repository.walk import content_reason
-from lci_py.source.syntax.languages import HEAD_BYTES, detect, prepare
+from lci_py.source.syntax.languages import prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.text.digest import digest, lines_digest
 from lci_py.source.text.words import WORD
@@ -29,7 +21,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """One file's extraction with its chunks as bags of words.
+    """What the index keeps of one file: its extraction, and its chunks as bags of words.
 
     `words` holds the file's distinct words; a chunk's bag is two int32 arrays: positions in `words`, and counts.
     """
@@ -39,11 +31,10 @@ class FileRecord:
     mtime_ns: int
     sha: str  # hex digest of the content
     lines: int
-    skip: str  # reason when the content rules the file out, else ""
-    extract: Extract  # its chunks' texts are empty, unless they were asked for
+    extract: Extract  # its chunks' texts are empty, unless `process_data` was told to keep them
     words: tuple[str, ...]
     bags: tuple[tuple[bytes, bytes], ...]
-    digests: tuple[bytes, ...]  # of each chunk's own lines, 8 bytes
+    digests: tuple[bytes, ...]  # 8 bytes per chunk, of its own lines
     generated: bool = False  # its first lines say that a program wrote it
 
     @property
@@ -57,32 +48,6 @@ def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
 
 
-#: Whether a grammar that never ends, or takes all memory, may be ended with this process: `start_worker` says so.
-_may_die = False
-
-
-def process_file(
-    root: str, entry: FileEntry, *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
-) -> FileRecord:
-    """Read, classify, parse, chunk and count one file. One that cannot be used comes back with `skip` set.
-
-    Args:
-        root: The repository.
-        entry: The file, as the walk found it.
-        texts: Keep the chunks' texts, for a model that reads them; they are as large as the repository.
-        limits: What the file may cost. One that costs more is kept in part, or as text, with `limit` set.
-        unparsable: Why it is not to be parsed ("parser_crash", "parser_timeout"): it is kept as text.
-    """
-    data = read_file(root, entry.path)
-    if isinstance(data, str):
-        return unparsed(entry, data)
-    reason = content_reason(entry.path, data, limits.max_line_bytes)
-    if reason:
-        return unparsed(entry, reason, data)
-    language = detect(entry.path, data[:HEAD_BYTES])
-    return process_data(entry, data, language, texts=texts, limits=limits, unparsable=unparsable)
-
-
 def process_data(
     entry: FileEntry,
     data: bytes,
@@ -93,13 +58,21 @@ def process_data(
     flags: tuple[str, ...] = (),
     unparsable: str = "",
 ) -> FileRecord:
-    """Parse, chunk and count a file's content. Arguments as in `process_file` and `extract`."""
+    """Parse, chunk and count a file's content.
+
+    Args:
+        entry: The file, as the walk found it.
+        data: Its content.
+        language: A name from grammars/, or `text`.
+        texts: Keep the chunks' texts, for a model that reads them; together they are as large as the repository.
+        limits: What the file may cost. One that costs more is kept in part, or as text, with `limit` set.
+        flags: Predicates that ask for a feature flag.
+        unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
+    """
     if not unparsable:
-
-        def whole() -> FileRecord:
-            return _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
-
-        found = _bounded(language, limits, whole)
+        found = _bounded(
+            language, limits, lambda: _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
+        )
         if not isinstance(found, str):
             return found
         unparsable = found
@@ -123,15 +96,15 @@ def define_data(
 
 
 def _bounded(language: str, limits: Limits, work: Callable[[], _T]) -> _T | str:
-    """What `work` makes of a file, or why it was given up."""
+    """The result of `work`, or why the file cannot be parsed: it takes too long, or an exception was raised."""
     try:
-        prepare(language)  # loading a grammar is no fault of the file's
+        prepare(language)  # loading a grammar does not count as the file's time
         seconds = limits.max_file_seconds
-        with last_resort(seconds, WORKER_BYTES) if _may_die else nullcontext(), time_limit(seconds):
+        with last_resort(seconds, WORKER_BYTES), time_limit(seconds):
             return work()
     except OutOfTime:
         return "parser_timeout"
-    except Exception:  # one file that a grammar or this program trips over must not cost the others their index
+    except Exception:  # an error in one file must not keep the other files from being indexed
         return "parser_crash"
 
 
@@ -143,7 +116,6 @@ def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileR
         mtime_ns=entry.mtime_ns,
         sha=digest(data),
         lines=data.count(b"\n") + 1,
-        skip="",
         extract=found if texts else replace(found, chunks=tuple(replace(chunk, text="") for chunk in found.chunks)),
         words=words,
         bags=bags,
@@ -161,61 +133,3 @@ def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[byte
         ids = array("i", [positions.setdefault(word, len(positions)) for word in counts])
         bags.append((ids.tobytes(), array("i", counts.values()).tobytes()))
     return tuple(positions), tuple(bags)
-
-
-def unparsed(entry: FileEntry, reason: str, data: bytes = b"") -> FileRecord:
-    """The record of a file that is skipped."""
-    return FileRecord(
-        entry.path, entry.size, entry.mtime_ns, digest(data), 0, reason, Extract("text", ""), (), (), ()
-    )  # fmt: skip
-
-
-def process_batch(
-    root: str, entries: list[FileEntry], *, texts: bool = False, limits: Limits = DEFAULTS, unparsable: str = ""
-) -> list[FileRecord]:
-    return [process_file(root, entry, texts=texts, limits=limits, unparsable=unparsable) for entry in entries]
-
-
-@contextmanager
-def starting() -> Iterator[None]:
-    """Around the start of processes: a Ctrl-C waits until they have begun to leave it to this one."""
-    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - not on this platform, which does not fork either
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def leave_interrupts() -> None:
-    """In a process that another one has started: Ctrl-C is for that one, which ends this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def start_worker() -> None:
-    """Leave Ctrl-C to the parent process, which ends the pool; but do not outlive it, nor fill the memory."""
-    leave_interrupts()
-    global _may_die
-    _may_die = True
-    # What a grammar's C code prints as it dies is not for a terminal.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-    # Not os.getppid(): a parent that is gone by now would have been replaced in that.
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    followed = parent.pid if parent is not None and parent.pid is not None else os.getppid()
-    threading.Thread(target=_follow, args=(followed,), daemon=True).start()
-
-
-def _follow(parent: int) -> None:
-    # A parent that is killed closes no pipe here, since the other workers hold copies of it: they would wait forever,
-    # and the writer's lock with them.
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)

@@ -19,9 +19,9 @@ from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambd
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
 VERSION = 5
-#: A record is not larger than some times its file, whose size is bounded.
+#: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
-# Not `astuple`, which copies what it finds, and takes longer than the rest of this module.
+# Not `dataclasses.astuple`: it copies nested values, and would take longer than everything else here.
 _SYMBOL, _CALL, _IMPORT, _BASE, _TYPED = (
     attrgetter(*(field.name for field in fields(kind))) for kind in (Symbol, Call, Import, Base, Typed)
 )
@@ -29,7 +29,7 @@ _SYMBOL, _CALL, _IMPORT, _BASE, _TYPED = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a content lies: what its record's bytes leave out."""
+    """The fields of a record that its bytes leave out."""
 
     path: str
     size: int
@@ -38,7 +38,7 @@ class Place:
 
 
 def encode(record: FileRecord) -> bytes:
-    """The record without its place."""
+    """The bytes of a record, without the fields of `Place`."""
     found = record.extract
     header = json.dumps(
         {
@@ -72,7 +72,7 @@ def encode(record: FileRecord) -> bytes:
 
 
 def decode(data: bytes, place: Place) -> FileRecord:
-    """The record of a file.
+    """The record that `encode` turned into bytes, at a place.
 
     Raises:
         ValueError: The bytes are not what `encode` made.
@@ -107,7 +107,6 @@ def _decode(data: bytes, place: Place) -> FileRecord:
         mtime_ns=place.mtime_ns,
         sha=place.sha,
         lines=header["lines"],
-        skip="",
         extract=Extract(
             language=header["language"],
             package=header["package"],

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lci_py.source.extract.extract import extract
-from lci_py.source.repository.git import IgnoreRules
-from lci_py.source.repository.walk import WalkOptions, content_reason, walk
+from lci_py.source.repository.content import content_reason
+from lci_py.source.repository.ignore_rules import IgnoreRules
+from lci_py.source.repository.walk import WalkOptions, walk
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
 from lci_py.training import licences
 from lci_py.training.corpus import Package, debian_rules

@@ -21,8 +21,8 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file or folder left out, and why: one of `source.repository.walk.REASONS`, or of its `LIMIT_REASONS` if a part
-    of the file is kept."""
+    """A file or folder left out, and why: one of `REASONS` of `source.repository.walk`. A file of which a part is kept
+    has one of `LIMIT_REASONS` of `source.syntax.limits`."""
 
     path: str
     reason: str

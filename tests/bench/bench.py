@@ -1,10 +1,10 @@
-"""Timings, whole processes and in-process, on real trees; ratios against a peer in the same run.
+"""Timings on real trees, of whole processes and in-process, and ratios to a peer in the same run.
 
-    python tests/bench/bench.py                                   # packages of this Python's standard library
-    python tests/bench/bench.py --repos DIR [--only NAME]         # every folder in DIR
-    python tests/bench/bench.py --repos DIR --peer VENV/bin       # beside semble, with $SEMBLE_MODEL_NAME set
+    python -m tests.bench.bench                                   # packages of this Python's standard library
+    python -m tests.bench.bench --repos DIR [--only NAME]         # every folder in DIR
+    python -m tests.bench.bench --repos DIR --peer VENV/bin       # also semble, with $SEMBLE_MODEL_NAME set
 
-The machines are noisy: each figure is a median, and a ratio is the median of ratios of neighbouring runs.
+Each figure is a median, and each ratio the median of the ratios of neighbouring runs, since machines are noisy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MODES = ("symbolic", "bm25", "dense", "multiview")
 
 
 def timed(command: list[str], env: dict[str, str]) -> tuple[float, float]:
-    """Wall seconds and peak MiB of one whole process (0 and 1 are answers)."""
+    """Wall-clock seconds and peak MiB of one process, which must exit with 0 or 1."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
     error = process.stderr.read() if process.stderr else b""
@@ -62,7 +62,7 @@ def trees(args: argparse.Namespace) -> list[Path]:
         return [stdlib / name for name in ("json", "asyncio", "email", "unittest")]
     roots = {path.name: path for path in sorted(args.repos.iterdir()) if path.is_dir()}
     listing = args.repos.parent / "repos.json"
-    if listing.is_file():  # a benchmark that indexes a folder of each repository
+    if listing.is_file():  # a benchmark of which only a folder of each repository is indexed
         for spec in json.loads(listing.read_text()):
             if spec["name"] in roots:
                 roots[spec["name"]] = roots[spec["name"]] / (spec.get("benchmark_root") or "")

@@ -1,7 +1,10 @@
-"""How fast text becomes vectors, on one core: `python tests/bench/embedding.py FOLDER`.
+"""How fast text becomes vectors, on one core.
 
-From the text of the chunks (not the files: parsing is not counted) to their vectors, splitting into words, counting and
-tokenization included, as a build does it; and from nothing to the vector of the first question, imports not counted.
+    python -m tests.bench.embedding FOLDER
+
+Prints chunks per second from the chunks' texts to their vectors, as a build does it: splitting into words, counting and
+tokenization included, parsing not. Also how long it takes to load the model and encode a first question, without
+imports.
 """
 
 from __future__ import annotations
@@ -27,10 +30,9 @@ def main(folder: Path) -> None:
     from lci_py.index.shards import text_fields
     from lci_py.index.shards.segment_rows import number_rows
     from lci_py.index.shards.term_counts import Vocabulary, chunk_bags
-    from lci_py.source.extract.extract import extract
-    from lci_py.source.file_record import count_words, process_file
+    from lci_py.source.file_record import count_words
     from lci_py.source.repository.walk import walk
-    from lci_py.source.syntax.languages import HEAD_BYTES, detect
+    from tests.support.records import process_file
 
     import_onnxruntime()
     times = []
@@ -42,12 +44,10 @@ def main(folder: Path) -> None:
 
     records, texts = [], []
     for entry in walk(folder).files:
-        record = process_file(str(folder), entry)
-        if not record.skip:
-            data = (folder / entry.path).read_bytes()
-            found = extract(entry.path, data, detect(entry.path, data[:HEAD_BYTES]))
+        record = process_file(folder, entry, texts=True)
+        if not isinstance(record, str):
             records.append(record)
-            texts.append([chunk.text for chunk in found.chunks])
+            texts.append([chunk.text for chunk in record.extract.chunks])
     chunks = sum(map(len, texts))
     start = time.perf_counter()
     counted = []
@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
     split = time.perf_counter()
     rows, vocabulary = number_rows(counted), Vocabulary()
     embedded = text_fields.embedded_words(rows, chunk_bags(counted, vocabulary), vocabulary)
-    text = text_fields.TextFields([], {}, {}, vocabulary, embedded, chunks)
+    text = text_fields.TextFields({}, {}, vocabulary, embedded, chunks, len(counted))
     spread = time.perf_counter()
     vectors = np.asarray(embed(text, Encoder()).vectors)
     stop = time.perf_counter()

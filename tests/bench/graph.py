@@ -1,9 +1,9 @@
-"""How long it takes to open a large graph and to walk three hops of it.
+"""How long it takes to open a large call graph and to walk three hops of it.
 
-    python tests/bench/graph.py [--edges 1000000] [--runs 200]
+    python -m tests.bench.graph [--edges 1000000] [--runs 200]
 
-Makes a graph whose in-degrees are skewed as those of code are (a few functions have a large part of the callers), and
-prints milliseconds: opening the shard, and a tree of depth 3 from random functions, down and up.
+Makes a graph with in-degrees as skewed as in real code, where a few functions have most of the callers. Prints
+milliseconds for opening the shard, and for call trees of depth 3 from random functions, of callees and of callers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lci_py.types.search import Filters
 
 
 def make(path: Path, n_edges: int, seed: int = 1) -> None:
-    """Write a graph of so many calls, three per function in the mean, in files of 50 functions."""
+    """Write a graph with `n_edges` calls, three per function on average, in files of 50 functions."""
     rng = np.random.default_rng(seed)
     n_symbols = max(100, n_edges // 3)
     first = np.append(np.arange(0, n_symbols, 50), n_symbols).astype(np.int32)
@@ -48,7 +48,7 @@ def milliseconds(action: Any) -> float:
 
 
 def walk(nodes: Nodes, direction: Any, start: int) -> tuple[float, int]:
-    """Milliseconds, and the number of places in the tree."""
+    """The time in milliseconds, and the number of places in the tree."""
     grown: list[Any] = []
     grower = _Grower(nodes, direction, Filters())
     spent = milliseconds(lambda: grown.extend(grower.grow([_Branch(start, None, None)], [[start]], 3)))
@@ -72,7 +72,7 @@ def main() -> None:
         print(f"{args.edges:,} edges, {path.stat().st_size / 1e6:.1f} MB")
         show("open", [milliseconds(lambda: GraphIndex(path)) for _ in range(20)])
         graph = GraphIndex(path)
-        nodes = Nodes(SimpleNamespace(graph=graph))  # type: ignore[arg-type]  # a walk asks for nothing else
+        nodes = Nodes(SimpleNamespace(graph=graph))  # type: ignore[arg-type]  # a walk needs nothing else
         starts = np.random.default_rng(2).integers(0, graph.n_symbols, args.runs).tolist()
         for direction in ("callees", "callers"):
             walks = [walk(nodes, direction, start) for start in starts]

@@ -1,4 +1,4 @@
-"""What tells two runs apart, and what is let pass."""
+"""Differences between two runs, and those that do not count."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_sign_test_is_the_binomial_one():
 def _case(
     repository: str, signals: dict[str, list[float]], files: list[int], target: int, found: list[bool] | None = None
 ) -> Case:
-    """A query whose candidates are one line each; `target` is the number of the file that is right."""
+    """A query with candidates of one line each; `target` is the number of the right file."""
     n = len(files)
     candidates = Candidates(
         np.arange(n, dtype=np.int64), np.array(files, np.int32),
@@ -154,7 +154,7 @@ def test_arrays_score_as_the_fusion_does(seed, n, n_files, factor, saturation, l
 
 
 def _problem(benchmark: Benchmark, repositories: int) -> tune.Problem:
-    """`good` tells which file is right, `bad` says the opposite, and `idle` nothing."""
+    """The signal `good` shows the right file, `bad` the opposite, and `idle` nothing."""
     good, bad = [0.1, 0.2, 0.9], [0.9, 0.8, 0.1]
     cases = [
         _case(f"r{k}", {"dense": good, "content": bad, "names": [0.5] * 3}, [0, 1, 2], 2) for k in range(repositories)

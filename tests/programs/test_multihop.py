@@ -1,4 +1,4 @@
-"""The measurement of multi-hop questions, over a tree of which every rank is known."""
+"""The measurement of multi-hop questions, over a tree with known ranks."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Precision and recall of our Python functions, methods and classes against Python's `ast`.
 
-    python tests/quality/ast_compare.py FOLDER [--misses 20] [--min 0.995]
+    python -m tests.quality.ast_compare FOLDER [--misses 20] [--min 0.995]
 
-Every .py file that `ast` parses counts. A definition agrees if the file, the name, its line and the kind are the same.
-A function directly in a class body, also under if, try, with and the like in it, is a method; one in a function is a
-function. Over the definitions that agree, three more figures: end line, qualified name, first line of the docstring.
-The exit status is 1 if the precision or the recall of any kind is below --min.
+Every .py file that `ast` can parse counts. A definition agrees if file, name, line of the name and kind are the same. A
+function in a class body (also inside `if`, `try` and the like there) is a method; one inside a function is a function.
+Of the definitions that agree, end line, qualified name and first line of the docstring are compared as well. The exit
+status is 1 if the precision or the recall of a kind is below --min.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEAD = re.compile(rb"(?:async(?:\s|\\\r?\n)+)?(?:def|class)(?:\s|\\\r?\n)+")
 
 @dataclass(frozen=True)
 class Found:
-    """What is compared of a definition, apart from its key."""
+    """The compared properties of a definition, besides its key."""
 
     end_line: int
     qualified_name: str
@@ -42,7 +42,7 @@ def first_line(doc: str | None) -> str:
 
 
 def truth(source: bytes) -> dict[Key, Found] | None:
-    """The definitions that `ast` sees; None if it cannot parse the file."""
+    """The definitions of a file by `ast`; None if it cannot parse the file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in old code
@@ -52,7 +52,7 @@ def truth(source: bytes) -> dict[Key, Found] | None:
     source = source.removeprefix(b"\xef\xbb\xbf")  # ast's columns are without it
     starts = [0, *(match.end() for match in re.finditer(rb"\r\n|\n|\r", source))]
     found: dict[Key, Found] = {}
-    stack: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]  # node, what it is in, whether that is a class
+    stack: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]  # node, the scope around it, whether that is a class
     while stack:
         node, scope, in_class = stack.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -63,14 +63,14 @@ def truth(source: bytes) -> dict[Key, Found] | None:
             name = f"{scope}.{node.name}" if scope else node.name
             doc = first_line(ast.get_docstring(node, clean=False))
             found[kind, line, node.name] = Found(node.end_lineno or 0, name, doc)
-            # What stands in decorators, defaults and bases is outside, but no definition can be there.
+            # Decorators, defaults and bases are outside of the scope, but contain no definitions.
             scope, in_class = name, is_class
         stack.extend((child, scope, in_class) for child in ast.iter_child_nodes(node))
     return found
 
 
 def ours(source: bytes) -> dict[Key, Found]:
-    """The same of our symbols. Identifiers are compared as the compiler does: NFKC."""
+    """The same for our symbols. Identifiers are normalised to NFKC, as Python does."""
     found: dict[Key, Found] = {}
     for symbol in extract("a.py", source, "python").symbols:
         if symbol.kind in KINDS:
@@ -80,12 +80,12 @@ def ours(source: bytes) -> dict[Key, Found]:
 
 
 def figures(theirs: Found, mine: Found) -> list[tuple[str, object, object]]:
-    """The other figures of one definition: name, theirs, ours."""
+    """The other properties of one definition: name, theirs, ours."""
     rows: list[tuple[str, object, object]] = [
         ("end line", theirs.end_line, mine.end_line),
         ("qualified name", theirs.qualified_name, mine.qualified_name),
     ]
-    if theirs.doc:  # else ours is the comment above
+    if theirs.doc:  # otherwise ours is the comment above
         rows.append(("docstring", theirs.doc, mine.doc))
     return rows
 

@@ -3,9 +3,9 @@
     python -m tests.quality.callgraph SET FOLDER [-v] [--truth FILE]
     python -m tests.quality.callgraph all DIR [-v]
 
-SET is one of the names in `SETS`. Its module says what FOLDER and FILE are, what counts as agreement, and why. `all`
-runs every set whose folder lies in DIR, a folder of checkouts. Nothing of a truth set is part of this repository. `-v`
-prints every disagreement. It measures and judges nothing: the exit status is 0 unless a set cannot be run.
+SET is one of the names in `SETS`. The module of each set says what FOLDER and FILE are, what counts as agreement, and
+why. `all` runs every set whose folder is in DIR, a folder of checkouts. This repository contains no truth sets. `-v`
+prints every disagreement. There is no pass mark: the exit status is 0 unless a set cannot be run.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tests.quality.callgraph_score import show_steps
 
 
 class TruthSet(NamedTuple):
-    """Where a set is found.
+    """Where a truth set is found, and how it is run.
 
     Attributes:
-        module: Beside this one; has `compare(folder)`, or `compare(folder, truth)` where a tool makes the truth.
-        folder: Below a folder of checkouts; "" for that of the Go installation.
-        truth: Below a folder of checkouts, None for sets that hold their truth; the tool is run if it is not there.
-        tools: Programs that have to be on PATH if there is no such file.
-        pooled: Which of its tables counts where steps are judged over all sets; None for sets that know no wrong edges.
+        module: Name of the module, which has `compare(folder)`, or `compare(folder, truth)` if a tool makes the truth.
+        folder: Its folder below DIR; "" for that of the Go installation.
+        truth: File below DIR that the tool wrote; None for sets that contain their truth. Without it, the tool is run.
+        tools: Programs that must be on PATH if there is no such file.
+        pooled: Index of the table by which steps are judged over all sets; None for sets that know no wrong edges.
     """
 
     module: str
@@ -53,14 +53,14 @@ SETS = {
 
 
 def scores(name: str, folder: Path, truth: Path | None) -> list[Any]:
-    """What a set's comparison gives: things with `lines` and `show(verbose)`."""
+    """The tables of a set's comparison, which have `lines` and `show(verbose)`."""
     found = SETS[name]
     compare = importlib.import_module(f"tests.quality.{found.module}").compare
     return list(compare(folder, truth) if found.truth is not None else compare(folder))
 
 
 def show(name: str, folder: Path, truth: Path | None, *, verbose: bool) -> Mapping[str, Counter[str]]:
-    """Run one set and print it.
+    """Run one set and print its tables.
 
     Returns:
         Per step, the counts of the table that is pooled.

@@ -1,20 +1,23 @@
 """Our call graph of a C project against what clang compiles.
 
-FOLDER is a checkout; `--truth` its compile_commands.json, of a build with clang (for CMake:
-`-DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_C_COMPILER=clang`). Each file is compiled once more, without optimisation
-and with debug information, to LLVM's text form, which names the function of every direct call and its line.
+    python -m tests.quality.callgraph clang FOLDER --truth FILE
+
+FOLDER is a checkout, FILE the compile_commands.json of a build with clang (for CMake:
+`-DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_C_COMPILER=clang`). Each file is compiled again, without optimisation and
+with debug information, to LLVM's text form, which names the function and the line of every direct call.
 
 Conventions, and why:
 
-- An edge is a pair of functions, each with the file of its definition: names of static functions repeat.
-- Only functions that are defined below FOLDER and compiled are in the truth. Ours count if both ends are, and wrong
-  ones if the line of the call is compiled too: what stands under another platform's condition cannot be judged. Of
-  several edges to the same name in files of several platforms, those to uncompiled files are not judged either.
-- Calls through pointers are not in the truth, nor is a function passed as a value. Ours of steps `flow` and `callback`
-  are not judged where the truth lacks them; a note counts them.
-- A call that a macro's expansion makes is in the truth, in a category of its own: the line does not name the callee.
-  Who reads a graph would want these too, and a macro's own calls are ours from the macro: an edge to a macro is not
-  judged. The first category is the figure to look at.
+- An edge is a pair of functions, each with the file of its definition, since names of static functions repeat.
+- The truth has only functions that are defined below FOLDER and compiled. Our edges count if both ends are in the
+  truth; a missing edge counts as wrong only if the line of the call is compiled, too, because code for other platforms
+  cannot be judged. Of several edges to one name in files of several platforms, those to uncompiled files are not
+  judged.
+- The truth has no calls through pointers and no functions passed as values. Our edges of the steps `flow` and
+  `callback` that it lacks are not judged; a note counts them.
+- Calls that come from the expansion of a macro form a category of their own, because their line does not name the
+  callee. In our graph the caller of such a call is the macro; edges to macros are not judged. The first category is the
+  figure to look at.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ class Compiled:
 
 
 def compare(folder: Path, truth: Path | None) -> list[Score]:
-    """One table, with the calls that macros make apart."""
+    """One table, in which calls from macros are a category of their own."""
     commands = truth or folder / "compile_commands.json"
     if not commands.is_file():
         raise SystemExit(f"{commands} is missing: build {folder.name} with CMAKE_EXPORT_COMPILE_COMMANDS=ON")

@@ -1,21 +1,24 @@
 """Our call graph of a Go package against `callgraph -algo static` of golang.org/x/tools.
 
-FOLDER is the package's folder in GOROOT (`$(go env GOROOT)/src/net`); all of it is indexed, with its subfolders. `go`
-and `callgraph` have to be on PATH; `--truth` is what this command printed, run in GOROOT/src with GO111MODULE=off:
+    python -m tests.quality.callgraph go FOLDER [--truth FILE]
+
+FOLDER is the package's folder in GOROOT (`$(go env GOROOT)/src/net`), which is indexed with its subfolders. `go` and
+`callgraph` must be on PATH. FILE has the output of this command, run in GOROOT/src with GO111MODULE=off:
 
     callgraph -algo static -format $'{{.Caller}}\t{{.Callee}}\t{{.Filename}}:{{.Line}}' net
 
 Conventions, and why:
 
 - Edges are pairs of functions of the package, `f` or `T.m`, without the pointer of the receiver: Go has no overloading.
-- Only files of this platform's build are in the truth. Ours count if both ends are in them (go list), and if the truth
-  knows the caller: methods that nothing needs are not compiled.
-- A function literal is part of what is around it, on both sides: ours need not have a node for each. So an edge from a
-  function to its own literal is none; recursion is one.
-- An `init` is told by its file, as there are many. Initialisers of variables belong to the file, as in our graph.
-- Only static calls are in the truth. Ours through an interface or a function value (an interface's method as the
-  callee; steps `flow`, `override`, `callback`) are not judged where the truth lacks them; a note counts them.
-- Conversions and cgo's own functions are no calls of the source.
+- The truth has only files of this platform's build. Our edges count if both ends are in these files (by `go list`), and
+  if the truth knows the caller: unused methods are not compiled.
+- On both sides, a function literal is part of the function around it, since our graph need not have a node for each. So
+  an edge from a function to its own literal is left out, unlike recursion.
+- There are many functions named `init`: each is identified by its file. Initialisers of variables belong to the file,
+  as in our graph.
+- The truth has only static calls. Our edges through an interface or a function value (the callee is an interface's
+  method; steps `flow`, `override`, `callback`) that it lacks are not judged; a note counts them.
+- Conversions and cgo's own functions are not calls in the source.
 """
 
 from __future__ import annotations
@@ -88,7 +91,7 @@ def _run(folder: Path, *command: str) -> str:
 
 
 def _name(function: str, package: str, path: str) -> str:
-    """`f` or `T.m` of a function of the package, "" of others; the file for an initialiser."""
+    """`f` or `T.m` for a function of the package, the file for an initialiser, "" for everything else."""
     name = function.split("$")[0]
     name = re.sub(rf"^\(\*?{re.escape(package)}\.(\w+)\)\.", rf"{package}.\1.", name)
     if not name.startswith(f"{package}.") or "_cgo" in name or "._C" in name:

@@ -1,29 +1,29 @@
 """Our call graph of Java against the Java cases of JCG.
 
+    python -m tests.quality.callgraph jcg_java FOLDER
+
 FOLDER is `jcg_testcases/src/main/resources/java` of a checkout of JCG (Reif et al., "Judge: Identifying, Understanding,
-and Evaluating Sources of Unsoundness in Call Graphs", ISSTA 2019): Markdown whose sources carry the truth as
-annotations of the calling methods, by the name and line of the call and the classes that declare its targets. A source
-starts after the line that names its file, and a case without such lines is one file.
+and Evaluating Sources of Unsoundness in Call Graphs", ISSTA 2019): Markdown with sources. The truth is in annotations
+of the calling methods: the name and line of a call, and the classes that declare its targets. A source starts after the
+line that names its file; a case without such lines is one file.
 
-Compared as JCG's own matcher does (CGMatcher.scala):
+The comparison follows JCG's own matcher (CGMatcher.scala):
 
-- `@DirectCall`: an edge from the annotated method at that line to a method of that name, declared in that class. In an
-  index that keeps one line per edge, any line will do.
-- `@IndirectCall`: a path from the annotated method to such a method, of any length. What runs between them in the
-  Java library is unseen here: our edges to callbacks have to bridge it.
-- A constructor is `<init>`; a class called as a whole is its `<init>`. A lambda's calls, and those of a field's
-  initialiser, count as those of what is around them: our index has no method for them, as the byte code has.
-- JCG asks besides that the caller is reached from main. A graph without entry points does not say; left out.
+- `@DirectCall`: an edge from the annotated method at that line to a method of that name, declared in that class.
+- `@IndirectCall`: a path of any length from the annotated method to such a method. Code of the Java library between
+  them is not indexed, so our edges to callbacks must bridge it.
+- A constructor is `<init>`; a class as a callee is its `<init>`. Calls in a lambda or in a field's initialiser count as
+  calls of the method or class around them: unlike the byte code, our index has no method for them.
+- JCG also demands that the caller is reachable from main. Our graph has no entry points, so this is left out.
 
-Wrong edges can be told for direct calls only. *Strict*: our edge from the annotated method at the line of the
-annotation, to a method of the name, in a class that is not among the targets. *Lenient*: in one of `prohibitedTargets`,
-which a few cases list. A method without a body is no target when the program runs, but is what the source names: an edge
-to one is not judged. Strict is the figure to look at: the listed targets of direct calls are all that can happen
-when main runs (or, for the library cases, what any client could make happen), and who reads a caller list wants no
-others.
+Wrong edges are known for direct calls only. *Strict*: our edge starts in the annotated method at the line of the
+annotation, and goes to a method of that name in a class that is not among the targets. *Lenient*: the class is one of
+`prohibitedTargets`, which few cases list. Edges to methods without a body are not judged: such a method never runs, but
+it is what the source names. Strict is the figure to look at: the listed targets of a direct call are all that it can
+reach when main runs (in the library cases: for any client).
 
-Targets declared outside the sources (`Ljava/lang/Integer;`) are only in the first table. Byte code that no source
-syntax shows is counted all the same: `HIDDEN` names the categories, and a note gives the recall without them.
+Targets outside the sources (`Ljava/lang/Integer;`) count in the first table only. Calls that exist only in the byte
+code count as well: `HIDDEN` names their categories, and a note gives the recall without them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Annotation(NamedTuple):
 
 
 def compare(folder: Path) -> list[Score]:
-    """Three tables: all targets, those in the sources, and those with the lenient count of wrong ones."""
+    """Three tables: all targets, those in the sources, and these again with the lenient count of wrong edges."""
     every = Score("jcg_java: all targets, strict")
     strict = Score("jcg_java: targets in the case's own sources, strict")
     lenient = Score("jcg_java: the same, lenient")
@@ -110,7 +110,7 @@ def _visible(score: Score) -> str:
 
 
 def annotated(path: str, source: str) -> Iterator[Annotation]:
-    """The annotations of all methods of a source, with the repeated ones of a container."""
+    """The annotations of all methods of a source, including those inside a container annotation."""
     pending = [_PARSER.parse(source.encode()).root_node]
     while pending:
         node = pending.pop()
@@ -152,7 +152,7 @@ def _strings(node: Node | None) -> list[str]:
 
 
 def _classes(node: Node | None) -> tuple[str, ...]:
-    """Names in the notation of byte code, `La/b/Outer$Inner;`, as dotted ones."""
+    """Names of byte code, `La/b/Outer$Inner;`, as dotted names."""
     return tuple(re.sub(r"[/$]", ".", name.removeprefix("L").removesuffix(";")) for name in _strings(node))
 
 
@@ -180,7 +180,7 @@ class _Matcher:
         return {(self._caller(note), f"{owner}.{note.name}") for owner in note.resolved}
 
     def found(self, note: Annotation) -> dict[Edge, str]:
-        """What is expected and there; of a path nothing says what it rests on."""
+        """The expected targets that we have, with the origin of the edge; "" for a path."""
         if note.direct:
             ends = {".".join(self._target(edge.callee)): edge.how for edge in self._edges(note)}
         else:
@@ -188,7 +188,7 @@ class _Matcher:
         return {edge: ends[edge[1]] for edge in self.expected(note) if edge[1] in ends}
 
     def wrong(self, note: Annotation) -> dict[Edge, str]:
-        """Our edges from the call of a direct annotation to targets of its name that are not among the resolved."""
+        """Our edges from the call of a direct annotation to functions of its name that are not its targets."""
         if not note.direct:
             return {}
         allowed = {target for _, target in self.expected(note)}
@@ -206,7 +206,7 @@ class _Matcher:
         return {(self._caller(note), target): "prohibited" for target in listed & ends}
 
     def _caller(self, note: Annotation) -> str:
-        return f"{note.path}:{note.method}:{note.line if note.line and self._graph.every_site else '*'}"
+        return f"{note.path}:{note.method}:{note.line or '*'}"
 
     def is_inside(self, edge: Edge) -> bool:
         return edge[1].rpartition(".")[0] in self._owners
@@ -215,7 +215,7 @@ class _Matcher:
         """The edges of the annotated method at the annotated line."""
         for caller in self._callers(note):
             for edge in self._out(caller):
-                if not note.line or edge.line == note.line or not self._graph.every_site:
+                if not note.line or edge.line == note.line:
                     yield edge
 
     def _callers(self, note: Annotation) -> Iterator[Function]:
@@ -230,7 +230,7 @@ class _Matcher:
             yield from self._out(inner)
 
     def _reached(self, note: Annotation) -> set[str]:
-        """Everything at the end of a path from the annotated method."""
+        """All functions that a path from the annotated method reaches."""
         seen: set[int] = set()
         ends: set[str] = set()
         pending = list(self._callers(note))

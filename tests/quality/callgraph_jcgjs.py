@@ -1,16 +1,19 @@
 """Our call graph of JavaScript against the JavaScript cases of JCG.
 
+    python -m tests.quality.callgraph jcg_js FOLDER
+
 FOLDER is `jcg_testcases/src/main/resources/js` of a checkout of JCG (Reif et al., "Judge: Identifying, Understanding,
 and Evaluating Sources of Unsoundness in Call Graphs", ISSTA 2019, and its later parts): Markdown with the sources and
 the links of each case. A source starts after the line that names its file.
 
-Links are compared as JCG's own code does (CallGraph.scala): a function is `File.name`, and `File.name:line` has to
-agree with the line too; `<global>` is the top level of any file, `File.<anonymous:line>` has no name; of an indirect
-link only the callee counts. The links of a case are what has to be found and no more (a case about a method does not
-list the constructor), so there is a recall and no precision; `-v` shows our unlisted edges all the same.
+The comparison follows JCG's own code (CallGraph.scala): `File.name` is a function; for `File.name:line` the line must
+agree, too. `<global>` is the top level of any file, and `File.<anonymous:line>` is a function without a name. Of an
+indirect link only the callee counts. A case lists only the links that it is about (a case about a method does not list
+the constructor), so there is a recall but no precision; `-v` also prints our edges that are not listed.
 
-`Native.Array_prototype_map` and the like are outside: found if we have a call of that name with no callee. What such a
-function calls (`Native.… -> f`) is found if we have an edge to f from a function that the case lists as its caller.
+`Native.Array_prototype_map` and the like are outside of the sources. A link to one counts as found if we have a call of
+that name without a callee. A link from one (`Native.… -> f`) counts as found if we have an edge to f from a function
+that the case lists as a caller of the native function.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.S | re.M)
 
 
 def cases(markdown: str, language: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Name, sources by path, and the JSON block ("" if there is none) of each case of a file of JCG."""
+    """The cases in a file of JCG: name, sources by path, and the JSON block ("" if there is none)."""
     for name, body in _CASE.findall(markdown):
         sources: dict[str, str] = {}
         links = ""
@@ -60,7 +63,7 @@ def compare(folder: Path) -> list[Score]:
     inside = Score("jcg_js: links between the case's own functions", judge_extra=False)
     for markdown in sorted(folder.glob("*.md")):
         for name, sources, block in cases(markdown.read_text("utf-8"), "js"):
-            links = json.loads(re.sub(r",(\s*\])", r"\1", block))  # one case has a comma too many
+            links = json.loads(re.sub(r",(\s*\])", r"\1", block))  # one case has a trailing comma
             truth = [(str(a), str(b)) for a, b in links["directLinks"]]
             truth += [("*", str(b)) for b in links["indirectLinks"]]
             with tempfile.TemporaryDirectory(prefix="lci-quality-") as scratch:

@@ -1,4 +1,4 @@
-"""Names that a JavaScript function can have in a truth set, from its syntax: shared by the comparisons of JavaScript."""
+"""The names that truth sets may give to a JavaScript function, by its syntax."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Spelling:
     """One function of a file.
 
     Attributes:
-        last: Names of its own and of what it is assigned to, without their scope.
-        names: Candidates for a truth set that numbers arrows per scope, with their scope and without the module.
+        last: Its own name and those that it is assigned to, without a scope.
+        names: Candidates for a truth set that numbers arrow functions per scope; with the scope, without the module.
     """
 
     line: int
@@ -76,7 +76,7 @@ def _names(node: Node) -> list[str]:
 
 
 def _made_by(node: Node) -> str:
-    """The variable that gets the result of the call whose argument a function is: `const name = decorate(() => 1)`."""
+    """The variable for the result of a call that a function is passed to: `const name = decorate(() => 1)`."""
     parent = node.parent
     if parent is None or parent.type != "arguments":
         return ""
@@ -103,7 +103,7 @@ class Spelled:
         for path in graph.files:
             found = spellings((root / path).read_bytes())
             own = [f for f in graph.functions.values() if f.path == path and f.kind != FILE]
-            # Symbols first: what no symbol stands for is anonymous.
+            # Symbols first: functions without a symbol are anonymous.
             for function in sorted(own, key=lambda f: (f.kind == ANONYMOUS, f.line, f.node)):
                 for spelling in found:
                     if not spelling.taken and _fits(function, spelling):

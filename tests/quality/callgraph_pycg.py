@@ -1,23 +1,24 @@
 """Our call graph of Python against the micro-benchmark of PyCG (119 cases, 264 edges).
 
+    python -m tests.quality.callgraph pycg FOLDER
+
 FOLDER is `micro-benchmark/snippets` of a checkout of PyCG (Salis et al., "PyCG: Practical Call Graph Generation in
-Python", ICSE 2021). Each case is indexed alone: all of its files, while PyCG starts from main.py.
+Python", ICSE 2021). Each case is indexed on its own, with all of its files; PyCG starts from main.py.
 
 Names are PyCG's: `main` is the module main.py, `nested` the package nested/__init__.py, `main.Cls.func` a definition,
-`main.func.<lambda1>` the first lambda in func, `<builtin>.len` and `ext.Cls` what is outside.
+`main.func.<lambda1>` the first lambda in func; `<builtin>.len` and `ext.Cls` are outside of the case.
 
 Conventions, and why:
 
-- All edges of callgraph.json count, as in PyCG's own test (which demands that the two graphs are equal). A second
-  table has those between the case's own functions only: a tool that finds code has no use for `<**PyStr**>.join`.
-- An edge is a pair (caller, callee), however many calls it stands for: the truth has no lines.
-- Where we say that a class is called, the truth says that its `__init__` is; if its universe has no such name, an
-  instance is made without running code of the repository, and that is no edge there.
-- A class body and the initialiser of a variable run as part of what is around them, unless the truth names the class
-  as a caller.
-- External callees: a name that an import binds is called by where it comes from (`ext.function`), a bare name that is
-  one of Python's builtins is `<builtin>.NAME`. An instance of an external class, and methods of strings or dicts,
-  need types: they are misses until the index names them.
+- All edges of callgraph.json count, as in PyCG's own test, which demands that the two graphs are equal. A second table
+  has only the edges between the case's own functions: code search has no use for `<**PyStr**>.join`.
+- An edge is a pair (caller, callee) for any number of calls, since the truth has no lines.
+- Where our callee is a class, the truth has its `__init__`. If no such name occurs in the truth, creating an instance
+  runs no code of the repository and is not an edge.
+- A class body and the initialiser of a variable belong to the scope around them, unless the truth names the class as a
+  caller.
+- External callees: an imported name is called by its origin (`ext.function`), a builtin is `<builtin>.NAME`. Methods of
+  external classes, strings or dicts would need types: they are misses as long as the index does not name them.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def compare(folder: Path) -> list[Score]:
 
 
 def our_edges(graph: Graph, universe: set[str]) -> dict[Edge, str]:
-    """Our edges in PyCG's names, with where each comes from."""
+    """Our edges in PyCG's names, with the origin of each."""
     names = _Names(graph, universe)
     found: dict[Edge, str] = {}
     for edge in graph.edges:

@@ -1,23 +1,25 @@
 """Our call graph of a Python repository against what scip-python (pyright) resolves.
 
-FOLDER is a checkout; `--truth` the index that `scip-python index` (npm @sourcegraph/scip-python, with --project-version)
-wrote of it, or else `scip-python` has to be on PATH.
+    python -m tests.quality.callgraph scip FOLDER [--truth FILE]
 
-Joined by the site: each call that Python's `ast` sees, at the position of the called name; the SCIP symbol there; the
-`def` or `class` where that symbol is defined. A call counts as
+FOLDER is a checkout; FILE is the index of it that `scip-python index` (npm @sourcegraph/scip-python, with
+--project-version) wrote. Without FILE, `scip-python` must be on PATH.
+
+Calls are compared site by site: each call that Python's `ast` sees, at the position of the called name; the SCIP symbol
+at that position; the `def` or `class` where the symbol is defined. A call counts as
 
 - *inside* if that definition is in the repository. Our answer is every edge of that file and line whose callee has the
-  called name, or that of the definition. It is *right* if all of its edges go there, *ambiguous* if some do, *wrong* if
-  none does, *missing* if there is none;
-- *outside* if the symbol is defined nowhere in the repository: any edge of that name is wrong;
-- not at all if SCIP says nothing, or names a variable, a parameter or an attribute: what these hold, it does not say;
-  nor if it says what the source contradicts (`_is_slip`).
+  called name, or the name of the definition. It is *right* if all of its edges go to the definition, *ambiguous* if
+  some do, *wrong* if none does, and *missing* if there are no edges;
+- *outside* if the repository does not define the symbol: any edge of that name is wrong;
+- not at all if SCIP has no symbol there, or names a variable, a parameter or an attribute, whose values it does not
+  know, or if the source contradicts it (`_is_slip`).
 
-A class and its constructor are one target, own or inherited: pyright says `C`, we say `C.__init__` if there is one.
-Definitions that only differ in the line (overloads, a property and its setter, definitions under conditions) are one.
-Pyright names the method that the declared type has. Our edges to methods that override it, in a class derived from
-that type, are what runs: neither right nor wrong, counted apart. A call for which we have only those is *overriding*.
-Of a union it names the method of one member only, so edges that are marked ambiguous look worse than they are.
+A class and its constructor, own or inherited, are one target: pyright says `C`, we say `C.__init__` if there is one.
+Definitions that differ only in the line (overloads, a property and its setter, definitions under conditions) are one.
+Pyright names the method of the declared type. Our edges to methods that override it in a derived class are neither
+right nor wrong; they are counted separately, and a call that has only such edges is *overriding*. Of a union, pyright
+names the method of one member only, so edges that are marked ambiguous look worse than they are.
 """
 
 from __future__ import annotations
@@ -119,10 +121,10 @@ def compare(folder: Path, truth: Path | None) -> list[SiteScore]:
 
 
 def _is_slip(symbol: str, call: Call, names: set[str], graph: Graph) -> bool:
-    """Whether scip-python says nothing after all, or something that the source contradicts.
+    """Whether scip-python's answer is unusable or contradicts the source.
 
-    It uses local symbols that it defines nowhere, takes a class of the file for the builtin of its name, and an
-    attribute that holds a class (`self._request_class()`) for the class around it.
+    It uses local symbols without a definition, takes a class of the file for a builtin of the same name, and an
+    attribute with a class as its value (`self._request_class()`) for the class around it.
     """
     if " local " in symbol and not names:
         return True
@@ -186,13 +188,13 @@ def _is_target(callee: Function, true: set[Place], names: set[str], graph: Graph
 
 
 def _overrides(callee: Function, true: set[Place], graph: Graph) -> bool:
-    """Whether a method stands in a class derived from that of a true one."""
+    """Whether a method is in a class derived from the class of a true target."""
     above = [graph.functions[node] for node in graph.ancestors(callee.around)]
     return any(path == base.path and base.line <= line <= base.end_line for base in above for path, line in true)
 
 
 def _lines(callee: Function, graph: Graph) -> Iterator[int]:
-    """Where a name is defined again in its file and scope."""
+    """The lines at which a name is defined again in its file and scope."""
     for function in graph.by_name[callee.path, callee.name]:
         yield function.line
 

@@ -12,7 +12,7 @@ Edge = tuple[str, str]  # caller, callee, in the names of the truth set
 
 
 def step_of(how: str) -> str:
-    """The step that made an edge, with its mark, from where the edge comes from; "" if that does not say."""
+    """The step that made an edge, with its mark, by the origin of the edge; "" if the origin does not say."""
     words = how.split()
     found = next((word for word in words if word in STEPS), "")
     return f"{found} ambiguous" if found and "ambiguous" in words else found
@@ -35,14 +35,14 @@ class Score:
 
     Attributes:
         rows: Per category, the counts `truth`, `tp`, `fp`, `fn`.
-        exact, sound, complete: Cases with no difference, with nothing missing, with nothing wrong.
-        steps: Per step of our edges, the counts `right` and `wrong`, where the edge says its step.
+        exact, sound, complete: Numbers of cases with no difference, with nothing missing, with nothing wrong.
+        steps: Per step of our edges, the counts `right` and `wrong`, for edges that say their step.
         lines: Every disagreement, as text.
         notes: Further figures, a line each.
     """
 
     title: str
-    judge_extra: bool = True  # whether the truth is complete, so that what it lacks is wrong
+    judge_extra: bool = True  # whether the truth is complete, so that edges it lacks are wrong
     rows: dict[str, Counter[str]] = field(default_factory=dict)
     cases: int = 0
     exact: int = 0
@@ -53,11 +53,11 @@ class Score:
     notes: list[str] = field(default_factory=list)
 
     def add(self, category: str, case: str, truth: Iterable[Edge], ours: Mapping[Edge, str]) -> None:
-        """One case.
+        """Count one case.
 
         Args:
-            truth: The edges there should be.
-            ours: The edges there are, with where each comes from.
+            truth: The expected edges.
+            ours: Our edges, with the origin of each.
         """
         expected = set(truth)
         missing, extra = expected - ours.keys(), ours.keys() - expected

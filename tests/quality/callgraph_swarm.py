@@ -1,24 +1,26 @@
 """Our call graph of JavaScript against SWARM-JS (126 cases, 289 edges).
 
+    python -m tests.quality.callgraph swarm_js FOLDER
+
 FOLDER is `benchmarks/javascript/swarm_js` of a checkout of SWARM-CG (Venkatesh et al., "An Empirical Study of Large
-Language Models for Type and Call Graph Analysis", 2024). Each case is indexed alone, with all of its files.
+Language Models for Type and Call Graph Analysis", 2024). Each case is indexed on its own, with all of its files.
 
 Names are SWARM-CG's, which follow PyCG's: `main` is the module main.js, `nested` the module nested/index.js,
-`main.Cls.constructor` a definition, `main.func.<arrow1>` the first arrow function in func. Their translators compare
-sets of names per caller (result_analysis/metrics.py), as is done here; they number arrows by file or by scope, and name
-some after their variable. The benchmark is not at one with itself in this, so:
+`main.Cls.constructor` a definition, `main.func.<arrow1>` the first arrow function in func. As in the benchmark's own
+comparison (result_analysis/metrics.py), sets of names per caller are compared. The benchmark is not consistent: it
+numbers arrow functions by file or by scope, and names some after a variable. Therefore:
 
-- A function has several candidate names (its own, that of what it is assigned to, that of the variable that gets
-  the result of the call it is passed to, its number among the arrows of its scope). The one that the case's truth uses
-  is taken. All of them mean one function of the source, so no credit is given for another function.
-- A class as a callee is its `constructor`, if the truth's universe has that, else no edge.
-- An anonymous function that the case's truth does not name at all counts as part of what is around it, and calls of it
-  are no edges: the truth writes `array.map(x => f(x))` as a call of f by main.
-- External callees (`<builtin>.map`, `<**JSArray**>.join`, `<builtin>.length`, which is no call) are named without a
-  rule, and not always listed (`console.log`): ours count where the truth has them and are not wrong elsewhere. The
-  second table leaves them out: it is the figure to look at.
-- Two names in the truth are slips (`main.returnreturnFunc_func`, and `main.A.B.bfunc` for a method of `B`); they count
-  as they are, so 1.0 cannot be had.
+- A function has several candidate names: its own, that of the variable it is assigned to, that of the variable for the
+  result of a call it is passed to, and its number among the arrow functions of its scope. The candidate that the case's
+  truth uses is taken. All candidates mean the same function, so no other function gets credit.
+- A class as a callee is its `constructor` if the truth has that name; otherwise it is not an edge.
+- An anonymous function that the case's truth does not name counts as part of the function around it, and calls of it
+  are not edges: in the truth, `array.map(x => f(x))` is a call of f by main.
+- External callees (`<builtin>.map`, `<**JSArray**>.join`, and even `<builtin>.length`) are named without a rule, and
+  not always listed (`console.log`). Ours count where the truth has them, and are not wrong elsewhere. The second table
+  leaves them out: it is the figure to look at.
+- Two names in the truth are mistakes (`main.returnreturnFunc_func`, and `main.A.B.bfunc` for a method of `B`). They
+  count all the same, so 1.0 cannot be reached.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Indexes of checkouts that stay between two runs of a measurement, outside the trees that are measured."""
+"""Indexes of checkouts that are kept between two measurements, outside of the measured trees."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 from lci_py import app
 from lci_py.search.engine import Engine
 
-#: Where the indexes lie, in the folder a measurement is started from: `make clean` removes it.
+#: Folder of the indexes, below the folder that a measurement is started from. `make clean` removes it.
 KEPT = Path("build", "quality")
 
 
 @contextmanager
 def opened(root: Path, kept: Path) -> Iterator[Engine]:
-    """The index of a folder, up to date, with the settings of nobody's user.
+    """The index of a folder, up to date, without the settings of the user.
 
     Args:
         root: The folder; nothing is written into it.
-        kept: Folder of the index; made if it is not there, and it stays.
+        kept: Folder of the index, created if it does not exist.
     Raises:
         lci_py.errors.LciError: It cannot be indexed.
     """

@@ -1,10 +1,10 @@
-"""Every conflict that a repository is said to have, for a person to judge, and how many there are per 1,000 symbols.
+"""Prints every conflict of a repository for a person to judge, and their number per 1,000 symbols.
 
-    python tests/quality/conflicts_alarms.py REPO [--relation overlap] [--language rust] [--lines 2] [--false FILE]
+    python -m tests.quality.conflicts_alarms REPO [--relation overlap] [--language rust] [--lines 2] [--false FILE]
 
-There is no truth to compare with: each conflict is printed with its places, conditions and first lines, and read. What
-has been judged a false alarm is listed in a file, one `language qualified_name` a line, and is then counted as one. The
-index goes to a folder that is removed again; nothing is written into the repository.
+There is no truth to compare with: each conflict is printed with its places, conditions and first lines. --false names a
+file with the conflicts that were judged false alarms, one `language qualified_name` per line; they are counted as such.
+The index is temporary, and nothing is written into the repository.
 """
 
 from __future__ import annotations

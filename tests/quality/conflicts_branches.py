@@ -1,8 +1,10 @@
-"""Functions that differ between two branches, as universal-ctags sees them in two checkouts, against `differing`.
+"""Functions that differ between two branches: our answer against Universal Ctags on two checkouts.
 
-Usage: conflicts_branches.py REPOSITORY BRANCH [--show N]. REPOSITORY is a work tree with an index made with
-`lci index --branches BRANCH`; its HEAD is checked out and clean. Compared are the functions in C files that both sides
-take: of a path on both sides, by name and text; a function that only one path has is looked for in all others.
+    python -m tests.quality.conflicts_branches REPOSITORY BRANCH [--show N]
+
+REPOSITORY is a clean work tree with an index by `lci index --branches BRANCH`. The functions in C files that both sides
+index are compared: in a path that both branches have, by name and text; a function that only one of the paths has is
+searched for in all other paths.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def functions(root: Path, commit: str, paths: set[str]) -> dict[Key, list[str]]:
 
 
 def truth(here: dict[Key, list[str]], there: dict[Key, list[str]]) -> set[Key]:
-    """What differs: other texts in one path; or on one side only, unless another path has the very text."""
+    """Functions whose texts differ in one path, or that only one side has, unless another path has the same text."""
     sides = (here, there)
     loose: list[Counter[tuple[str, str]]] = [Counter(), Counter()]
     for side, other in ((0, 1), (1, 0)):
@@ -75,7 +77,7 @@ def main() -> None:
         }
         paths |= {row["file"] for row in index.rows(tip.name) if row["language"] in LANGUAGES}
         found: set[Key] = set()
-        moved: set[Key] = set()  # to another path, with another text: ctags has both ends
+        moved: set[Key] = set()  # to another path, with another text
         for item in differing(index, session.snapshot.symbols):
             rows = [row for row in (item.here, item.there) if row is not None]
             if item.branch == tip.name and rows[0]["language"] in LANGUAGES and any(r["kind"] in KINDS for r in rows):

@@ -2,21 +2,21 @@
 
     python -m tests.quality.conflicts_c LIBUV CURL REDIS [--symbols 60] [--seed 6] [--min 0.95] [--list] [-v]
 
-Needs `clang`. The sample is drawn by a fixed rule: of each folder an equal share, at most two of a file, of the names that one file
-outside of tests, examples and bundled projects defines at file level: half of them several times, half once and under
-a condition.
+Needs `clang`. The sample is drawn by a fixed rule, with an equal share of each folder and at most two names of a file:
+names that one file outside of tests, examples and bundled projects defines at file level, half of them several times,
+half once and under a condition.
 
-A symbol is right if, under every setting, clang sees just those of its definitions whose build_tag holds. A setting
-gives each macro that the tags name a value or none (-D, -U): both in all combinations, with the numbers around one
-that it is compared with, 24 combinations at most, drawn with the seed. Whether a build_tag holds is asked of clang's
-preprocessor: in a copy of the file, `#if TAG` with a mark in it stands before the outermost #if around the definition,
-where macros are what they are for that #if. If the file itself defines one of them after that, no one place has all
-values: such a name is not sampled. Functions, types and variables are seen in the AST (-ast-dump=json). A second mark,
-right above the definition, says whether the preprocessor keeps it: that is all there is for macros, and where an error
-of the compiler loses a definition that the preprocessor keeps; a note counts such settings.
+A symbol is right if, under every setting, clang sees exactly those of its definitions whose build_tag holds. A setting
+defines or undefines each macro in the tags (-D, -U), in all combinations, with the numbers around each number that the
+macro is compared with; at most 24 combinations, drawn with the seed. Clang's preprocessor decides whether a build_tag
+holds: in a copy of the file, `#if TAG` with a mark is inserted before the outermost #if around the definition, so that
+macros have the same values as for that #if. Names are not sampled if the file itself defines one of the macros after
+that place. Functions, types and variables are found in the AST (-ast-dump=json). A second mark right above the
+definition shows whether the preprocessor keeps it. For macros, that mark alone decides, and also where a compile error
+loses a definition that the preprocessor keeps; a note counts such settings.
 
-Headers that are not there (windows.h under -D_WIN32) are empty files in a folder of their own; clang recovers from the
-types that it then lacks. A header is compiled by itself.
+Missing headers (windows.h under -D_WIN32) are replaced by empty files in a separate folder; clang recovers from missing
+types. Headers are compiled on their own.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NO_MACROS = frozenset({"defined", "__has_include", "__has_attribute", "__has_fe
 _MISSING = re.compile(r"fatal error: '([^']+)' file not found")
 _IF = re.compile(r"\s*#\s*(if|ifdef|ifndef|endif)\b(.*)")
 _MAX_SETTINGS = 24
-_MOST_OF_A_FILE = 2  # or tables of constants would be the sample
+_MOST_OF_A_FILE = 2  # otherwise tables of constants would fill the sample
 _MAX_MISSING = 40  # headers of one file
 
 Setting = tuple[str, ...]  # flags
@@ -94,7 +94,7 @@ def sample(root: Path, definitions: list[Definition], count: int, seed: int) -> 
 
 
 def settings(symbol: Sampled, seed: int) -> list[Setting]:
-    """The settings under which a symbol is looked at; the plain one is always among them."""
+    """The settings under which a symbol is checked; the one without flags is always among them."""
     tags = [one.build_tag or "" for one in symbol.definitions]
     values: dict[str, set[str]] = {}
     for tag in tags:
@@ -108,7 +108,7 @@ def settings(symbol: Sampled, seed: int) -> list[Setting]:
     draw = random.Random(f"{seed} {symbol.path} {symbol.name}")
     combined = list(itertools.islice(itertools.product(*choices), 5000))
     if len(combined) > _MAX_SETTINGS:
-        # Each value at least once on the common ground of nothing defined, then any.
+        # First each value on its own with nothing else defined, then any combination.
         ground = tuple(choice[0] for choice in choices)
         single = [(*ground[:i], flag, *ground[i + 1 :]) for i, choice in enumerate(choices) for flag in choice[1:]]
         some = [tuple(draw.choice(choice) for choice in choices) for _ in range(_MAX_SETTINGS)]
@@ -120,7 +120,7 @@ def instrumented(symbol: Sampled) -> tuple[str, dict[int, int]]:
     """The file with marks, and the lines of the definitions in it."""
     lines = _lines(symbol.root / symbol.path)
     outermost = _outermost(lines, _names(symbol.definitions))
-    added: dict[int, list[str]] = defaultdict(list)  # by the line (from 0) that it stands before
+    added: dict[int, list[str]] = defaultdict(list)  # by the line (from 0) that it is inserted before
     for number, one in enumerate(symbol.definitions):
         added[_joined(lines, one.line - 1)].append(f"#define lci_kept_{number}_{symbol.name} 1")
         if one.build_tag is not None:
@@ -158,8 +158,8 @@ def _names(definitions: Iterable[Definition]) -> set[str]:
 
 
 def _outermost(lines: list[str], names: set[str]) -> dict[int, int]:
-    """By line, the line of the outermost #if around it, from 0. An include guard is none: a first #ifndef of what is
-    not in the tags, with its #define right after it."""
+    """Line to the line of the outermost #if around it, from 0. Include guards do not count: a first #ifndef of a macro
+    that is not in the tags, with its #define right after it."""
     found: dict[int, int] = {}
     stack: list[int] = []
     is_first = True
@@ -180,7 +180,7 @@ def _outermost(lines: list[str], names: set[str]) -> dict[int, int]:
 
 
 class Clang:
-    """Runs clang on texts; headers that are missing are made, empty."""
+    """Runs clang on texts, and creates missing headers as empty files."""
 
     def __init__(self, scratch: Path) -> None:
         self._file = scratch / "unit.c"
@@ -189,7 +189,7 @@ class Clang:
         self.lost = 0  # definitions that only the preprocessor shows
 
     def judge(self, symbol: Sampled, setting: Setting, text: str, lines: dict[int, int]) -> list[str]:
-        """What differs under a setting."""
+        """The differences under a setting."""
         self._file.write_text(text, "utf-8")
         marks = set(re.findall(r"#define (lci_\w+)", self._run(symbol, [*setting, "-E", "-dM"]).stdout))
         seen: set[int] = set()
@@ -238,7 +238,7 @@ class Clang:
 
 
 def _nodes(output: str) -> Iterator[dict[str, Any]]:
-    """The nodes of an AST dump with a filter: after each line `Dumping NAME:` there is one, with others in it."""
+    """The nodes of an AST dump with a filter: one after each line `Dumping NAME:`, with others inside it."""
     decoder = json.JSONDecoder()
     at = output.find("{")
     pending = []
@@ -265,7 +265,7 @@ def _is_definition(node: dict[str, Any]) -> bool:
 
 
 def check(symbols: list[Sampled], seed: int, *, verbose: bool) -> int:
-    """How many of some symbols are right."""
+    """Counts of symbols that are right."""
     right = 0
     for symbol in symbols:
         text, lines = instrumented(symbol)
@@ -283,7 +283,7 @@ def check(symbols: list[Sampled], seed: int, *, verbose: bool) -> int:
 
 
 def list_conflicts(root: Path, conflicts: tuple[Conflict, ...]) -> None:
-    """What is flagged, to be read."""
+    """The flagged names, to be read by a person."""
     counts = Counter(f"{conflict.relation} {conflict.kind}" for conflict in conflicts)
     print(f"{root.name}: {len(conflicts)} conflicts: {', '.join(f'{n} {what}' for what, n in counts.most_common())}")
     for conflict in conflicts:

@@ -2,17 +2,18 @@
 
     python -m tests.quality.conflicts_go [FOLDER] [--skip FOLDER …] [--min 0.98] [-v]
 
-Needs `go`; FOLDER is $(go env GOROOT)/src unless given. Its files are copied, without tests and what the go command
-passes over, and indexed, generated ones too.
+Needs `go`; the default of FOLDER is $(go env GOROOT)/src. Its files are copied, without tests and files that the go
+command ignores, and indexed, including generated files.
 
-The truth: a conflict is a package-level name (of a function, a type, a variable, a constant, or of a method with its
-receiver) that one folder defines more than once, in files that some platform of `go tool dist list` builds with cgo
-off; `init` and `_` are left out. It is a `variant` if no platform builds two of the files, else an `overlap`. A file's
-real condition is what build.Context.MatchFile decides, over all platforms, cgo on and off (a file that imports "C"
-needs it) and all other tags of it; its text is that of go/build/constraint, after what the name says.
+In the truth, a conflict is a package-level name (of a function, type, variable or constant, or of a method with its
+receiver) that one folder defines more than once, in files that a platform of `go tool dist list` builds without cgo.
+`init` and `_` are left out. The conflict is a `variant` if no platform builds two of the files, else an `overlap`. The
+real condition of a file is what build.Context.MatchFile decides over all platforms, with and without cgo (which a file
+that imports "C" needs), and over all other tags in it; its text is that of go/build/constraint, after the conditions in
+the file's name.
 
-Ours are judged in the same files: a conflict counts if two of its definitions or more are package-level ones in them.
-Fields and methods of interfaces have no line in the truth; a note counts what is flagged of them.
+Our conflicts are judged in the same files: one counts if two of its definitions are package-level ones in them. Fields
+and methods of interfaces are not in the truth; a note counts those that are flagged.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ Place = tuple[str, int, str]  # path, line, name
 Key = tuple[str, str, str]  # folder, receiver's type, name
 
 _PROGRAM = Path(__file__).with_name("conflicts_truth.go")
-_SKIPPED = ("syscall", "cmd/vendor")  # generated tables of constants: they would be most of what is counted
+_SKIPPED = ("syscall", "cmd/vendor")  # generated tables of constants, which would be most of the count
 
 
 @dataclass
 class Truth:
-    """What go/build and go/parser say.
+    """The truth of go/build and go/parser.
 
     Attributes:
         built: The platforms that build a file, by path.
-        places: All package-level definitions, to their symbols.
-        conflicts: Symbols that are defined more than once, to their definitions.
+        places: Package-level definition to its symbol.
+        conflicts: Symbol that is defined more than once to its definitions.
     """
 
     built: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -85,7 +86,7 @@ def _go(command: str, root: Path, given: str = "") -> str:
 
 
 class Table:
-    """Figures with a bar, and the disagreements behind them."""
+    """Figures with a minimum, and the disagreements behind them."""
 
     def __init__(self, bar: float, *, verbose: bool) -> None:
         self.bar = bar
@@ -176,7 +177,7 @@ def _copy(folder: Path, to: Path, skipped: tuple[str, ...]) -> None:
         skip = any(short.as_posix().startswith(f"{one}/") for one in skipped)
         if not (passed_over or skip or path.name.endswith("_test.go")):
             (to / short).parent.mkdir(parents=True, exist_ok=True)
-            # Generated files are not indexed; the tables of platforms among them are to count here.
+            # Generated files would not be indexed, but tables of platforms among them count here.
             (to / short).write_bytes(path.read_bytes().replace(b"Code generated ", b"Code made ", 1))
 
 

@@ -1,14 +1,14 @@
-"""What `--conflicts` costs, and that without it an answer is what it was.
+"""Whether two revisions of this program give the same answers, and what `--conflicts` costs.
 
-    python tests/quality/conflicts_identical.py same FOLDER --revision REVISION [--queries 40]
-    python tests/quality/conflicts_identical.py cost FOLDER [--queries 200] [--index DIR]
+    python -m tests.quality.conflicts_identical same FOLDER --revision REVISION [--queries 40]
+    python -m tests.quality.conflicts_identical cost FOLDER [--queries 200] [--index DIR]
 
-`same` indexes the folder with the program as it was at a revision of this checkout and as it is now, puts the same
-queries to both in every mode, as JSON and as a table, and compares the bytes. Only what the answer says about the index
-itself is left aside: when it was built, and its generation. It exits 1 if anything differs.
+`same` indexes the folder with a revision of this checkout and with the program as it is now, asks both the same queries
+in every mode, as JSON and as a table, and compares the bytes. Only the index's build time and generation may differ.
+The exit status is 1 if anything else does.
 
-`cost` searches with and without the flag in one process, in turns, and prints what it adds to the quickest of three
-searches: CPU time, which is what it takes on a machine that does nothing else, and by the clock.
+`cost` searches with and without `--conflicts` in one process, in turns, and prints what the flag adds to the fastest of
+three searches, in CPU time and in wall-clock time.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def queries(session: Engine, count: int) -> list[str]:
-    """Names of definitions, names in words, and words of two names: the same ones for the same tree."""
+    """Names, names split into words, and words of two names; always the same ones for the same tree."""
     names = sorted(
         {row[0] for segment in session.snapshot.symbols.segments for row in segment.execute("SELECT name FROM symbols")}
     )
@@ -74,7 +74,7 @@ def queries(session: Engine, count: int) -> list[str]:
 
 
 def ambiguous(session: Engine, count: int) -> list[str]:
-    """Names with several definitions: those for which there is something to do."""
+    """Names with several definitions, for which the flag has work to do."""
     sql = "SELECT name FROM symbols WHERE build_tag IS NOT NULL GROUP BY name HAVING count(*) BETWEEN 2 AND 50"
     names = sorted({row[0] for segment in session.snapshot.symbols.segments for row in segment.execute(sql)})
     return random.Random(2).sample(names, min(len(names), count))
@@ -163,7 +163,7 @@ def cost(folder: Path, count: int, index: Path) -> int:
 
 
 def measure(session: Engine, what: str, mode: Mode, texts: list[str]) -> float:
-    """Print what the flag adds to the searches for these texts, and return the most of the CPU time."""
+    """Print what the flag adds to searches for these texts, and return the largest CPU time."""
     added: dict[str, list[float]] = {"cpu": [], "clock": []}
     conflicts = shown = 0
     for text in texts:

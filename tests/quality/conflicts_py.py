@@ -1,11 +1,12 @@
-"""Conflicts in Python code, compared with Python's own `ast`: the standard library of the running interpreter, or LIB.
+"""Conflicts in Python code against Python's own `ast`.
 
-    python tests/quality/conflicts_py.py [LIB] [--tests] [-v]
+    python -m tests.quality.conflicts_py [LIB] [--tests] [-v]
 
-Of every module and class body, through `if`, `try`, `with` and `match`, the functions and classes that are defined more
-than once. Those that decorators make (accessors of a property, overloads, registered implementations) must not be
-flagged, those under different conditions must be, with these conditions, and the others are duplicates. Tests are left
-out without --tests; the index goes to a folder that is removed again.
+LIB is a folder of Python code, by default the interpreter's standard library; its tests are left out unless --tests is
+given. The truth are functions and classes that a module or class body, including its `if`, `try`, `with` and `match`
+statements, defines more than once. Definitions that decorators join (accessors of a property, overloads, registered
+implementations) must not be flagged. Definitions under different conditions must be flagged with these conditions. All
+others are duplicates. The index is temporary.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ MADE = {"setter", "getter", "deleter", "overload", "register", "singledispatch",
 
 @dataclass(frozen=True)
 class Defined:
-    """One definition, as `ast` has it."""
+    """One definition of `ast`."""
 
     line: int
     conditions: frozenset[str]
-    is_made: bool  # by a decorator of `MADE`, or by one that is an attribute of the name's own
+    is_made: bool  # a decorator of `MADE`, or an attribute of the same name (`@x.setter`), joins it to the first one
     is_decorated: bool
 
 
@@ -125,7 +126,7 @@ def canonical(node: ast.expr) -> str:
 
 
 def _parts(tag: str | None) -> frozenset[str]:
-    """The conditions of a build tag, in the form that `truth` gives them."""
+    """The conditions of a build tag, in the form that `truth` has."""
     found = []
     for part in conjuncts(tag) if tag is not None else ():
         try:
@@ -171,7 +172,7 @@ def report(expected: dict[tuple[str, str], list[Defined]], found: tuple[Conflict
 
 
 def _kind(sites: list[Defined]) -> tuple[str, set[str]]:
-    """What a name with several definitions is, and the relations that are right for it."""
+    """The case of a name with several definitions, and the relations that are right for it."""
     if sum(not site.is_made for site in sites) < 2:
         return "made by decorators", set()
     if any(site.conditions for site in sites):

@@ -1,4 +1,4 @@
-"""The conflicts and the definitions of a folder, read from an index that is removed again: what both comparisons need."""
+"""The conflicts and definitions of a folder, from a temporary index, for the comparisons of conflicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Definition(NamedTuple):
 
 
 def read_conflicts(root: Path) -> tuple[list[Definition], tuple[Conflict, ...]]:
-    """Index a folder: all its definitions, and what `lci conflicts` lists.
+    """Index a folder, and read all its definitions and the conflicts that `lci conflicts` lists.
 
     Raises:
         lci_py.errors.LciError: It cannot be indexed.

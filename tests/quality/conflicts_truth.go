@@ -1,12 +1,13 @@
-// Which files of a Go tree each platform builds, after go/build, and what they define. conflicts_go.py runs it.
+// Which files of a Go tree each platform builds, by go/build, and their definitions. conflicts_go.py runs it.
 //
 //	go run tests/quality/conflicts_truth.go list ROOT PLATFORMS
 //	go run tests/quality/conflicts_truth.go check ROOT PLATFORMS < pairs of file and condition, tab-separated
 //
-// PLATFORMS are GOOS/GOARCH, comma-separated. `list` prints per file without tests that some platform builds with cgo
-// off: `file`, path, package, the numbers of these platforms, and `def`, path, line, kind, name, owner per
-// package-level definition, without `init` and `_`. `check` prints per pair the path, whether the condition holds just where
-// the file is built (over all platforms, cgo on and off, and each other tag on and off), and the file's own condition.
+// PLATFORMS are GOOS/GOARCH, comma-separated. `list` prints, for each file that is no test and that a platform builds
+// without cgo, a line `file`, path, package, numbers of these platforms; and for each package-level definition, except
+// for `init` and `_`, a line `def`, path, line, kind, name, owner. `check` prints, per pair, the path, whether the condition
+// holds exactly where the file is built (over all platforms, with and without cgo and each other tag), and the file's own
+// condition.
 package main
 
 import (
@@ -165,7 +166,7 @@ func check(out io.Writer) {
 	}
 }
 
-// equal says whether a condition holds in just the builds that take the file.
+// equal says whether a condition holds in exactly the builds that include the file.
 func equal(path string, cgo bool, condition string, tags []string) bool {
 	ours := "package p\n"
 	if condition != "" {
@@ -198,7 +199,7 @@ func equal(path string, cgo bool, condition string, tags []string) bool {
 	return true
 }
 
-// freeTags are those that no platform decides.
+// freeTags are the tags that do not depend on the platform.
 func freeTags(tags []string) []string {
 	seen := map[string]bool{"cgo": true, "gc": true, "unix": true}
 	for _, platform := range platforms {
@@ -215,7 +216,7 @@ func freeTags(tags []string) []string {
 	return free
 }
 
-// written is the file's condition as text: what its name says, its go:build line, cgo; each part once. And its tags.
+// written is the condition of a file as text, from its name, its go:build line and cgo, each part once; and its tags.
 func written(path string, file *ast.File) (string, []string) {
 	var parts, tags []string
 	add := func(part string) {

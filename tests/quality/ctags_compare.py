@@ -1,6 +1,6 @@
 """Recall of our symbols against Universal Ctags, per ctags kind, on one folder.
 
-    python tests/quality/ctags_compare.py FOLDER --lang go [--misses 20]
+    python -m tests.quality.ctags_compare FOLDER --lang go [--misses 20]
 
 A tag counts as found if we have a symbol of the same name on the same line (the name's last component, so that
 `A::b` and `b` agree). Kinds of ctags that name no definition (imports, parameters, local variables) are left out.
@@ -23,7 +23,7 @@ NOT_DEFINITIONS = {
     "namespaceAlias", "packageName", "heredoc", "script", "alias", "anonMember", "requiredModule", "library", "tparam",
     "macroparam", "name",
 }  # fmt: skip
-#: By the suffix alone ctags takes these files for another language's. It gives the line on which a head ends.
+#: ctags takes these files for another language's by their suffix. It gives the line on which a head ends.
 FORCED = {"objc": ["--language-force=ObjectiveC"]}
 
 

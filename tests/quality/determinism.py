@@ -1,16 +1,16 @@
-"""Whether the same files and the same questions give the same answers: on one core and on two, under several Pythons
-with whatever versions of the libraries they have, and when it is all done again.
+"""Whether the same files and questions give the same answers: on one core and on two, under several Pythons with their
+versions of the libraries, and when everything is repeated.
 
     python -m tests.quality.determinism WORK ROOT QUERIES [ROOT QUERIES ...] [--python PATH] [--other-machine]
 
-Each ROOT is indexed anew for each Python, with one worker on one core and with two on two, and asked on as many cores;
-nothing is written into it. QUERIES holds a question per line, or is JSON in which they are called `query` or `question`.
-Each index answers all of them in every mode (-n 50, `--explain`; multiview also with `--expand 1` and `--near` a file).
-Answers must be the same byte for byte, apart from what `settled` leaves out. `--other-machine` also searches with the
-numeric libraries kept to what a much older processor has: their additions then come in another order.
+Each ROOT is indexed anew for each Python, with one worker on one core and with two on two, and searched on as many
+cores; nothing is written into it. QUERIES has one question per line, or is JSON with keys `query` or `question`. Each
+index answers all questions in every mode (-n 50, `--explain`; multiview also with `--expand 1` and `--near` a file).
+Answers must be identical bytes, apart from what `settled` removes. `--other-machine` also searches with the numeric
+libraries limited to the instructions of a much older processor, which changes the order of their additions.
 
-WORK keeps the indexes and answers. Printed is what differs, with the first result that does; the exit status is 1 if
-anything does.
+WORK keeps the indexes and answers. Differences are printed with the first result that differs; the exit status is 1 if
+there are any.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 MODES = ("dense", "bm25", "symbolic", "multiview")
 SHOWN = 50
 _HERE = Path(__file__).resolve().parents[2]
-#: What a processor of 2008 has: no AVX, so no fused multiply-add and other widths of sums.
+#: Settings for the instructions of a processor of 2008: no AVX, so no fused multiply-add and other widths of sums.
 _OLD = {
     "OPENBLAS_CORETYPE": "Nehalem",
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 X86_V3 AVX512_SKX AVX512F AVX2 FMA3 AVX F16C",
@@ -44,7 +44,7 @@ class Setup(NamedTuple):
     env: Mapping[str, str] = {}
 
     def run(self, arguments: Sequence[str], home: Path) -> bytes:
-        """What `lci` prints with these arguments.
+        """The output of `lci` with these arguments.
 
         Args:
             arguments: The command line.
@@ -78,10 +78,10 @@ class Asked(NamedTuple):
 
 
 def asked(work: Path, root: Path, queries: Sequence[str]) -> list[Asked]:
-    """The batches that are asked of an index; `work` keeps their questions."""
+    """The batches for an index; their questions are kept in `work`."""
     words, names = work / "queries.txt", work / "names.txt"
     words.write_text("".join(f"{query}\n" for query in queries))
-    # Symbolic mode looks for names: a word of each question stands in them, in whatever case.
+    # Symbolic mode searches names, so it gets one word of each question.
     longest = sorted({max(query.split(), key=len) for query in queries})
     names.write_text("".join(f"*{word.strip('?,.').lower()[:5]}*\n" for word in longest))
     near = next(path.relative_to(root).as_posix() for path in _sources(root))
@@ -122,8 +122,8 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def settled(line: bytes) -> bytes:
-    """An answer without what tells one index of the same files from another: when it was made, and how many files
-    there was no time to look at again."""
+    """An answer without what differs between two indexes of the same files: the time of the build, and how many files
+    there was no time to check."""
     answer = json.loads(line)
     answer["index"]["built_at"] = answer["index"]["generation"] = None
     answer["index"].pop("unchecked_files", None)
@@ -131,7 +131,7 @@ def settled(line: bytes) -> bytes:
 
 
 def first_difference(left: Any, right: Any, at: str = "") -> str:
-    """Where two answers begin to differ, and what stands there."""
+    """The place where two answers begin to differ, with the text there."""
     if isinstance(left, dict) and isinstance(right, dict) and list(left) == list(right):
         return next((found for k in left if (found := first_difference(left[k], right[k], f"{at}.{k}"))), "")
     if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
@@ -141,8 +141,8 @@ def first_difference(left: Any, right: Any, at: str = "") -> str:
 
 
 def shards(home: Path) -> dict[str, str]:
-    """Of each shard of the only index in a folder, what it holds: kind to digest. Not of `files`: that one tells what
-    the files are known by, which the versions of the libraries are part of."""
+    """Digests of the shards of the only index in a folder, by kind. Without `files`: that shard depends on the versions
+    of the libraries."""
     (manifest,) = (home / "index").rglob("manifest.json")
     found = {}
     for path in sorted(manifest.parent.iterdir()):
@@ -153,7 +153,7 @@ def shards(home: Path) -> dict[str, str]:
 
 
 class Comparison:
-    """Answers to the same questions: the first to each counts as right."""
+    """Answers to the same questions; the first answer to each counts as right."""
 
     def __init__(self) -> None:
         self.answers = 0
@@ -161,7 +161,7 @@ class Comparison:
         self._first: dict[str, tuple[str, list[bytes]]] = {}
 
     def add(self, name: str, made: str, lines: Sequence[bytes]) -> None:
-        """Compare what one setup answers with what the first did."""
+        """Compare the answers of one setup with those of the first."""
         self.answers += len(lines)
         who, before = self._first.setdefault(name, (made, list(lines)))
         if len(before) != len(lines):
@@ -174,7 +174,7 @@ class Comparison:
 
 
 def compare(work: Path, root: Path, queries: Sequence[str], pythons: Sequence[str], old: bool) -> Comparison:
-    """Index and ask in every way; no two runs are the same, but each only repeats the first if nothing differs.
+    """Index and search in every setup, and compare each with the first.
 
     Args:
         work: An empty folder.

@@ -1,9 +1,4 @@
-"""Our call edges of a folder, as plain values: what every comparison with a truth set starts from.
-
-The index goes to a folder that is removed again; nothing is written into the tree that is measured. What a later
-format of the graph shard adds (the step of an edge, its ambiguity, anonymous functions, external callees) is read where
-it is there.
-"""
+"""Our call edges of a folder as plain values, from a temporary index, for the comparisons with truth sets."""
 
 from __future__ import annotations
 
@@ -16,28 +11,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lci_py import app
-from lci_py.callgraph import edges as links
-from lci_py.callgraph.edges import CALLS, INHERITS
+from lci_py.callgraph.edges import AMBIGUOUS, CALLS, INHERITS, STEPS
 from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.search.engine import Engine
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 #: Kinds of nodes that are no symbols.
 FILE, ANONYMOUS = "file", "anonymous"
-#: What has code of its own; a class body is a caller in some truth sets, and only there.
+#: Kinds of nodes with code of their own. In some truth sets, class bodies are callers as well.
 _RUN = FUNCTION_KINDS | TYPE_KINDS | {FILE, ANONYMOUS}
-_STEPS = getattr(links, "STEPS", ())
-_AMBIGUOUS = getattr(links, "AMBIGUOUS", 0x80)
 
 
 class Function(NamedTuple):
     """A node of the graph.
 
     Attributes:
-        node: Its number in the graph; within a file, anonymous functions are numbered in the order of the text.
+        node: Its number in the graph. The anonymous functions of a file are numbered in the order of the text.
         path: POSIX, relative to the root.
         name: Qualified name; "" of a file; of an anonymous function, the qualified name of the symbol around it.
         kind: A symbol's kind, `FILE` or `ANONYMOUS`.
@@ -58,25 +50,25 @@ class Function(NamedTuple):
 
 
 class CallEdge(NamedTuple):
-    """One call edge; `line` is the first of its sites, or each of them in turn, as the index keeps them."""
+    """A call edge of one call site."""
 
     caller: Function
     callee: Function
     line: int
-    step: str  # "" where the index does not say
+    step: str
     ambiguous: bool
 
     @property
     def how(self) -> str:
-        return f"line {self.line}" + (f" {self.step}" if self.step else "") + (" ambiguous" if self.ambiguous else "")
+        return f"line {self.line} {self.step}" + (" ambiguous" if self.ambiguous else "")
 
 
 class External(NamedTuple):
     """A call that leaves the repository.
 
     Attributes:
-        target: Dotted name: where an import comes from and what is called of it, a builtin's bare name, or else the
-            text of the call up to its arguments.
+        target: The dotted name of an imported function, the name of a builtin, or else the text of the call up to its
+            arguments.
         origin: "import", "builtin" or "unknown".
     """
 
@@ -88,12 +80,11 @@ class External(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """Everything that is compared of one indexed folder."""
+    """The call graph of one indexed folder."""
 
     functions: dict[int, Function]
     edges: list[CallEdge]
     externals: list[External]
-    every_site: bool  # whether there is an edge for each line, or only for the first
     bases: dict[int, list[int]]  # nodes of types to those of their bases
 
     @cached_property
@@ -115,14 +106,14 @@ class Graph:
         return found
 
     def running(self, function: Function) -> Function:
-        """The function whose code a node's is: a variable's initialiser, say, runs in the function or file around it."""
+        """The function that runs the code of a node: for a variable's initialiser, the function or file around it."""
         while function.kind not in _RUN:
             around = self.functions.get(function.around)
             function = around if around is not None else self.files[function.path]
         return function
 
     def ancestors(self, node: int) -> set[int]:
-        """The nodes of all bases of a type."""
+        """The nodes of all bases of a type, direct and indirect."""
         found: set[int] = set()
         pending = [node]
         while pending:
@@ -154,22 +145,21 @@ def read_graph(root: Path) -> Graph:
     with indexed(root) as session:
         functions = {function.node: function for function in _functions(session)}
         graph = session.snapshot.graph
-        steps = getattr(graph, "step", None)
         bases: dict[int, list[int]] = defaultdict(list)
         for i in (graph.kind == INHERITS).nonzero()[0].tolist():
             bases[int(graph.source[i])].append(int(graph.target[i]))
         edges = []
         for i in (graph.kind == CALLS).nonzero()[0].tolist():
-            step = int(steps[i]) if steps is not None else 0
-            name = _STEPS[step & ~_AMBIGUOUS] if steps is not None else ""
+            step = int(graph.step[i])
             caller, callee = functions[int(graph.source[i])], functions[int(graph.target[i])]
-            edges.append(CallEdge(caller, callee, int(graph.line[i]), name, bool(step & _AMBIGUOUS)))
-        return Graph(functions, edges, list(_externals(session, functions, edges)), steps is not None, bases)
+            name, ambiguous = STEPS[step & ~AMBIGUOUS], bool(step & AMBIGUOUS)
+            edges.append(CallEdge(caller, callee, int(graph.line[i]), name, ambiguous))
+        return Graph(functions, edges, list(_externals(session, functions, edges)), bases)
 
 
 @contextmanager
 def indexed(root: Path) -> Iterator[Engine]:
-    """An index of a folder that is gone afterwards, and touches no other."""
+    """A temporary index of a folder."""
     before = {name: os.environ.get(name) for name in ("LCI_INDEX_DIR", "LCI_CONFIG_DIR")}
     with tempfile.TemporaryDirectory(prefix="lci-quality-") as scratch:
         os.environ.update(LCI_INDEX_DIR=f"{scratch}/index", LCI_CONFIG_DIR=f"{scratch}/config")
@@ -193,26 +183,18 @@ def _functions(session: Engine) -> Iterator[Function]:
         yield Function(number, paths[file], name, kind, line, end_line, parent)
     for file, path in enumerate(paths):
         yield Function(n_symbols + file, path, "", FILE, 0, 0, -1)
-    for k, (file, line, end_line, around) in enumerate(_anonymous(session.snapshot.graph)):
+    columns = ("lambda_file", "lambda_line", "lambda_end_line", "lambda_symbol")
+    anonymous = zip(*(getattr(session.snapshot.graph, column).tolist() for column in columns), strict=True)
+    for k, (file, line, end_line, around) in enumerate(anonymous):
         name = names[around] if 0 <= around < n_symbols else ""
         yield Function(n_symbols + n_files + k, paths[file], name, ANONYMOUS, line, end_line, around)
-
-
-def _anonymous(graph: Any) -> Iterator[tuple[int, int, int, int]]:
-    """File, line, end line and symbol around (-1 for none) of every anonymous function."""
-    names = ("lambda_file", "lambda_line", "lambda_end_line", "lambda_symbol")
-    if all(hasattr(graph, name) for name in names):
-        yield from zip(*(getattr(graph, name).tolist() for name in names), strict=True)
 
 
 # --- what is called outside the repository ----------------------------------------------------------------------------
 
 
 def _externals(session: Engine, functions: dict[int, Function], edges: list[CallEdge]) -> Iterator[External]:
-    """Calls whose name an import from outside binds, or that is a builtin, and to which no edge goes.
-
-    Until the index names external callees itself, from the calls and the imports of each file.
-    """
+    """Calls without an edge whose name is a builtin or imported from outside, by the calls and imports of each file."""
     numbering = session.snapshot.numbering
     connections = [segment.db for segment in session.snapshot.symbols.segments]
     tables = SqlTables(connections, numbering)

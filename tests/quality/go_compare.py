@@ -1,10 +1,10 @@
 """Precision and recall of our Go symbols against go/ast, at package level and for the members of types.
 
-    python tests/quality/go_compare.py FOLDER [--misses 20] [--min 0.99]
+    python -m tests.quality.go_compare FOLDER [--misses 20] [--min 0.99]
 
-Needs `go`. A symbol agrees with go/ast if the file, the line, the name and the kind are the same, and for a method the
-type too. Structs, interfaces and other types count as types. Symbols inside functions are left out on both sides.
-The exit status is 1 if the precision or the recall of any kind is below --min.
+Needs `go`. A symbol agrees with go/ast if file, line, name and kind are the same, and for a method also the type.
+Structs, interfaces and other types count as types. Symbols inside functions are left out on both sides. The exit status
+is 1 if the precision or the recall of a kind is below --min.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KINDS = ("function", "method", "type", "constant", "variable", "field", "imethod
 
 
 def truth(folder: Path) -> tuple[set[str], dict[str, set[Key]]]:
-    """The files go/ast parsed, and their definitions by kind."""
+    """The files that go/ast parsed, and their definitions by kind."""
     program = Path(__file__).with_name("go_truth.go")
     output = subprocess.run(["go", "run", str(program), str(folder)], stdout=subprocess.PIPE, text=True, check=True)
     files: set[str] = set()
@@ -61,13 +61,13 @@ def ours(files: set[str]) -> dict[str, set[Key]]:
 
 
 def _type_around(symbols: tuple[Symbol, ...], symbol: Symbol) -> str | None:
-    """The outermost type whose lines hold the symbol, "" at package level; None inside a function or a variable."""
+    """The outermost type around a symbol, "" at package level; None inside a function or a variable."""
     outer = ""
     parent = symbol.parent
     while parent >= 0:
         around = symbols[parent]
         if not (around.line <= symbol.line <= around.end_line):
-            break  # the parent of a method is its receiver's type, which stands elsewhere
+            break  # the parent of a method is its receiver's type, which is not around it
         if around.kind in FUNCTION_KINDS or around.kind in ("variable", "constant"):
             return None
         if around.kind in TYPE_KINDS or around.kind == "type":

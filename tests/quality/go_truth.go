@@ -1,4 +1,4 @@
-// Package-level definitions of a Go folder after go/ast, one a line: path, line, kind, name, owner (tab-separated).
+// Package-level definitions of a Go folder by go/ast, one per line: path, line, kind, name, owner (tab-separated).
 //
 //	go run tests/quality/go_truth.go FOLDER
 //

@@ -1,14 +1,14 @@
-"""Judged queries: how good a ranking is, and what another one does to each query.
+"""Judged queries: the quality of a ranking, and how another ranking changes each query.
 
     python -m tests.quality.judged BENCH REPOS [--left NAME] [--right NAME] [--only REPOSITORY] [--save FILE] [--top N]
 
-BENCH holds `repos.json`, `annotations/NAME.json` and `score.py`, whose measure (NDCG@10) and whose rule of when a result
-hits a target are taken as they are (`--scorer` names another file with `ndcg10` and `hit`). REPOS holds the checkouts,
+BENCH has `repos.json`, `annotations/NAME.json` and `score.py`. The measure (NDCG@10) and the rule for hits are those of
+`score.py`; `--scorer` names another file with functions `ndcg10` and `hit`. REPOS has the checkouts,
 REPOS/NAME/BENCHMARK_ROOT; nothing is written into them.
 
-NAME is a ranking of `weights.py` (each is searched with: what the graph lifts depends on it), a single mode (`dense`, `bm25`), or
-a file that `--save` wrote: that is how two states of the code are compared. Without `--left`, only `--right` is measured.
-It judges nothing: the exit status is 0 unless nothing can be run.
+NAME is a ranking of `weights.py`, a single mode (`dense`, `bm25`), or a file that `--save` wrote, by which two states
+of the code are compared. The queries are searched with each ranking, since the results that the graph lifts depend on
+it. Without `--left`, only `--right` is measured. There is no pass mark: the exit status is 0 unless nothing can be run.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from tests.quality.checkouts import KEPT, opened
 from tests.quality.rankings import RANKINGS
 
 SINGLE = ("dense", "bm25")
-#: How far down the rank of a target is told.
+#: Ranks of targets below this are not reported.
 SEEN = 100
 _TOP = 10
-#: Resamplings of an interval, and their seed.
+#: Number of resamplings for an interval, and their seed.
 _SAMPLES, _SEED = 10_000, 1
 
 
 class Place(NamedTuple):
-    """Where a unit is, with the names of a result."""
+    """The place of a unit, with the attributes of a result."""
 
     file: str
     line: int
@@ -66,13 +66,14 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A judged query, and what a multiview ranking of it is made from.
+    """A judged query with the input of a multiview ranking.
 
     Attributes:
         task: The query.
-        plan: Of the ranking that was searched with; None if multiview ranks nothing (no candidates, or only `field:value` terms).
-        candidates: Their signals, None with `plan`.
-        places: [candidates] where each is.
+        plan: The plan of the ranking that was searched with; None if multiview ranks nothing (no candidates, or only
+            `field:value` terms).
+        candidates: The signals of the candidates; None if `plan` is.
+        places: [candidates] the place of each.
     """
 
     task: Task
@@ -81,8 +82,8 @@ class Case:
     places: tuple[Place, ...]
 
     def ranked(self, ranking: Ranking) -> list[Place]:
-        """The head of the ranking, best first. What the graph lifts is around the best of the one that was searched
-        with."""
+        """The head of the ranking, best first. The graph lifts neighbours of the best results of the ranking that was
+        searched with."""
         if self.plan is None or self.candidates is None:
             return []
         units = Ranked(self.candidates, under(self.plan, ranking)).units[:SEEN]
@@ -90,7 +91,7 @@ class Case:
 
 
 class Score(NamedTuple):
-    """How a query came out: NDCG@10, and the rank of each target, None beyond `SEEN`."""
+    """The outcome of a query: NDCG@10, and the rank of each target, None beyond `SEEN`."""
 
     task: Task
     ndcg: float
@@ -104,7 +105,7 @@ class Benchmark:
     """A benchmark folder and its checkouts.
 
     Raises:
-        SystemExit: One of the files is not there.
+        SystemExit: One of the files does not exist.
     """
 
     def __init__(self, bench: Path, repos: Path, *, scorer: Path | None = None, only: Sequence[str] = ()) -> None:
@@ -161,7 +162,7 @@ def _module(path: Path) -> ModuleType:
 
 
 def case(session: Engine, task: Task, ranking: Ranking = LIVE) -> Case:
-    """Ask a query in multiview, and keep what its ranking is made from."""
+    """Search a query in multiview, and keep the input of its ranking."""
     with mock.patch.object(multiview, "make_plan", partial(make_plan, ranking=ranking)):
         merged = multiview.multiview(session.snapshot, SearchRequest(task.query, "multiview", 1, snippet=0)).merged
     if merged is None or merged.outcome.candidates is None:
@@ -192,7 +193,7 @@ def measure(benchmark: Benchmark, names: Iterable[str]) -> dict[str, list[Score]
 
 
 def saved(path: Path) -> list[Score]:
-    """What `--save` wrote."""
+    """Scores that `--save` wrote."""
     return [
         Score(Task(item["repo"], item["category"], item["query"], tuple(item["targets"])), item["ndcg10"], tuple(item["ranks"]))
         for item in json.loads(path.read_text())["queries"]
@@ -226,13 +227,13 @@ def mean(scores: Sequence[Score]) -> float:
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """The two-sided probability of so uneven a split if either way is as likely; ties do not count."""
+    """The two-sided sign test, without ties: the probability of such a split if both sides are equally likely."""
     n, few = wins + losses, min(wins, losses)
     return min(1.0, 2 * sum(math.comb(n, k) for k in range(few + 1)) / 2**n) if n else 1.0
 
 
 def interval(differences: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the mean of the repositories' differences, by resampling the repositories."""
+    """The bootstrap 95 % interval of the mean difference over repositories."""
     values = np.array(differences)
     drawn = np.random.default_rng(_SEED).integers(0, len(values), (_SAMPLES, len(values)))
     low, high = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
@@ -243,7 +244,7 @@ def interval(differences: Sequence[float]) -> tuple[float, float]:
 
 
 def figures(name: str, scores: Sequence[Score]) -> Iterator[str]:
-    """One side alone: the mean by repository and category."""
+    """Print one side: the mean by repository and category."""
     for repository, value in by("repository", scores).items():
         yield f"{repository:24}{value:8.4f}"
     categories = ", ".join(f"{category} {value:.4f}" for category, value in sorted(by("category", scores).items()))
@@ -251,7 +252,7 @@ def figures(name: str, scores: Sequence[Score]) -> Iterator[str]:
 
 
 def difference(names: tuple[str, str], left: Sequence[Score], right: Sequence[Score], top: int | None) -> Iterator[str]:
-    """Both sides: every query that differs, worst first; then the means, and how sure the difference is."""
+    """Print both sides: every query that differs, worst first; the means; and the significance of the difference."""
     pairs = [(a, b) for a, b in zip(left, right, strict=True) if a.ndcg != b.ndcg or a.ranks != b.ranks]
     pairs.sort(key=lambda pair: (pair[1].ndcg - pair[0].ndcg, pair[0].task[:3]))
     shown = pairs if top is None or len(pairs) <= 2 * top else [*pairs[:top], *pairs[len(pairs) - top :]]

@@ -1,5 +1,8 @@
-"""NDCG@10 of many queries at once, under any numbers of a ranking. It repeats `fusion.Ranked` over arrays that are padded
-to one length, because a search for weights asks for a thousand rankings of each query."""
+"""NDCG@10 of many queries at once, for any weights and factors of a ranking.
+
+The same computation as `fusion.Ranked`, over arrays padded to one length: a search for weights needs a thousand
+rankings of each query.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from lci_py.search.ranking.fusion import BELOW, GRAPH
 from tests.quality.judged import Case
 
 _TOP = 10
-#: Candidates that are ordered first; where a result from behind them could reach the first ten, more are.
+#: So many candidates are ordered first, and more only if one of the others could reach the first ten.
 _HEAD, _MORE = 64, 4
 _GAINS = 1 / np.log2(np.arange(2, _TOP + 2))
 
@@ -31,7 +34,7 @@ class Block:
         """
         Args:
             cases: The queries, each with candidates.
-            hit: Whether a result is at a target.
+            hit: Whether a result hits a target.
             signals: Names, in the order of the weights.
             factors: Names, in the order of the factors.
         """
@@ -74,8 +77,8 @@ class Block:
         """NDCG@10 of each query: [queries].
 
         Args:
-            weights: Of each signal.
-            factors: Of each factor.
+            weights: One per signal.
+            factors: One per factor.
             saturation: As in a `Ranking`.
         """
         if not self._files.size:
@@ -93,7 +96,7 @@ class Block:
         return found
 
     def _lifted(self, total: NDArray[np.float64], product: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
-        """The sums with what the graph adds, as `Ranked` has it."""
+        """The sums with the lifts of the graph, as in `Ranked`."""
         own = np.where(self._only_lifted, 0.0, total)
         if weight and len(self._lifts[0]):
             at, best = self._lifts, own.max(axis=1)[self._lifts[0]]
@@ -102,7 +105,7 @@ class Block:
         return own
 
     def _multiplied(self, factors: tuple[float, ...]) -> NDArray[np.float64]:
-        """What the factors that apply come to. One of many weights is changed before a factor is: the last is kept."""
+        """The product of the factors that apply. The last one is kept, since weights change more often than factors."""
         if self._last is None or self._last[0] != factors:
             product = np.ones(self._files.shape)
             for factor, applies in zip(factors, self._factors, strict=True):
@@ -113,7 +116,7 @@ class Block:
     def _gained(
         self, total: NDArray[np.float64], rows: NDArray[np.int64], head: int, saturation: float
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The gain of the first ten of some rows, and whether nothing from behind the `head` can be among them."""
+        """The gain of the first ten of some rows, and whether candidates beyond the `head` cannot be among them."""
         head = min(head, total.shape[1])
         place = np.argpartition(-total, head - 1, axis=1)[:, :head]
         place.sort(axis=1)
@@ -128,10 +131,10 @@ class Block:
         each, seen = np.arange(len(rows)), np.zeros(len(rows), np.int64)
         gained, last = np.zeros(len(rows)), np.zeros(len(rows))
         for gain in _GAINS[:head]:
-            best = damped.argmax(axis=1)  # the first of equals: ties go by unit
+            best = damped.argmax(axis=1)  # the first of equal candidates: ties are broken by unit
             last = damped[each, best]
             at = np.where(last > 0, self._targets[rows, place[each, best]], 0)
-            # One gain per rank, however many targets are first met there: the measure of the benchmark.
+            # One gain per rank, even if several targets are first hit there, as in the benchmark's measure.
             gained += gain * ((at & ~seen) != 0)
             seen |= at
             damped[each, best] = -1
@@ -139,7 +142,7 @@ class Block:
 
 
 def _depths(files: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many of the same row and file come before each: [rows, n]."""
+    """The number of earlier candidates of the same row and file: [rows, n]."""
     order = np.argsort(files, axis=1, kind="stable")
     grouped = np.take_along_axis(files, order, 1)
     counts = np.broadcast_to(np.arange(files.shape[1]), files.shape)

@@ -1,15 +1,16 @@
-"""Whether the place that a question leads to is found, where the question describes another one.
+"""Whether search finds the place that a question is after if the question describes another place, linked to it.
 
     python -m tests.quality.multihop FOLDER [--only NAME] [--data FILE] [--mode MODE] [-v]
 
-FOLDER holds a checkout of each repository of data/multihop.json, under its `name`; what is not there is left out. Every
-question describes one place (`asked`) and wants another, to which that one leads by calls, imports or inheritance
-(`bridges`; each of several is an answer). Both were read in the code, at the revision that is named. The repositories of
-the split `test` are for judging only: nothing was ever tuned by them.
+FOLDER has a checkout of each repository of data/multihop.json under its `name`; missing ones are left out. Every
+question describes one place (`asked`) and wants another, which calls, imports or inheritance link to the first
+(`bridges`; each of several is an answer). Both were found by reading the code at the given revision. The repositories
+of the split `test` are for judging only: nothing was ever tuned by them.
 
-A place is found if a result among the first ten is in its file and is, or overlaps, its definition: a class counts for
-its methods. `itself` does not let it: the result is the definition or lies inside it. `file` takes any result of the
-file. All are shares of the questions. It measures and judges nothing: the exit status is 0 unless nothing can be run.
+A place is found if one of the first ten results is in its file and overlaps its definition, so that a class counts for
+its methods. By the measure `itself`, the result must be the definition or lie inside it; by `file`, any result in the
+file counts. All figures are shares of the questions. There is no pass mark: the exit status is 0 unless nothing can be
+run.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from tests.quality.checkouts import KEPT, opened
 DATA = Path(__file__).resolve().parent / "data" / "multihop.json"
 MODES: tuple[Mode, ...] = ("dense", "bm25", "multiview")
 TOP = 10
-#: The split that nothing may be tuned by.
+#: The split that must not be used for tuning.
 JUDGED_ONLY = "test"
-#: How far down a rank is told; a place further behind counts as not found.
+#: A place below this rank counts as not found.
 _SEEN = 100
 MEASURES = ("bridge", "itself", "file", "asked")
 
 
 class Place(NamedTuple):
-    """A definition, as the data names it, with the lines that the index gives it: several for overloads."""
+    """A definition that the data names, with its lines in the index: several ranges for overloads."""
 
     file: str
     symbol: str
@@ -70,7 +71,7 @@ class Question(NamedTuple):
 def measured(
     spec: Mapping[str, Any], session: Engine, modes: Sequence[Mode], problems: list[str]
 ) -> Iterator[Question]:
-    """All questions of a repository, with their ranks; what the data names and the index lacks goes to `problems`."""
+    """All questions of a repository with their ranks. Names that the index lacks are added to `problems`."""
     for item in spec["questions"]:
         asked = _place(session, item["asked"])
         bridges = [_place(session, bridge) for bridge in item["bridges"]]
@@ -108,7 +109,7 @@ def _ranks(results: Sequence[Result], asked: Place, bridges: Sequence[Place]) ->
 
 
 def recall(questions: Sequence[Question], mode: str, measure: str) -> float:
-    """The share of the questions whose place is among the first ten."""
+    """The share of questions whose place is among the first ten."""
     return sum(question.found(mode, measure) for question in questions) / len(questions)
 
 
@@ -156,7 +157,7 @@ def _row(name: str, width: int, questions: Sequence[Question], modes: Sequence[s
 
 
 def details(questions: Sequence[Question], modes: Sequence[str]) -> Iterator[str]:
-    """Every question with the ranks of the bridge and, after a stroke, of the place asked about."""
+    """Print every question with the rank of the bridge and, after a slash, of the place that it describes."""
     yield "ranks: bridge/asked, - for none of the first 100\n" + " ".join(f"{mode:>9}" for mode in modes)
     for question in questions:
         cells = [f"{_told(ranks['bridge'])}/{_told(ranks['asked'])}" for ranks in question.ranks.values()]

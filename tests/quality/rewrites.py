@@ -1,9 +1,9 @@
-"""What rewrites add: questions that use another form, or the long form, of a name than the code does.
+"""What rewrites add to questions that use another form of a name than the code does.
 
     python -m tests.quality.rewrites FOLDER [-v]
 
-FOLDER holds a checkout of each repository of `data/rewrites.json`, at the revision that stands there, under the name
-that stands there. Per repository: NDCG@10 of the files that answer, in multiview without rewrites and with them.
+FOLDER has a checkout of each repository of `data/rewrites.json`, with the name and at the revision given there. Prints,
+per repository, NDCG@10 of the files that answer the questions, in multiview without rewrites and with them.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Asked(NamedTuple):
 
 
 def ndcg(found: Sequence[str], wanted: Sequence[str]) -> float:
-    """NDCG of the first ten: a wanted file's rank is that of its first result, every one gains the same."""
+    """NDCG@10: a wanted file has the rank of its first result, and all wanted files have the same gain."""
     ranks = [found.index(file) for file in wanted if file in found[:TOP]]
     ideal = sum(1 / math.log2(rank + 2) for rank in range(min(TOP, len(wanted))))
     return sum(1 / math.log2(rank + 2) for rank in ranks) / ideal
 
 
 def asked(session: Engine, repository: str, query: Mapping[str, Any]) -> Asked:
-    """Ask one question twice."""
+    """Search one question without rewrites and with them."""
     request = SearchRequest(query["query"], "multiview", TOP, snippet=0)
     with mock.patch.object(multiview, "look_up", lambda *_, **__: NO_WORDING):
         before = session.search(request)

@@ -1,4 +1,4 @@
-"""The part of a SCIP index that says where names are defined and used: a protobuf file of documents and occurrences.
+"""Reads the definitions and uses of names from a SCIP index, a protobuf file of documents and occurrences.
 
 Field numbers are those of scip.proto: Index.documents = 2; Document.relative_path = 1, occurrences = 2;
 Occurrence.range = 1 (0-based lines, packed), symbol = 2, symbol_roles = 3, of which bit 1 is a definition.
@@ -15,7 +15,7 @@ class Occurrence(NamedTuple):
     path: str
     line: int  # 1-based
     column: int  # 0-based, in characters
-    symbol: str  # of a local one, with the path before it
+    symbol: str  # a local symbol has the path before it
     definition: bool
 
 

@@ -1,22 +1,21 @@
-"""Weights of the multiview ranking, learned on judged queries by a plain and reproducible procedure.
+"""Learns the weights of the multiview ranking on judged queries, by coordinate search.
 
     python -m tests.quality.tune BENCH REPOS [--start NAME] [--free NAME] [--check]
 
-BENCH and REPOS are those of `tests.quality.judged`. All candidates' signals are measured once; then one number after
-the other (every weight of every intent, every factor, the saturation) is set to the value of a fixed grid that gives the
-best mean over repositories, until nothing changes: coordinate search, without chance. A change has to be worth
-`PENALTY` for each unit that a number is away from its start, so that noise does not move it. Intents that share their
-weights keep sharing them.
+BENCH and REPOS are those of `tests.quality.judged`. The signals of all candidates are measured once. Then one number
+after the other (every weight of every intent, every factor, the saturation) is set to the value of a fixed grid that
+gives the best mean over repositories, until nothing changes. Nothing is random. A change must gain `PENALTY` for each
+unit that a number is away from its start, so that noise does not move it. Intents that share weights keep sharing them.
 
-What the graph lifts is around the best results without it, which weights change; while one search for weights runs, it
-stays what the start (or, where that has none, the live ranking) makes of it. Every figure that is printed of learned
-weights is of searches with them.
+The graph lifts neighbours of the best results, which depend on the weights. During one search for weights, the lifts
+stay those of the start, or of the live ranking if the start has none. All printed figures of learned weights come from
+searches with these weights.
 
-How much of that holds elsewhere is what leave-one-out says: each repository in turn is judged by weights that were
-learned without it. `--start flat` begins with weights that say nothing (all 0.5, no factor, no saturation), which is the
-honest figure: `live` may have been learned on all of the repositories. `--check` learns nothing to keep: it compares the
-live weights with leave-one-out from flat ones, and exits 1 if they are more than `GAP` apart. What is no number of a
-`Ranking` (which signals there are, how each is scaled, how far the graph is followed) no fold learns again.
+Leave-one-out shows how well the weights generalise: each repository is judged by weights that were learned on the
+others. `--start flat` begins with neutral weights (all 0.5, no factor, no saturation) and gives the honest figure,
+since `live` may have been learned on all repositories. `--check` only compares the live weights with leave-one-out from
+flat ones, and exits 1 if they are more than `GAP` apart. Choices that are not numbers of a `Ranking` (which signals
+there are, how each is scaled, how far the graph is followed) are not learned.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ STEP = 0.05
 _MULTIPLIERS = (0.0, 0.5, 0.75, 1.33, 2.0)
 _FROM_ZERO = (0.05, 0.1, 0.2, 0.4)
 _LARGEST = 3.0
-#: What a mean NDCG@10 has to gain for each unit that a number moves away from its start.
+#: Gain in mean NDCG@10 that each unit of a number's distance from its start must bring.
 PENALTY = 0.001
 _PASSES = 8
 #: How far the live weights may be above leave-one-out before `--check` fails.
@@ -54,7 +53,7 @@ _FLAT = 0.5
 class Number(NamedTuple):
     """One number that is learned: a weight of a group of intents, a factor or the saturation."""
 
-    group: int  # -1 for what all intents share
+    group: int  # -1 for a number that all intents share
     name: str
 
 
@@ -64,7 +63,7 @@ class Problem:
     Attributes:
         repositories: Names, in the order of the rows of the means.
         groups: Intents that share their weights.
-        numbers: What is learned, in the order in which it is.
+        numbers: The numbers to learn, in the order of learning.
     """
 
     def __init__(self, cases: Sequence[Case], benchmark: Benchmark, like: Ranking) -> None:
@@ -92,7 +91,7 @@ class Problem:
         self._known: dict[tuple[int, Values, Values], NDArray[np.float64]] = {}
 
     def values_of(self, ranking: Ranking) -> Values:
-        """The numbers as a ranking has them; 0 for a weight and 1 for a factor that it lacks."""
+        """The values of the numbers in a ranking; 0 for a weight and 1 for a factor that it lacks."""
         found = []
         for group, name in self.numbers:
             if group >= 0:
@@ -113,12 +112,12 @@ class Problem:
 
     @cached_property
     def flat(self) -> Values:
-        """Numbers that say nothing; what no query can tell is as it was."""
+        """Neutral values; numbers that no query depends on keep theirs."""
         live = zip(self.numbers, self.values_of(self._like), strict=True)
         return tuple(value if not self.used(number) else _FLAT if number.group >= 0 else 1.0 for number, value in live)
 
     def used(self, number: Number) -> bool:
-        """Whether there is a query that the number counts for."""
+        """Whether a query depends on the number."""
         blocks = [block for _, block in self._blocks]
         if number.group >= 0:
             return number.name in blocks[number.group].told
@@ -159,8 +158,8 @@ def learn(problem: Problem, start: Values, *, without: int | None = None, free: 
 
     Args:
         problem: The queries.
-        start: Where it begins, and what changes are charged against.
-        without: A repository (its row) that is not looked at.
+        start: The initial values, from which the penalty is measured.
+        without: The row of a repository that is left out.
         free: Names of the numbers that may change; all if empty.
     """
     kept = np.arange(len(problem.repositories)) != (-1 if without is None else without)
@@ -210,9 +209,9 @@ def leave_one_out(problem: Problem, start: Values, free: Sequence[str] = ()) -> 
 
 
 def again(problem: Problem, benchmark: Benchmark, values: Values, row: int, free: Sequence[str] = ()) -> Values:
-    """Learn a fold's numbers once more, from where they are, with the lifts that they themselves lead to.
+    """Learn a fold's numbers once more, starting from their values, with the lifts that these lead to.
 
-    The lifts of the first round are those of the start, and flat numbers begin at other places than good ones do.
+    The lifts of the first round are those of the start, which differ from those of good numbers.
     """
     ranking = problem.ranking_of(values)
     own = Problem(benchmark.cases(ranking), benchmark, ranking)
@@ -247,7 +246,7 @@ def table(folds: Sequence[Fold]) -> Iterator[str]:
 
 
 def as_source(problem: Problem, values: Values, folds: Sequence[Fold]) -> Iterator[str]:
-    """The numbers as `weights.py` has them, and how far the folds disagree on each."""
+    """Print the numbers in the form of `weights.py`, and how much the folds disagree on each."""
     for group, intents in enumerate(problem.groups):
         yield f"# {', '.join(intents)}"
         pairs = [(n.name, v) for n, v in zip(problem.numbers, values, strict=True) if n.group == group and v]

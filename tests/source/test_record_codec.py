@@ -1,4 +1,4 @@
-"""A file's record as bytes: what comes out is what went in, and damaged bytes are an error of one type."""
+"""A file's record as bytes: decoding restores it, and damaged bytes raise one type of error."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def records(draw: st.DrawFn) -> FileRecord:
         limit=draw(st.sampled_from(["", "too_deep"])),
     )
     return FileRecord(
-        PLACE.path, PLACE.size, PLACE.mtime_ns, PLACE.sha, draw(NUMBER), "", found,
+        PLACE.path, PLACE.size, PLACE.mtime_ns, PLACE.sha, draw(NUMBER), found,
         words=draw(few(TEXT)),
         bags=tuple((packed(bag), packed(bag[::-1])) for bag in bags),
         digests=tuple(draw(st.binary(min_size=8, max_size=8)) for _ in chunks),
@@ -106,7 +106,7 @@ JSON = st.recursive(
 
 @given(records(), st.data())
 def test_what_is_compressed_well_may_still_be_wrong(record: FileRecord, data: st.DataObject) -> None:
-    """As another program might have written it: an error of one type, or some record."""
+    """Bytes as another program might write them: one type of error, or some record."""
     plain = zlib.decompress(encode(record))
     length = int.from_bytes(plain[:4], "little")
     header, rest = json.loads(plain[4 : 4 + length]), plain[4 + length :]

@@ -30,7 +30,7 @@ def init(root: Path, files: Mapping[str, str]) -> Path:
 
 
 def commit(root: Path, files: Mapping[str, str | None]) -> str:
-    """Write files (None removes one, and comes first) and commit everything; the commit's id."""
+    """Write files (None removes one; removals come first), commit everything, and return the commit's id."""
     for name, text in sorted(files.items(), key=lambda item: item[1] is not None):
         path = root / name
         if text is None:
@@ -44,7 +44,7 @@ def commit(root: Path, files: Mapping[str, str | None]) -> str:
 
 
 def branch(root: Path, name: str, files: Mapping[str, str | None]) -> str:
-    """A new branch with a commit on top of `main`; `main` is checked out again. The commit's id."""
+    """Make a branch with a commit on top of `main`, check `main` out again, and return the commit's id."""
     git(root, "checkout", "-q", "-b", name, "main")
     made = commit(root, files)
     git(root, "checkout", "-q", "main")

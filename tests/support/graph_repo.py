@@ -1,4 +1,4 @@
-"""A small repository whose calls are known, indexed once for the tests of the commands that walk its graph."""
+"""A small repository with known calls, indexed once for the tests of commands that walk the call graph."""
 
 from __future__ import annotations
 

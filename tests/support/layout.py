@@ -1,4 +1,4 @@
-"""Chunks laid out over segments: the same files in one segment, or in several beside dead copies of them."""
+"""The same chunks laid out in one segment, or in several segments with dead copies of some files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Layout:
 
 
 def random_file(rng: np.random.Generator, path: str, dimension: int, vocabulary: int, pool: np.ndarray) -> File:
-    """Its vectors are of `pool`, so that files have equal chunks."""
+    """A file with vectors of `pool`, so that files have equal chunks."""
     units = int(rng.integers(1, 4))
     chunk_unit = [*range(units), *rng.integers(0, units, rng.integers(0, 4)).tolist()]
     vectors = pool[rng.integers(0, len(pool), len(chunk_unit))]
@@ -40,7 +40,7 @@ def random_file(rng: np.random.Generator, path: str, dimension: int, vocabulary:
 
 
 def lay_out(folder: Path, segments: Sequence[Sequence[tuple[File, bool]]]) -> Layout:
-    """Write the segments; of each file: its rows and whether it lives."""
+    """Write the segments, each a list of files: its rows, and whether it is live."""
     folder.mkdir(parents=True)
     dense, tokens, counts, paths = [], [], [], []
     sizes: dict[str, list[np.ndarray]] = {"symbols": [], "units": [], "chunks": []}
@@ -72,7 +72,7 @@ def lay_out(folder: Path, segments: Sequence[Sequence[tuple[File, bool]]]) -> La
 def random_layouts(
     folder: Path, rng: np.random.Generator, segments: int, dimension: int, vocabulary: int
 ) -> tuple[Layout, Layout]:
-    """The same living files in one segment, and over several with dead ones."""
+    """The same live files in one segment, and in several with dead ones."""
     pool = rng.standard_normal((int(rng.integers(1, 30)), dimension)).astype(np.float32)
     pool /= np.linalg.norm(pool, axis=1, keepdims=True)
 
@@ -87,6 +87,6 @@ def random_layouts(
             if number == own:
                 spread[number].append((file, True))
             elif rng.random() < 0.3:
-                spread[number].append((made(file.path), False))  # what the file was, or has become elsewhere
+                spread[number].append((made(file.path), False))  # an older version of the file
     one = lay_out(folder / "one", [[(file, True) for file in living]])
     return one, lay_out(folder / "several", spread)

@@ -1,6 +1,9 @@
-"""Write the index of `fixtures/shards/tree` in today's format to `fixtures/shards/vN`: python -m tests.support.make_shards
+"""Writes the index of `fixtures/shards/tree` in today's format N to `fixtures/shards/vN`.
 
-Run it when something in the format changes; when the number of the format does, what is there stays as it is."""
+    python -m tests.support.make_shards
+
+Run it when something in the format changes. If the format's number changes, too, the older folders stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ[CONFIG_VARIABLE] = str(Path(folder, "config"))
         root = Path(shutil.copytree(SHARDS / "tree", Path(folder, "repo")))
-        # A file that is gone, so that numbers are mapped.
+        # A removed file, so that numbers are mapped.
         (root / "gone.py").write_text("def gone():\n    return None\n")
         app.build_index(str(root), jobs=1)
         (root / "gone.py").unlink()

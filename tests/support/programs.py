@@ -1,11 +1,11 @@
-"""Small random programs in many languages, whose names collide as often as possible."""
+"""Small random programs in many languages, with many colliding names."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
 
-#: Per language: paths that its files may have, what each begins with, and pieces that they are made of. {f} {g} are
-#: names of functions, {T} {U} of types, {m} of modules, as the language writes them.
+#: Language -> possible paths of files, the start of each file, and pieces to make files of. {f} {g} are names of
+#: functions, {T} {U} of types, {m} of modules, as the language writes them.
 LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...]]] = {
     "python": (
         ("a.py", "b.py", "p/__init__.py", "p/a.py", "p/b.py", "q/a.py", "tests/test_a.py", "bin/tool"),
@@ -178,7 +178,7 @@ def sources(draw: st.DrawFn, language: str) -> str:
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[dict[str, str]]:
-    """A repository of one or two languages, and what becomes of it: edits, additions, removals and renames."""
+    """A repository of one or two languages with its later versions: edits, additions, removals and renames."""
     languages = draw(st.lists(st.sampled_from(sorted(LANGUAGES)), min_size=1, max_size=2, unique=True))
     files: dict[str, str] = {}
     for _ in range(draw(st.integers(3, 12))):

@@ -1,4 +1,4 @@
-"""A repository in memory whose index lies in segments: what the graph needs of one, without text shards."""
+"""A repository in memory with an index in segments: only the parts that the call graph needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def extracted(path: str, text: str) -> Extract:
 
 
 def full(files: dict[str, str]) -> Links:
-    """The graph as a full link makes it."""
+    """The graph by a full link."""
     linker = Linker()
     for path in sorted(files):
         linker.add(path, is_test(path), extracted(path, files[path]))
@@ -49,7 +49,7 @@ def per_file(rows: SegmentRows, owners: list[int]) -> np.ndarray:
 
 
 class Segmented:
-    """An index that grows by a segment with each refresh, until they are merged into one."""
+    """An index that grows by one segment with each refresh, until they are merged."""
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
         self.folder = folder
@@ -70,7 +70,7 @@ class Segmented:
         for path in sorted(files):
             found = extracted(path, files[path])
             digests = tuple(b"12345678" for _ in found.chunks)
-            records.append(FileRecord(path, 1, 1, "0", 1, "", found, (), (), digests))
+            records.append(FileRecord(path, 1, 1, "0", 1, found, (), (), digests))
             self._homes[path] = len(self._segments)
         rows = number_rows(records)
         write_symbolic(self._new_file("sqlite"), rows)

@@ -20,7 +20,7 @@ DIMENSION = 8
 
 
 def table(seed: int = 0) -> np.ndarray:
-    """A row per word. The padding's is no number: it may not reach a vector."""
+    """A row per word. That of the padding is NaN, which must never reach a vector."""
     rows = np.random.default_rng(seed).normal(size=(len(WORDS), DIMENSION)).astype(np.float32)
     rows[0] = np.nan
     return rows
@@ -57,7 +57,7 @@ def contextual(
     shape: tuple[Any, ...] = ("batch", "sequence"), special: bool = True, cut: int | None = None,
     kind: int = TensorProto.INT64, pooled: bool = False, **settings: dict[str, Any],
 ) -> Path:  # fmt: skip
-    """A transformer's inputs and outputs over nothing but a table; `settings` are JSON files beside it."""
+    """A model with the inputs and outputs of a transformer that is only a table; `settings` are its JSON files."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = np.nan_to_num(table(seed), nan=50.0) if quantized or pooled else table(seed)
     nodes = [helper.make_node("Gather", ["table", "input_ids"], ["states"])]
@@ -67,7 +67,7 @@ def contextual(
             helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["coarse"]),
         ]
     states = "coarse" if quantized else "states"
-    if pooled:  # the sum over the text
+    if pooled:  # sum over the text
         nodes.append(helper.make_node("ReduceSum", [states, "second"], [output], keepdims=0))
     elif output == "sentence_embedding":  # the first token's, doubled
         nodes += [
@@ -96,7 +96,7 @@ def contextual(
 
 
 def bags(folder: Path, seed: int = 0) -> Path:
-    """A model of the built-in one's kind: weighted sums of rows, of unit length."""
+    """A model like the built-in one: weighted sums of rows, normalised to unit length."""
     folder.mkdir(parents=True, exist_ok=True)
     axes = {"two": np.array([2], np.int64), "one": np.array([1], np.int64), "table": np.nan_to_num(table(seed))}
     nodes = [

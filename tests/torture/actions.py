@@ -1,4 +1,4 @@
-"""Changes to a working tree, by name: what the stateful test draws from. Two numbers say where and what exactly."""
+"""Changes to a working tree, by name, for the stateful test. Two numbers select the file and the kind of change."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _IGNORE = ("build/\n*.log\n", "web/\n", "*.go\n!plain.go\n", "lib/python/\n", ""
 _FOLDERS = ("src", "web", "lib/go", "new", "new/deep", "build")
 _SUFFIXES = (".py", ".go", ".js", ".c", ".java", ".md", ".txt")
 BRANCHES = ("main", "other")
-#: Files that decide about others: after a change of one, no list of changed files is a whole one.
+#: Files that decide about others: after a change of one, no list of changed files is complete.
 DECISIVE = (".gitignore", ".lciignore", ".lci.toml", ".ignore")
 
 
 class Tree:
-    """A working tree under changes, and what has changed since somebody last asked."""
+    """A working tree, and what has changed in it since `settled` was last called."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -79,7 +79,7 @@ class Tree:
             self._write(path, b"")
 
     def edit_with_old_size_and_time(self, where: int, _what: int) -> None:
-        """Change letters, then put the modification time back: only ctime tells."""
+        """Change letters, then restore the modification time: only ctime shows the change."""
         if path := self._pick(where, ".py", ".js", ".md", ".txt"):
             info = path.stat()
             self._write(path, path.read_bytes().translate(bytes.maketrans(b"aeiou", b"eioua")))
@@ -96,7 +96,7 @@ class Tree:
             self._write(path, path.read_bytes() + b"\n# large" * LARGE)
 
     def give_back(self, where: int, _what: int) -> None:
-        """What was binary or too large is text again."""
+        """Restore a file that was made binary or too large."""
         if self._kept:
             name = sorted(self._kept)[where % len(self._kept)]
             path, data = self.root / name, self._kept.pop(name)
@@ -117,7 +117,7 @@ class Tree:
             self.dirty.add(self._name(path))
 
     def rename_file(self, where: int, what: int) -> None:
-        """Another name, which may sort elsewhere, or replace a file."""
+        """Give a file another name, which may sort elsewhere, or replace another file."""
         if path := self._pick(where):
             target = path.with_name(f"{'az'[what % 2]}{what % 3}{path.suffix}")
             self.dirty |= {self._name(path), self._name(target)}
@@ -151,7 +151,7 @@ class Tree:
             self.dirty |= {self._name(one), self._name(other)}
 
     def make_link(self, where: int, what: int) -> None:
-        """A symbolic link: a new one, or in the place of a file."""
+        """Make a symbolic link, new or in place of a file."""
         if path := self._pick(where):
             link = path if what % 2 else path.with_name(f"link{what % 3}.py")
             target = os.path.relpath(self._pick(what) or path, link.parent)
@@ -168,14 +168,14 @@ class Tree:
     # --- what is no content ---------------------------------------------------------------------------------------
 
     def chmod(self, where: int, what: int) -> None:
-        """Also of those that may not be read any more, which nothing else here touches."""
+        """Change the mode of a file, also of one that is unreadable, which other changes skip."""
         locked = [name for name in files(self.root) if not os.access(self.root / name, os.R_OK)]
         if path := self.root / locked[0] if locked and where % 2 else self._pick(where):
             path.chmod((0o000, 0o644, 0o755, 0o600)[what % 4])
             self.dirty.add(self._name(path))
 
     def touch(self, where: int, what: int) -> None:
-        """Another modification time: now, long ago, or to come."""
+        """Set another modification time: now, in the past, or in the future."""
         if path := self._pick(where):
             moment = (None, 10**9 * (1 + what), 4 * 10**18)[what % 3]
             os.utime(path) if moment is None else os.utime(path, ns=(moment, moment))
@@ -205,20 +205,18 @@ class Tree:
     # --- git ------------------------------------------------------------------------------------------------------
 
     def switch_branch(self, where: int, _what: int) -> None:
-        """Back and forth, with what is not committed thrown away: git writes many files at once."""
+        """Switch to the other branch and discard what is not committed: git writes many files at once."""
         run_git(self.root, "checkout", "-q", "-f", BRANCHES[where % len(BRANCHES)])
         self.wide = True
 
     def commit(self, _where: int, _what: int) -> None:
-        """Changes no file, only what HEAD is."""
+        """Commit: HEAD changes, but no file."""
         commit(self.root)
 
 
-#: By name, so that a failing example says what it did.
+#: By name, so that a failing example shows what it did.
 ACTIONS: dict[str, Callable[[Tree, int, int], None]] = {
     name: getattr(Tree, name)
     for name, value in vars(Tree).items()
     if callable(value) and not name.startswith("_") and name != "settled"
 }
-#: Those that an index which compares size and modification time only cannot see.
-SILENT = ("edit_with_old_size_and_time",)

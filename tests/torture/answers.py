@@ -1,4 +1,4 @@
-"""What an index answers, in a form that two indexes of one tree must share; and what it leaves on the disk."""
+"""The answers of an index, in a form in which two indexes of one tree must agree; and the files that it has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.torture.program import Program, Ran
+from tests.torture.program import NO_REFRESH, Program, Ran
 
 MODES = ("dense", "bm25", "symbolic", "multiview")
 #: Lines of a batch. Every mode, with filters, phrases, conflicts, all results, explanations.
@@ -36,7 +36,7 @@ _TEMPORARY = re.compile(r"tmp|temp\b|temporary|partial|staging|damaged|-journal|
 
 
 def comparable(answer: Any) -> Any:
-    """An answer without what may differ between two indexes of one tree: the `index` object and times."""
+    """An answer without the parts in which two indexes of one tree may differ: the `index` object and times."""
     return {key: value for key, value in answer.items() if key not in ("index", "trace")}
 
 
@@ -46,11 +46,11 @@ class Asked:
 
     answers: dict[str, Any]
     refused: str | None = None  # the code of a typed error
-    wrong: str | None = None  # what no program may do
+    wrong: str | None = None  # a crash, or something else that must never happen
     generations: tuple[int, ...] = ()
 
     def differs(self, truth: Asked) -> str | None:
-        """The first query whose answer is another one; None if there is none."""
+        """The first query whose answer differs; None if there is none."""
         for name, answer in truth.answers.items():
             if self.answers.get(name) != answer:
                 return f"{name}: {difference(self.answers.get(name), answer)}"
@@ -58,7 +58,7 @@ class Asked:
 
 
 def difference(found: Any, wanted: Any, where: str = "") -> str:
-    """Where two JSON values part."""
+    """The first place where two JSON values differ."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         for key in wanted.keys() | found.keys():
             if found.get(key) != wanted.get(key):
@@ -82,7 +82,7 @@ def ask(program: Program, root: Path, index_dir: Path | None = None, **options: 
         write_batch(batch)
     where = ("--root", str(root), "--json")
     ran = program.run(
-        "search", "--batch", str(batch), *where[:2], *program.no_refresh, index_dir=index_dir, cwd=root, **options
+        "search", "--batch", str(batch), *where[:2], *NO_REFRESH, index_dir=index_dir, cwd=root, **options
     )
     if (found := _failure(ran)) is not None:
         return found
@@ -94,7 +94,7 @@ def ask(program: Program, root: Path, index_dir: Path | None = None, **options: 
         generations.append(answer["index"]["generation"])
         answers[json.dumps(query)] = comparable(answer)
     for name in DEFINITIONS:
-        ran = program.run("def", name, *where, *program.frozen("def"), index_dir=index_dir, cwd=root, **options)
+        ran = program.run("def", name, *where, *NO_REFRESH, index_dir=index_dir, cwd=root, **options)
         if (found := _failure(ran)) is not None:
             return found
         generations.append(ran.json()["index"]["generation"])
@@ -113,7 +113,7 @@ def _failure(ran: Ran) -> Asked | None:
 
 
 def truth(program: Program, root: Path, scratch: Path) -> Asked:
-    """What a fresh full index of the tree as it is, in a folder of its own, answers."""
+    """The answers of a fresh full index of the tree, in a folder of its own."""
     import shutil
 
     shutil.rmtree(scratch, ignore_errors=True)
@@ -128,7 +128,7 @@ def truth(program: Program, root: Path, scratch: Path) -> Asked:
 
 
 def listing(folder: Path) -> dict[str, tuple[int, ...]]:
-    """Everything in a folder: path to (inode, size, mtime, ctime); for folders without the size."""
+    """Everything in a folder: path to (inode, size, mtime, ctime); folders without the size."""
     found = {}
     for path in sorted(folder.rglob("*")):
         info = path.lstat()
@@ -137,7 +137,7 @@ def listing(folder: Path) -> dict[str, tuple[int, ...]]:
 
 
 def masked(folder: Path) -> set[str]:
-    """The names in a folder with their numbers and digests struck out."""
+    """The names in a folder, without their numbers and digests."""
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*"))
     return {re.sub(r"[0-9a-f]{8,}|[0-9]+", "#", name) for name in names}
 
@@ -155,28 +155,27 @@ def usage(folder: Path) -> int:
 
 
 def bound(fresh: int) -> int:
-    """Bytes that an index may take whose fresh form takes `fresh`: dead rows are rewritten before they are most of it.
+    """The largest size of an index in bytes, if a fresh one has `fresh`: merges run before most of its rows are dead.
 
-    The constant is for what every segment needs however small it is.
+    The constant is for the fixed size of a segment.
     """
     return 4 * fresh + (4 << 20)
 
 
 class Debris:
-    """What a run that was ended may leave behind, once the next one is through: nothing that an undisturbed run has
-    not."""
+    """Finds what an interrupted run leaves behind after the next run: files that an undisturbed run does not have."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._fresh = 0
 
     def learn(self, index_dir: Path) -> None:
-        """Take the folder of an undisturbed run as a model."""
+        """Remember the files of an undisturbed run."""
         self._known |= masked(index_dir)
         self._fresh = max(self._fresh, usage(index_dir))
 
     def found(self, index_dir: Path) -> str | None:
-        """What is wrong with the folder; None if nothing is."""
+        """A description of files that should not be there; None if there are none."""
         names = masked(index_dir)
         if odd := sorted(names - self._known):
             return f"debris: {', '.join(odd[:5])}"

@@ -1,4 +1,4 @@
-"""What must hold of any file and any tree, and how to keep a tree from holding still."""
+"""Invariants of any file's record, and a tree that changes all the time."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ import shutil
 import threading
 from pathlib import Path
 
-from lci_py.source.file_record import FileRecord, process_file
-from lci_py.source.repository.walk import LIMIT_REASONS, REASONS
-from lci_py.source.syntax.limits import DEFAULTS, Limits
+from lci_py.source.file_record import FileRecord
+from lci_py.source.repository.walk import REASONS
+from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits
 from lci_py.types.source import FileEntry
+from tests.support.records import process_file
 
-#: What no terminal may be sent, but for the line feed and the tab.
+#: Characters that must never be sent to a terminal: all control characters except line feed and tab.
 CONTROLS = frozenset(
     {chr(code) for code in (*range(32), *range(0x7F, 0xA0))} - {"\n", "\t"}
     | set("\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 )
 
 
-def file_record(root: Path, name: str, limits: Limits = DEFAULTS) -> FileRecord:
-    """Process a file of a tree, and raise AssertionError if what comes of it does not hold together."""
+def file_record(root: Path, name: str, limits: Limits = DEFAULTS) -> FileRecord | str:
+    """The record of a file or why it is skipped; AssertionError if the record contradicts itself or the file."""
     data = (root / name).read_bytes()
-    found = process_file(str(root), FileEntry(name, len(data), 0), limits=limits)
+    found = process_file(root, FileEntry(name, len(data), 0), limits=limits)
+    if isinstance(found, str):
+        assert found in REASONS, name
+        return found
     extract = found.extract
-    assert found.skip in ("", *REASONS) and found.limit in ("", *LIMIT_REASONS), name
-    assert found.limit != "parser_crash", name
+    assert found.limit in ("", *LIMIT_REASONS) and found.limit != "parser_crash", name
     assert len(found.bags) == len(found.digests) == len(extract.chunks), name
     last = data.count(b"\n") + 1
     for index, symbol in enumerate(extract.symbols):
@@ -50,7 +53,7 @@ def make_unstable(root: Path, count: int) -> None:
 
 
 def keep_changing(root: Path, outside: Path, rng: random.Random, stop: threading.Event) -> None:
-    """Change a tree under somebody's hands until `stop` is set, and leave it in order."""
+    """Change a tree at random until `stop` is set; then remove links and FIFOs."""
     number = 1000
     while not stop.wait(0.001):
         number += 1
@@ -59,7 +62,7 @@ def keep_changing(root: Path, outside: Path, rng: random.Random, stop: threading
         try:
             _change(rng.randrange(8), folder, path, outside, number)
         except OSError:
-            pass  # it is no longer what it was a moment ago, here as well
+            pass  # a change before this one has removed or replaced the file
     for folder in sorted(root.glob("d*")):
         if folder.is_symlink():
             folder.unlink()
@@ -80,7 +83,7 @@ def _change(kind: int, folder: Path, path: Path, outside: Path, number: int) -> 
         path.unlink()
         os.mkfifo(path)
     elif kind == 4:
-        folder.rename(folder.with_name(f"d{number % 20 + 10}"))  # which fails when that is not empty
+        folder.rename(folder.with_name(f"d{number % 20 + 10}"))  # fails if that folder is not empty
         folder.symlink_to(outside / "deep")
     elif kind == 5 and folder.is_symlink():
         folder.unlink()

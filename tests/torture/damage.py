@@ -1,4 +1,4 @@
-"""Ways in which the files of an index can be damaged, each repeatable from a random generator."""
+"""Ways to damage the files of an index, repeatable by the seed of a random generator."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _VALUES: tuple[Any, ...] = (
 
 @dataclass(frozen=True)
 class Damage:
-    """What was done to an index."""
+    """A damage that was done to an index."""
 
     kind: str
     path: str  # relative to the index folder
     told: str
-    time_restored: bool  # the file's modification time is what it was
-    same_size: bool  # and so is its size: only content and ctime tell
+    time_restored: bool  # the file has its old modification time
+    same_size: bool  # the file has its old size
 
     def __str__(self) -> str:
         kept = " with its old time" if self.time_restored else ""
@@ -43,7 +43,7 @@ def _patch(path: Path, offset: int, data: bytes) -> None:
 
 
 def _place(path: Path, random_: random.Random, width: int) -> int:
-    """An offset for `width` bytes: anywhere, or near an end, where headers and tables are."""
+    """An offset for `width` bytes: anywhere, or near either end, where headers and tables are."""
     last = max(0, path.stat().st_size - width)
     near = random_.choice((last, min(last, 256)))
     return last - random_.randint(0, near) if random_.random() < 0.2 else random_.randint(0, near)
@@ -79,7 +79,7 @@ def extend(path: Path, random_: random.Random) -> str:
 
 def grow(path: Path, random_: random.Random) -> str:
     size = random_.choice((1 << 31, 1 << 33, 1 << 38))
-    os.truncate(path, size)  # sparse: costs no disk
+    os.truncate(path, size)  # sparse: takes no disk space
     return f"{size:,} bytes"
 
 
@@ -147,7 +147,7 @@ def replace_by_socket(path: Path, _random: random.Random) -> str:
     here = os.open(path.parent, os.O_RDONLY)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-            listener.bind(f"/proc/self/fd/{here}/{path.name}")  # the whole path may be too long for an address
+            listener.bind(f"/proc/self/fd/{here}/{path.name}")  # the full path may be too long for a socket address
     finally:
         os.close(here)
     return "a socket"
@@ -160,7 +160,7 @@ def replace_by_file(path: Path, random_: random.Random) -> str:
 
 
 def edit_json(path: Path, random_: random.Random) -> str:
-    """Set, remove or add one value anywhere in a JSON file; sometimes the digest over the others is made to fit."""
+    """Set, remove or add a value anywhere in a JSON file; sometimes the file's digest is made to fit."""
     try:
         data = json.loads(path.read_bytes())
     except ValueError:  # damaged before, and not repaired
@@ -201,7 +201,7 @@ def _digest(data: dict[str, Any]) -> str:
 
 
 def _sealed(data: Any) -> bool:
-    """Whether a JSON file holds a digest of itself that we know how to make."""
+    """Whether a JSON file has a digest of itself that we can compute."""
     return isinstance(data, dict) and data.get("digest") == _digest(data)
 
 
@@ -216,12 +216,12 @@ _ON_FILES: dict[Callable[[Path, random.Random], str], int] = {
 }  # fmt: skip
 _ON_JSON: dict[Callable[[Path, random.Random], str], int] = {edit_json: 40, nest_json: 1, **_ON_FILES}
 _ON_FOLDERS = (remove, replace_by_file, replace_by_link, replace_by_fifo)
-#: Of all damage, the share that exchanges two files, and the share that hits whole folders.
+#: Shares of the damage that exchanges two files, and that hits whole folders.
 _SWAPS, _FOLDERS = 0.06, 0.06
 
 
 def inflict(folders: list[Path], random_: random.Random) -> Damage | None:
-    """Damage one thing below one of the folders; None if it came out as it was."""
+    """Damage one thing below one of the folders; None if nothing changed."""
     folder = random_.choice(folders)
     everything = sorted(folder.rglob("*"))
     regular = [path for path in everything if stat.S_ISREG(path.lstat().st_mode)]
@@ -233,7 +233,7 @@ def inflict(folders: list[Path], random_: random.Random) -> Damage | None:
         return Damage(how.__name__, path.relative_to(folder).as_posix(), told, False, False)
     if draw < _FOLDERS + _SWAPS and len(regular) > 1:
         return _swap(folder, random_, regular)
-    # One file in five is the manifest: the others are many.
+    # Choose the manifest once in five times, since there are many other files.
     top = [path for path in regular if path.suffix == ".json" and path.parent == folder]
     path = random_.choice(top if top and random_.random() < 0.2 else regular)
     table = _ON_JSON if path in top else _ON_FILES
@@ -273,10 +273,10 @@ def _swap(folder: Path, random_: random.Random, regular: list[Path]) -> Damage |
 
 
 def clear_up(folders: list[Path]) -> int:
-    """Take away what damage left that is no part of an index: copies, and files that cost nothing but their length.
+    """Remove traces of damage that are no part of an index: copies, and huge sparse files.
 
     Returns:
-        How many files had such a length: a program need not mind those that it does not read.
+        The number of huge files. A run may leave those that it does not read.
     """
     long = 0
     for path in (path for folder in set(folders) for path in folder.rglob("*")):

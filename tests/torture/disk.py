@@ -1,9 +1,9 @@
-"""A disk that is full: the old index stays, the error is typed, and nothing is left behind once there is room.
+"""Full disks: the old index stays, the error is typed, and nothing is left behind once there is room again.
 
     python -m tests.torture.disk --seed 1
 
-Two kinds of full: a limit on the size of a file (RLIMIT_FSIZE), and a small file system of its own (tmpfs, where
-mounting is permitted) that runs out of blocks or of inodes.
+Two ways to run out of space: a limit on the size of files (RLIMIT_FSIZE), and a small file system (tmpfs, where
+mounting is permitted) that runs out of blocks or inodes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tests.torture.program import LINUX, Program
 from tests.torture.report import Report, arguments
 from tests.torture.trees import rng
 
-_INSIDE = "LCI_TORTURE_MOUNTS"  # set in the process that has mounts of its own
+_INSIDE = "LCI_TORTURE_MOUNTS"  # set in the process with its own mounts
 _DISK_BYTES = 48 << 20
 _DISK_INODES = 4000
 
 
 def file_limits(bench: Bench, report: Report, count: int) -> None:
-    """Index runs whose files may not grow beyond a limit, from nothing to more than the largest one needs."""
+    """Index runs with a limit on the size of files, from nothing to more than the largest file needs."""
     random_ = rng(report.seed, "disk")
     largest = max(path.stat().st_size for path in bench.index.rglob("*") if path.is_file())
     for number in range(count):
@@ -58,7 +58,7 @@ def _unshare() -> list[str]:
 
 
 def small_disk(program: Program, disk: Path, report: Report, count: int) -> None:
-    """Index runs on a small tmpfs that `disk` is, with less and less room."""
+    """Index runs on the small tmpfs `disk`, with less and less room."""
     bench = Bench(program, disk / "bench")
     random_ = rng(report.seed, "tmpfs")
     needed = usage(bench.index)
@@ -76,7 +76,7 @@ def small_disk(program: Program, disk: Path, report: Report, count: int) -> None
 
 
 def _fill(disk: Path, random_: random.Random, kind: str, needed: int) -> int:
-    """Leave room for some bytes or inodes: less than is needed, mostly; how much."""
+    """Leave room for some bytes or inodes, mostly less than needed; return how much."""
     ballast = disk / "ballast"
     ballast.mkdir()
     state = os.statvfs(disk)
@@ -93,7 +93,7 @@ def _fill(disk: Path, random_: random.Random, kind: str, needed: int) -> int:
 
 
 def _on_small_disk(seed: int, count: int) -> int:
-    """The part that runs with mounts of its own."""
+    """The part that runs with its own mounts."""
     report = Report("a small disk", seed)
     with tempfile.TemporaryDirectory(prefix="lci-torture-") as name:
         disk = Path(name, "disk")

@@ -1,7 +1,9 @@
-"""The long form of tests/whole/test_hostile_trees.py: `python -m tests.torture.hostile [--sources DIR …] [--count 1000]`.
+"""Hostile trees and files: the long form of tests/whole/test_hostile_trees.py.
 
-Every part indexes a tree with the program as a user runs it, and looks at its exit code, its account of every file, the
-time it took, what it opened (with strace, if there is one) and whether all modes answer. Exit code 1 if anything failed.
+    python -m tests.torture.hostile [--sources DIR …] [--count 1000]
+
+Every part indexes a tree with the program as a user runs it. It checks the exit code, the outcome for every file, the
+time, the files that were opened (if there is strace), and that all modes answer. Exit code 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -30,15 +32,15 @@ from tests.torture.mutate import mutated
 from tests.torture.shapes import EXPRESSION, shapes
 
 PROJECT = Path(__file__).resolve().parents[2]
-_LARGEST = 200_000  # bytes of a file that is worth mutating
+_LARGEST = 200_000  # larger files are not mutated
 
 
 class Failed(Exception):
-    """Something that must hold did not."""
+    """A check failed."""
 
 
 def lci(root: Path, *argv: str, seconds: float = 600, before: tuple[str, ...] = ()) -> tuple[int, str]:
-    """Exit code and stdout of the program. Only JSON, and nothing on stderr, is an answer."""
+    """Exit code and output of the program, which must be JSON with nothing on stderr."""
     done = subprocess.run(
         [*before, sys.executable, "-m", "lci_py", *argv], cwd=root, capture_output=True, timeout=seconds, check=False,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
@@ -50,7 +52,7 @@ def lci(root: Path, *argv: str, seconds: float = 600, before: tuple[str, ...] = 
 
 
 def index(root: Path, *, files: int | None, seconds: float = 600, crashes: bool = False) -> dict[str, Any]:
-    """Index a tree of `files` files (None: it changes meanwhile), and ask it something in every mode."""
+    """Index a tree of `files` files (None: it is changing meanwhile), and search it in every mode."""
     began = time.monotonic()
     built: dict[str, Any] = json.loads(lci(root, "index", "--json", seconds=seconds)[1])
     took = time.monotonic() - began
@@ -108,7 +110,7 @@ def endless(work: Path, _sources: list[Path], count: int) -> None:
         number += 1
     (work / "line.py").write_bytes(b"a" * 50_000_000)
     (work / "line.txt").write_bytes(b"a" * 1_900_000)
-    # Each may take ten seconds of the processor, and a third of them does.
+    # Each file may take ten seconds, and a third of them do.
     index(work, files=number + 2, seconds=15 * number)
 
 
@@ -137,7 +139,7 @@ def depth(work: Path, _sources: list[Path], _count: int) -> None:
 
 
 def links(work: Path, _sources: list[Path], _count: int) -> None:
-    """Nothing outside the root and the program's own places is opened, as strace sees it."""
+    """By strace, nothing is opened outside of the root and the program's own folders."""
     root, outside = work / "repo", work / "outside"
     trees.plant_canary(outside)
     trees.link_out(root, outside)
@@ -180,7 +182,7 @@ PARTS: tuple[Callable[[Path, list[Path], int], None], ...] = (
 
 
 def run(parts: list[str], sources: list[Path], count: int) -> Iterator[str]:
-    """Run the parts; the name of each that failed."""
+    """Run the parts; the names of those that failed."""
     for part in PARTS:
         if parts and part.__name__ not in parts:
             continue

@@ -1,27 +1,27 @@
-"""Repositories that nobody means well with: what they hold, and what must never come out of them."""
+"""Hostile repositories: what they contain, and what must never get out of them."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-#: Stands in a file outside the root only. Words of it in an index or an answer mean that the file was read.
+#: Text of files outside the root. Words of it in an index or an answer mean that such a file was read.
 CANARY = b"zxqcanary7f3e"
 
 
 def plant_canary(outside: Path) -> None:
-    """Files outside the root, of every kind that a link in it could lead to."""
+    """Make files outside the root, of every kind that a link could lead to."""
     (outside / "deep").mkdir(parents=True)
     code = b"def " + CANARY + b"():\n    return '" + CANARY + b"'\n"
     for name in ("secret.py", "deep/secret.py", ".gitignore"):
         (outside / name).write_bytes(code)
-    (outside / "deep" / ".gitignore").write_bytes(CANARY + b"\nkept.py\n")  # a file that `link_out` makes
+    (outside / "deep" / ".gitignore").write_bytes(CANARY + b"\nkept.py\n")  # `link_out` makes this file
     (outside / "lci.toml").write_bytes(b"limit = 3 # " + CANARY + b"\n")
     (outside / "excludes").write_bytes(CANARY + b"*\n")
 
 
 def link_out(root: Path, outside: Path) -> None:
-    """Links out of the root in every place where something is read: files, folders, ignore files, loops."""
+    """Make links out of the root in every place where something is read: files, folders, ignore files, loops."""
     root.mkdir(parents=True, exist_ok=True)
     (root / "link.py").symlink_to(outside / "secret.py")
     (root / "folder").symlink_to(outside / "deep")
@@ -38,7 +38,7 @@ def link_out(root: Path, outside: Path) -> None:
 
 
 def holds_canary(*places: Path) -> list[Path]:
-    """The files below `places` that hold the canary."""
+    """The files below `places` that contain the canary."""
     found = []
     for place in places:
         for path in (place, *place.rglob("*")):
@@ -48,7 +48,7 @@ def holds_canary(*places: Path) -> list[Path]:
 
 
 def deep_folder(root: Path, levels: int) -> None:
-    """A file below `levels` folders, which is longer than a path may be when there are many."""
+    """Make a file below `levels` nested folders; with many, its path is longer than the system allows."""
     root.mkdir(parents=True, exist_ok=True)
     handle = os.open(root, os.O_RDONLY)
     for _ in range(levels):
@@ -61,7 +61,7 @@ def deep_folder(root: Path, levels: int) -> None:
     os.close(handle)
 
 
-#: Ignore files that take a careless translation to regular expressions minutes or more.
+#: Ignore files for which naively translated regular expressions would take minutes or more.
 IGNORES: dict[str, bytes] = {
     "stars": b"*a" * 400_000 + b"b\n",
     "many stars": b"*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b\n" * 30_000,
@@ -74,7 +74,7 @@ IGNORES: dict[str, bytes] = {
     "nulls": b"\0" * 100_000 + b"\n\xff\xfe*\n",
 }
 
-#: `.lci.toml` files, and whether they are an error.
+#: Contents of `.lci.toml` files, and whether they are an error.
 SETTINGS: dict[str, tuple[bytes, bool]] = {
     "brackets": (b"a = " + b"[" * 50_000, True),
     "tables": (b"[" + b"a." * 5_000 + b"a]\n", False),

@@ -18,18 +18,18 @@ from tests.torture.program import Program, Ran
 from tests.torture.report import Report, arguments, in_parallel
 from tests.torture.trees import SIZES, Flip, rng
 
-#: What is interrupted: the first index, a refresh after one change or many, a rebuild of what is fresh.
+#: The runs that are killed: the first index, a refresh after one change or many, a rebuild.
 SCENARIOS = ("cold", "one", "many", "full")
 
 
 @dataclass
 class Truths:
-    """Answers of an index of one state of the tree, asked while the tree is in another: (index, tree, size)."""
+    """Answers of an index of one state of the tree while the tree is in another: (index, tree, size)."""
 
     known: dict[tuple[int, int, str], Asked] = field(default_factory=dict)
 
     def wrong(self, found: Asked, old: int, new: int, size: str) -> str | None:
-        """What is wrong with an answer of the old or the new index while the tree is `new`; None if it is one."""
+        """What is wrong with answers while the tree is `new`; None if they are those of the old or the new index."""
         if found.wrong:
             return found.wrong
         if found.refused:
@@ -41,7 +41,7 @@ class Truths:
 
 
 class Bench:
-    """A tree with two states, its index, and all that is known of both."""
+    """A tree with two states, its index, and the right answers for both."""
 
     def __init__(self, program: Program, scratch: Path) -> None:
         self.program = program
@@ -54,7 +54,7 @@ class Bench:
         self._learn(scratch / "truth")
 
     def _learn(self, scratch: Path) -> None:
-        """Every answer there can be, what an undisturbed run leaves behind, and how long each takes."""
+        """Record all possible answers, the files that an undisturbed run leaves, and how long each run takes."""
         for size in SIZES:
             for state in (0, 1):
                 self.flip.to(state, size)
@@ -74,9 +74,9 @@ class Bench:
                 self.debris.learn(self.index)
 
     def prepare(self, scenario: str, state: int) -> tuple[int, str]:
-        """Bring the tree to where an index run has this to do; (the state that is indexed, size of the change).
+        """Prepare the tree for an index run of this kind; (the indexed state, the size of the change).
 
-        A change back to state 0 is of the size of the change that led away from it.
+        A change back to state 0 has the size of the change away from it.
         """
         size = self.flip.size if self.flip.state or scenario not in SIZES else scenario
         if scenario == "cold":
@@ -92,10 +92,10 @@ class Bench:
         return self.program.run(*argv, **options)  # type: ignore[arg-type]
 
     def judge(self, scenario: str, old: int, size: str, relief: Callable[[], None] = lambda: None) -> str | None:
-        """What is wrong after a run was ended, before and after the next one; None if nothing is.
+        """What is wrong after a run was ended, before and after the next run; None if nothing is.
 
         Args:
-            relief: Called before the next run: what kept the first one from its end may go.
+            relief: Called before the next run, to remove what stopped the first one.
         """
         new = self.flip.state
         found = ask(self.program, self.root, limit_s=20)
@@ -119,22 +119,21 @@ class Bench:
     def judge_failed(
         self, ran: Ran, scenario: str, old: int, size: str, relief: Callable[[], None] = lambda: None
     ) -> str | None:
-        """What is wrong with a run that could not write all it wanted: it says so, or has made the index all the
-        same."""
+        """What is wrong with a run that could not write everything: it must either say so, or have made the index."""
         told = None
         if (wrong := ran.misbehaved()) or ran.code not in (0, 3):
             told = f"{wrong or 'exit code'}: {ran.told()}"
         if ran.code == 0:
-            scenario, old = "one", self.flip.state  # only the new answers will do
+            scenario, old = "one", self.flip.state  # only the new answers are right
         return self.judge(scenario, old, size, relief) or told
 
 
 def one(bench: Bench, report: Report, random_: random.Random, number: int) -> None:
-    """One kill: choose what and when, let it happen, look."""
+    """One kill: choose the run and the moment, kill it, check the outcome."""
     scenario = random_.choice(SCENARIOS)
     if bench.flip.state and scenario in SIZES:
-        scenario = bench.flip.size  # the way back is as long as the way there
-    real = random_.random() < 0.1  # an interpreter of its own, with its imports
+        scenario = bench.flip.size  # the change back has the same size
+    real = random_.random() < 0.1  # a fresh interpreter, with imports
     jobs = random_.choice((1, 2))
     state = 1 - bench.flip.state
     moment = random_.random() * (bench.seconds[scenario] * 1.1 + 1.2 * real)

@@ -1,4 +1,4 @@
-"""Real files, damaged: what a merge gone wrong, a bad disk or an enemy makes of a source file."""
+"""Mutations of source files, as by a failed merge, a bad disk or an attacker."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def mutated(sources: Sequence[bytes], rng: random.Random) -> bytes:
-    """One of `sources` with a few mutations, sometimes with the half of another behind it."""
+    """One of `sources` with a few mutations, sometimes followed by half of another."""
     data = rng.choice(sources)
     if rng.random() < 0.2:
         other = rng.choice(sources)

@@ -1,4 +1,4 @@
-"""The program under test, as a black box: command lines in; exit codes, output and time out."""
+"""Runs the program under test as a black box: command lines in; exit codes, output and times out."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 LINUX = sys.platform == "linux"
 STRACE = shutil.which("strace")
-#: Exit codes that a command may end with, whatever happens to it.
+#: The exit codes that a command may have in any situation.
 KNOWN_EXITS = frozenset({0, 1, 2, 3, 4, 130})
 GIBIBYTE = 1 << 30
-#: Address space of a run: imports take about 1.5 GiB of it, a repository of the harness next to nothing.
+#: Address space of a run in bytes: imports take about 1.5 GiB, the small repositories of these tests next to nothing.
 MEMORY = 4 * GIBIBYTE
+NO_REFRESH = ("--refresh", "never")
+
+
+def frozen(command: str) -> tuple[str, ...]:
+    """Flags that make a command read the index as it is."""
+    return () if command == "status" else NO_REFRESH
 
 
 @dataclass(frozen=True)
@@ -36,14 +41,14 @@ class Ran:
     err: str
     seconds: float
     timed_out: bool
-    peak: int  # bytes of memory, those of the imported modules included
+    peak: int  # bytes of memory, including the imported modules
 
     def json(self) -> Any:
         return json.loads(self.out)
 
     @property
     def error(self) -> str | None:
-        """The code of the typed error that it printed; None if it printed none."""
+        """The code of the typed error that the run printed, None if it printed none."""
         try:
             found = self.json()["error"]
             return str(found["code"]) if found["message"] and "hint" in found else None
@@ -51,7 +56,7 @@ class Ran:
             return None
 
     def misbehaved(self) -> str | None:
-        """What no run may do, whatever the disk holds; None if it did nothing of the kind."""
+        """What the run did that must never happen, such as a crash; None if it did nothing of the kind."""
         if self.timed_out:
             return "hang"
         if self.code < 0:
@@ -65,7 +70,7 @@ class Ran:
         return None
 
     def told(self) -> str:
-        """For a report: what was run and what came of it, short."""
+        """A short description of the run and its outcome, for reports."""
         out = self.out if len(self.out) < 600 else f"{self.out[:200]} … {self.out[-400:]}"
         return f"lci {' '.join(self.argv)} -> {self.code} {out!r} {self.err[-300:]!r}"
 
@@ -87,13 +92,12 @@ class Running:
 
 
 class Program:
-    """Runs `lci` in a home of its own, so that neither caches nor settings of the user take part. A context manager."""
+    """Runs `lci` in a home of its own, without the user's caches and settings. A context manager."""
 
     def __init__(self, scratch: Path) -> None:
         self.home = scratch / "home"
         self.home.mkdir(parents=True, exist_ok=True)
-        self._helps: dict[str, str] = {}
-        # A socket's path may have about 100 characters, and a test's folder often has more.
+        # The path of a socket is limited to about 100 characters, which a test's folder often exceeds.
         self._sockets = tempfile.mkdtemp(prefix="lci-torture-")
         self._socket = os.path.join(self._sockets, "socket")
         self._server = subprocess.Popen(
@@ -139,12 +143,12 @@ class Program:
         """Start `lci ARGV`.
 
         Args:
-            limit_s: Seconds after which it counts as hanging, and is killed.
+            limit_s: Seconds after which the run counts as hanging and is killed.
             memory: Bytes of address space (RLIMIT_AS).
-            file_size: Bytes that a file may have (RLIMIT_FSIZE).
+            file_size: Largest size of a file in bytes (RLIMIT_FSIZE).
             kill_after: Seconds after which its whole process group gets SIGKILL.
-            strace: Arguments for an strace that is attached before it begins.
-            fresh_interpreter: Really `python -m lci_py`, imports and all.
+            strace: Arguments of an strace that is attached before the run begins.
+            fresh_interpreter: Run `python -m lci_py`, with all imports, instead of a fork.
         """
         limits = {"RLIMIT_AS": memory, "RLIMIT_FSIZE": file_size, "RLIMIT_CORE": 0}
         request = {
@@ -164,7 +168,7 @@ class Program:
         return Running(argv, connection)
 
     def kill(self, running: Running) -> Ran:
-        """SIGKILL for the whole group of a run."""
+        """Kill the whole process group of a run."""
         with suppress(ProcessLookupError):
             os.killpg(running.pid, signal.SIGKILL)
         return running.wait()
@@ -172,28 +176,3 @@ class Program:
     def run(self, *argv: str, **options: Any) -> Ran:
         """Run `lci ARGV` to its end; the options are those of `start`."""
         return self.start(*argv, **options).wait()
-
-    # --- what this version of the program can do --------------------------------------------------------------------
-
-    def _help(self, command: str) -> str:
-        if command not in self._helps:
-            self._helps[command] = self.run(command, "--help").out
-        return self._helps[command]
-
-    @cached_property
-    def no_refresh(self) -> tuple[str, ...]:
-        """Flags that make a search read the index as it is; none where every search does."""
-        return ("--refresh", "never") if "--refresh" in self._help("search") else ()
-
-    @cached_property
-    def check(self) -> tuple[str, ...]:
-        """The flag that makes `lci status` read everything; none where it always does."""
-        return ("--check",) if "--check" in self._help("status") else ()
-
-    @cached_property
-    def takes_files(self) -> bool:
-        return "--files" in self._help("index")
-
-    def frozen(self, command: str) -> tuple[str, ...]:
-        """`no_refresh` as far as this command has it."""
-        return self.no_refresh if command == "search" or "--refresh" in self._help(command) else ()

@@ -2,8 +2,8 @@
 
     python -m tests.torture.readers --seconds 120 --readers 8 --seed 1
 
-Every file of generation g of the tree says so: its definitions are called `stamp_…_gen_g`, and so are those that it
-calls. The writer changes them all, indexes, and begins again; a reader may see any g, but only one.
+Every file shows the generation g of the tree: its definitions and those that it calls are named `stamp_…_gen_g`. The
+writer changes all files, indexes, and begins again. An answer may be of any g, but of only one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.torture.answers import MODES, Debris, bound, usage, write_batch
-from tests.torture.program import Program, Ran
+from tests.torture.program import NO_REFRESH, Program, Ran, frozen
 from tests.torture.report import Report, arguments
 from tests.torture.trees import rng, write
 
@@ -29,7 +29,7 @@ _BATCH_LINES = 60
 
 
 def stamp(root: Path, generation: int) -> None:
-    """Rewrite every file, in place: each says which generation it is of, and calls the next file's definition."""
+    """Rewrite every file in place: each shows its generation, and calls the next file's definition."""
     for number in range(FILES):
         here, there = f"stamp_{number}_gen_{generation}", f"stamp_{(number + 1) % FILES}_gen_{generation}"
         if number % 3 == 0:
@@ -44,7 +44,7 @@ def stamp(root: Path, generation: int) -> None:
 
 
 def generations_in(answer: Any) -> Iterator[tuple[str, int]]:
-    """(what says so, generation) of every stamp in an answer; the words of the query are no part of it."""
+    """(place, generation) of every stamp in an answer, except for those in the query."""
     for result in answer["results"]:
         for key in ("symbol", "qualified_name", "signature", "snippet", "graph", "definitions", "doc"):
             for found in _STAMP.findall(json.dumps(result.get(key))):
@@ -52,13 +52,13 @@ def generations_in(answer: Any) -> Iterator[tuple[str, int]]:
 
 
 class Reader(threading.Thread):
-    """Asks until told to stop; in turn every mode, `def`, `status`, and a batch that outlives generations."""
+    """Searches until told to stop: every mode, `def`, `status`, and a batch that outlives generations."""
 
     def __init__(self, program: Program, root: Path, report: Report, number: int, stop: threading.Event) -> None:
         super().__init__(name=f"reader {number}")
         self._program, self._root, self._report, self._stop_asking = program, root, report, stop
         self._random = rng(report.seed, "reader", number)
-        self.seen: dict[int, int] = {}  # the index's generation to the tree's
+        self.seen: dict[int, int] = {}  # generation of the index to that of the tree
         self.failure: BaseException | None = None
         queries = [{"query": "stamp value", "mode": MODES[n % 4], "limit": 50} for n in range(_BATCH_LINES)]
         for query in queries[2::4]:
@@ -74,7 +74,7 @@ class Reader(threading.Thread):
 
     def _command(self, *argv: str) -> Ran | None:
         where = ("--root", str(self._root), "--json")
-        ran = self._program.run(*argv, *where, *self._program.frozen(argv[0]), cwd=self._root)
+        ran = self._program.run(*argv, *where, *frozen(argv[0]), cwd=self._root)
         self._report.count(f"answers, {argv[0]}")
         if (wrong := ran.misbehaved()) or ran.code != 0:
             self._report.violation(f"{wrong or 'no answer'}: {ran.told()}")
@@ -95,7 +95,7 @@ class Reader(threading.Thread):
         self._command("status")
 
     def _many(self) -> None:
-        flags = ("--root", str(self._root), *self._program.no_refresh)
+        flags = ("--root", str(self._root), *NO_REFRESH)
         ran = self._program.run("search", "--batch", str(self._batch), *flags, cwd=self._root)
         if (wrong := ran.misbehaved()) or ran.code != 0:
             self._report.violation(f"{wrong or 'no answer'}: {ran.told()}")
@@ -128,7 +128,7 @@ class Reader(threading.Thread):
 
 
 def commit_continuously(program: Program, root: Path, report: Report, seconds: float) -> int:
-    """Change the tree and index it, again and again; the last generation."""
+    """Change the tree and index it, again and again; return the last generation."""
     end, generation = time.monotonic() + seconds, 1
     index = root / ".lci"
     while time.monotonic() < end:
@@ -146,15 +146,13 @@ def readers_and_writer(program: Program, scratch: Path, report: Report, *, secon
     root = scratch / "tree"
     debris = Debris()
     fresh = 0
-    for _ in range(2):  # a new index, and one that was refreshed
+    for _ in range(2):  # a new index, then a refreshed one
         stamp(root, 1)
         assert program.run("index", str(root), "--jobs", "1").code == 0
         debris.learn(root / ".lci")
         fresh = fresh or usage(root / ".lci")
     stop = threading.Event()
     threads = [Reader(program, root, report, number, stop) for number in range(readers)]
-    for command in ("search", "def", "status"):
-        program.frozen(command)  # asked once, before there are threads that would all ask
     for thread in threads:
         thread.start()
     try:
@@ -176,7 +174,7 @@ def readers_and_writer(program: Program, scratch: Path, report: Report, *, secon
 
 
 def _afterwards(program: Program, root: Path, report: Report, last: int, debris: Debris, most: int) -> None:
-    """When the readers are gone, one more commit takes away all that they held."""
+    """Once the readers are gone, one more commit must remove all files that they held."""
     stamp(root, last)
     assert program.run("index", str(root), "--jobs", "1").code == 0
     ran = program.run("search", "name:stamp_*", "--mode", "symbolic", "-n", "50", "--json", "--root", str(root))

@@ -1,4 +1,4 @@
-"""The long forms' common ground: arguments, figures, violations, exit code."""
+"""What the long forms share: arguments, figures, violations, exit code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = 20
 
 
 class Report:
-    """Counts what was tried and what went wrong; the first violations are told in full."""
+    """Counts attempts and violations; the first violations are printed in full."""
 
     def __init__(self, title: str, seed: int, *, verbose: bool = True) -> None:
         self.title = title
@@ -60,7 +60,7 @@ def arguments(doc: str | None, **defaults: int) -> argparse.Namespace:
 
 
 def in_parallel(work: Callable[[int], None], workers: int) -> None:
-    """Call `work` with 0 … workers - 1, each in a thread, and raise what the first of them raised."""
+    """Call `work` with 0 … workers - 1, each in a thread, and raise the first exception."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers) as pool:

@@ -1,7 +1,7 @@
-"""Sources that nest or repeat without end, per language: what makes a parser or a careless recursion fall over.
+"""Sources with very deep nesting or very many repetitions, per language, which break parsers and naive recursion.
 
-Every shape is a function of a count, so that a test can look at how the cost grows. Lines are kept short: a file of one
-long line is left out before anything is parsed.
+Every shape is a function of a count, so that a test can measure how the cost grows. Lines are short, since files with a
+very long line are not parsed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 Shape = Callable[[int], bytes]
 
-#: Language -> (file suffix, what stands before an expression, what stands after it).
+#: Language -> (file suffix, text before an expression, text after it).
 EXPRESSION: dict[str, tuple[str, str, str]] = {
     "bash": (".sh", "x=$((", "))\n"),
     "c": (".c", "int x =\n", ";\n"),
@@ -35,7 +35,7 @@ EXPRESSION: dict[str, tuple[str, str, str]] = {
     "zig": (".zig", "const x =\n", ";\n"),
 }
 
-#: Language -> (opening, closing) of a definition that can hold another of its kind.
+#: Language -> (opening, closing) of a definition that can contain another of its kind.
 NESTED: dict[str, tuple[str, str]] = {
     "bash": ("f() {\n", "}\n"),
     "c": ("struct s {\n", "} m;\n"),
@@ -126,7 +126,7 @@ def nested(language: str, *, closed: bool = True) -> Shape:
 
     def shape(count: int) -> bytes:
         if language == "python":
-            # Deeper than any editor shows: one blank more per level, so the size is quadratic in the depth.
+            # One more blank of indentation per level, so the size is quadratic in the depth.
             depth = min(count, 1500)
             return "".join(" " * level + opening for level in range(depth)).encode() + b" " * depth + b"pass\n"
         if language == "markdown":
@@ -168,7 +168,7 @@ def lists(count: int) -> bytes:
 
 
 def shapes() -> Iterator[tuple[str, str, Shape]]:
-    """(language, name, shape) of every one."""
+    """(language, name, shape) of every shape."""
     for language in EXPRESSION:
         for pair in ("()", "[]", "{}"):
             yield language, f"open {pair}", brackets(language, pair, closed=False)

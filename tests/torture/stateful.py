@@ -1,4 +1,4 @@
-"""A repository that changes in every way, and an index that must answer as a fresh one does (hypothesis).
+"""A repository changes in every way, and its index must answer like a fresh one (hypothesis).
 
 python -m tests.torture.stateful --examples 60 --steps 40 --seed 1
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,28 +16,15 @@ from hypothesis import HealthCheck, Phase, Verbosity, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from tests.torture import trees
-from tests.torture.actions import ACTIONS, SETTINGS, SILENT, Tree
+from tests.torture.actions import ACTIONS, SETTINGS, Tree
 from tests.torture.answers import QUERIES, ask, bound, comparable, difference, listing, truth, usage
-from tests.torture.program import Program, Ran
+from tests.torture.program import NO_REFRESH, Program, Ran
 from tests.torture.report import Report, arguments
 
 _PICK = st.integers(0, 999)
 
 
-def sees_ctime(program: Program) -> bool:
-    """Whether the index notices an edit that keeps size and modification time. One that does not is not asked to."""
-    with tempfile.TemporaryDirectory(prefix="lci-torture-") as name:
-        root = Path(name)
-        trees.write(root / "a.txt", "an entry\n")
-        program.run("index", name, "--jobs", "1")
-        Tree(root).edit_with_old_size_and_time(0, 0)
-        return bool(program.run("index", name, "--jobs", "1", "--json").json()["changed"])
-
-
-@lru_cache(1)
-def _changes(silent: bool) -> st.SearchStrategy[list[tuple[str, int, int]]]:
-    names = sorted(name for name in ACTIONS if silent or name not in SILENT)
-    return st.lists(st.tuples(st.sampled_from(names), _PICK, _PICK), min_size=1, max_size=4)
+_CHANGES = st.lists(st.tuples(st.sampled_from(sorted(ACTIONS)), _PICK, _PICK), min_size=1, max_size=4)
 
 
 class Repository(RuleBasedStateMachine):
@@ -46,7 +32,6 @@ class Repository(RuleBasedStateMachine):
 
     program: ClassVar[Program]
     report: ClassVar[Report]
-    silent: ClassVar[bool] = False  # whether `SILENT` changes are among those drawn
     scratch: ClassVar[Path]
 
     def __init__(self) -> None:
@@ -73,13 +58,13 @@ class Repository(RuleBasedStateMachine):
         self.compare()
 
     def change(self, data: st.DataObject) -> None:
-        for name, where, what in data.draw(_changes(self.silent), "changes"):
+        for name, where, what in data.draw(_CHANGES, "changes"):
             ACTIONS[name](self.tree, where, what)
 
     def index(self, *flags: str, **options: float) -> Ran:
         return self.program.run("index", str(self.root), "--jobs", "1", "--json", *flags, **options)
 
-    # Each rule changes and refreshes: hypothesis leaves out rules at random, and a run without changes shows nothing.
+    # Each rule both changes and refreshes: hypothesis leaves out rules, and runs without changes test nothing.
 
     @rule(data=st.data(), flags=st.sampled_from(((), (), (), ("--jobs", "2"), ("--full",))))
     def refresh(self, data: st.DataObject, flags: tuple[str, ...]) -> None:
@@ -87,7 +72,7 @@ class Repository(RuleBasedStateMachine):
         self.indexed(*flags)
 
     def indexed(self, *flags: str) -> None:
-        """`lci index` makes it right, and finds nothing to do a second time."""
+        """After `lci index` the answers are right, and a second run finds nothing to do."""
         ran = self.index(*flags)
         assert ran.code == 0, ran.told()
         self.compare()
@@ -98,31 +83,27 @@ class Repository(RuleBasedStateMachine):
 
     @rule(data=st.data(), whole=st.booleans(), picks=st.lists(_PICK, max_size=3))
     def refresh_files(self, data: st.DataObject, whole: bool, picks: list[int]) -> None:
-        """Only the files that are named; if those are all that changed, it must be all that is needed."""
+        """Refresh only named files. If no others have changed, the answers are those of a full refresh."""
         self.change(data)
-        if not self.program.takes_files:
-            return
         known = trees.files(self.root)
         named = set(self.tree.dirty) if whole else {known[pick % len(known)] for pick in picks if known}
         if not named:
             return
-        ran = self.index(*files_flags(self.program, sorted(named)))
+        ran = self.index(*(part for name in sorted(named) for part in ("--files", name)))
         assert ran.code == 0, ran.told()
         if whole and not self.tree.wide:
             self.compare()
 
     @rule(data=st.data(), number=st.integers(0, len(QUERIES) - 1))
     def search_that_refreshes(self, data: st.DataObject, number: int) -> None:
-        """A search that may refresh the index first answers as a fresh index does."""
+        """A search that may refresh the index answers like a fresh index."""
         self.change(data)
-        if not self.program.no_refresh:
-            return
         query = dict(QUERIES[number])
         argv = ["search", "--mode", query["mode"], "--json", "--root", str(self.root)]
         flags = _as_flags(query)  # the query comes last, after "--"
         fresh = self.folder / "truth"
         truth(self.program, self.root, fresh)
-        wanted = self.program.run(*argv, *self.program.no_refresh, *flags, index_dir=fresh)
+        wanted = self.program.run(*argv, *NO_REFRESH, *flags, index_dir=fresh)
         found = self.program.run(*argv, *flags)
         assert found.code == wanted.code, found.told()
         told = difference(comparable(found.json()), comparable(wanted.json()))
@@ -139,7 +120,7 @@ class Repository(RuleBasedStateMachine):
     # --- what must be so ------------------------------------------------------------------------------------------
 
     def compare(self) -> None:
-        """The whole point."""
+        """The index answers like a fresh one, has no debris, and its status is sound."""
         self.tree.settled()
         self.report.count("refreshes compared with a fresh index")
         fresh = self.folder / "truth"
@@ -148,12 +129,12 @@ class Repository(RuleBasedStateMachine):
         told = found.differs(wanted)
         assert told is None, told
         assert usage(self.index_dir) <= bound(usage(fresh)), "the index grows without bound"
-        status = self.program.run("status", "--root", str(self.root), "--json", *self.program.check)
+        status = self.program.run("status", "--root", str(self.root), "--json", "--check")
         assert status.code == 0 and status.json()["health"] == "ok", status.told()
 
 
 def _as_flags(query: dict[str, object]) -> list[str]:
-    """A batch line's keys as flags of the command line."""
+    """The keys of a batch line as flags of the command line."""
     flags: list[str] = []
     for key, value in query.items():
         name = "--" + key.replace("_", "-")
@@ -166,19 +147,10 @@ def _as_flags(query: dict[str, object]) -> list[str]:
     return [*flags, "--", str(query["query"])] if query["query"] else flags
 
 
-def files_flags(program: Program, names: list[str]) -> list[str]:
-    """`--files` with several names: one flag each, or one flag and then all, as this version has it."""
-    repeated = [part for name in names for part in ("--files", name)]
-    if "repeated" not in program.__dict__:
-        probe = program.run("index", "--dry-run", "--files", "a", "--files", "b", "--json")
-        program.__dict__["repeated"] = probe.code != 2
-    return repeated if program.__dict__["repeated"] else ["--files", *names]
-
-
 def run(
     machine: type[Repository], *, examples: int, steps: int, shrink: bool = False, repeatable: bool = False
 ) -> None:
-    """Run a machine; raises what the first failing example raised."""
+    """Run a machine; raise the exception of the first failing example."""
     chosen = settings(
         max_examples=examples, stateful_step_count=steps, deadline=None, database=None, derandomize=repeatable,
         suppress_health_check=list(HealthCheck), report_multiple_bugs=False, verbosity=Verbosity.normal,
@@ -191,9 +163,7 @@ def main() -> int:
     given = arguments(__doc__, examples=60, steps=40, shrink=0)
     report = Report("changes of a tree", given.seed)
     with tempfile.TemporaryDirectory(prefix="lci-torture-") as name, Program(Path(name)) as program:
-        silent = sees_ctime(program)
-        report.count("edits that keep size and time are among the changes", silent)
-        members = {"program": program, "report": report, "silent": silent, "scratch": Path(name)}
+        members = {"program": program, "report": report, "scratch": Path(name)}
         machine = hypothesis.seed(given.seed)(type("Machine", (Repository,), members))
         report.count("examples", given.examples)
         try:

@@ -1,4 +1,4 @@
-"""SIGKILL, and errors of a failing disk, at every system call of indexing that writes: strace delivers them.
+"""SIGKILL and disk errors at every system call with which indexing writes, injected by strace.
 
 python -m tests.torture.syscalls --seed 1
 """
@@ -24,7 +24,7 @@ CALLS = (
     "linkat", "symlink", "symlinkat", "chmod", "fchmod", "fchmodat", "utimensat", "copy_file_range", "sendfile",
     "flock", "openat",
 )  # fmt: skip
-#: What a failing disk says of each; elsewhere ENOSPC or EIO.
+#: System call -> the errors of a failing disk; for others ENOSPC or EIO.
 _ERRORS = {"unlink": "EROFS", "unlinkat": "EROFS", "rmdir": "EROFS", "openat": "EMFILE", "flock": "ENOLCK"}
 _LINE = re.compile(r"(\d+) +(\w+)\((.*)")
 _OPENS_TO_WRITE = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC")
@@ -32,11 +32,11 @@ _OPENS_TO_WRITE = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC")
 
 @dataclass(frozen=True)
 class Call:
-    """The `ordinal`-th call (from 1) of this name in a run's main thread."""
+    """The `ordinal`-th call (from 1) of this name in the main thread of a run."""
 
     name: str
     ordinal: int
-    told: str  # its arguments with numbers struck out
+    told: str  # its arguments without numbers
 
 
 def trace_flags(log: Path, *more: str) -> list[str]:
@@ -50,7 +50,7 @@ def read_log(log: Path, folder: Path) -> list[Call]:
     lines = [match for line in log.read_text("utf-8", "replace").splitlines() if (match := _LINE.match(line))]
     for process, name, rest in (match.groups() for match in lines):
         if process != lines[0][1]:
-            continue  # git and the like, which only read; strace counts for each process on its own
+            continue  # other processes, such as git, only read
         counts[name] += 1
         if f"{folder}" in rest and (name != "openat" or _OPENS_TO_WRITE.search(rest)):
             place = re.sub(r"[0-9a-f]{8,}|\d+", "#", rest.partition(str(folder))[2])
@@ -59,7 +59,7 @@ def read_log(log: Path, folder: Path) -> list[Call]:
 
 
 def traced(bench: Bench, scenario: str, log: Path) -> list[Call]:
-    """What an undisturbed run of a scenario writes; the tree's state is the other one afterwards."""
+    """The writing calls of an undisturbed run. Afterwards the tree is in its other state."""
     bench.prepare(scenario, 1 - bench.flip.state)
     ran = bench.command(scenario, strace=trace_flags(log))
     assert ran.code == 0, ran.told()
@@ -67,7 +67,7 @@ def traced(bench: Bench, scenario: str, log: Path) -> list[Call]:
 
 
 def kill_at(bench: Bench, report: Report, scenario: str, call: Call, log: Path) -> None:
-    """One run that is killed as it enters a call."""
+    """One run that is killed at a call."""
     old, size = bench.prepare(scenario, 1 - bench.flip.state)
     inject = f"inject={call.name}:signal=KILL:when={call.ordinal}"
     ran = bench.command(scenario, strace=trace_flags(log, "-e", inject))
@@ -95,7 +95,7 @@ def fail_at(bench: Bench, report: Report, scenario: str, call: Call, random_: ra
 
 
 def every_call(bench: Bench, log: Path, report: Report, *, stride: int, share: slice) -> None:
-    """Kill and fail at each `stride`-th call of every scenario; `share` is a worker's part of them."""
+    """Kill, and let fail, each `stride`-th call of every scenario; `share` is the part of one worker."""
     random_ = rng(report.seed, "syscalls", share.start)
     for scenario in SCENARIOS:
         calls = traced(bench, scenario, log)

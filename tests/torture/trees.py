@@ -12,8 +12,8 @@ from tests.torture.program import PROJECT
 
 CORPUS = PROJECT / "fixtures" / "corpus"
 LANGUAGES = ("python", "go", "javascript", "c", "java", "markdown")
-#: Few, so that one file's change moves the statistics, the ranks and the edges of the others.
-NAMES = ("load_cache", "flush_queue", "open_engine", "parse_entry", "ring_push", "evict", "Store", "retry_upload")
+#: Few words, so that a change of one file changes statistics, ranks and edges of the others.
+NAMES = ("load_cache", "flush_queue", "open_session", "parse_entry", "ring_push", "evict", "Store", "retry_upload")
 WORDS = ("cache", "queue", "session", "expired", "entry", "refused", "warehouse", "retry", "ring", "buffer", "upload")
 FILES = {
     "src/app.py": '''"""Where the program starts."""
@@ -97,7 +97,7 @@ def commit(root: Path) -> None:
 
 
 def files(root: Path) -> list[str]:
-    """Files of the working tree that a rule may change, sorted; not those of git and of the index."""
+    """The files of the working tree, sorted, without those of git and of the index."""
     found = []
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in (".git", ".lci"))
@@ -112,12 +112,12 @@ def definition(suffix: str, name: str, other: str, words: str) -> str:
 
 # --- two states of one repository -----------------------------------------------------------------------------------
 
-#: What a change of state touches: one file, or many (edits, a file that comes, one that goes, one that moves).
+#: The files of a change of state: one, or many (edits, an added file, a removed one, a moved one).
 SIZES = ("one", "many")
 
 
 class Flip:
-    """A repository with two states, so that any number of changes needs but two known answers."""
+    """A repository with two states, so that any number of changes needs only two sets of answers."""
 
     def __init__(self, root: Path) -> None:
         self.root = make(root)
@@ -148,5 +148,5 @@ class Flip:
 
 
 def rng(seed: int, *what: object) -> random.Random:
-    """A generator of its own for each part of a run, so that one part can be repeated alone."""
+    """A random generator per part of a run, so that a part can be repeated on its own."""
     return random.Random(f"{seed}:{what}")

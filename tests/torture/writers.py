@@ -30,13 +30,13 @@ def _start(bench: Bench, *flags: str) -> Running:
 
 
 def _refused_by(ran: Ran) -> int | None:
-    """The process that the error names; None if it names none."""
+    """The process that the error names, None if it names none."""
     found = re.search(r"process (\d+)|pid (\d+)", ran.out)
     return int(found[1] or found[2]) if found else None
 
 
 def race(bench: Bench, report: Report, random_: random.Random) -> None:
-    """Several writers, each after a moment: every one of them is through, or names one that was at work."""
+    """Several writers at nearly the same time: each of them succeeds, or names one that was running."""
     bench.prepare("one", 1 - bench.flip.state)
     runs: list[Running] = []
     for _ in range(AT_ONCE):
@@ -57,9 +57,9 @@ def race(bench: Bench, report: Report, random_: random.Random) -> None:
 
 
 def stopped(bench: Bench, report: Report, random_: random.Random) -> None:
-    """A writer is stopped somewhere on its way; another one and readers come by; it is continued, or killed.
+    """A writer is stopped at some point; another one and readers run; the first one is continued or killed.
 
-    Sometimes the tree changes back meanwhile: what the first one has walked is then no longer so.
+    Sometimes the tree changes back meanwhile, so that what the first writer has read is out of date.
     """
     _, size = bench.prepare("one", 1 - bench.flip.state)
     first = _start(bench)

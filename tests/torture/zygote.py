@@ -1,8 +1,8 @@
-"""A server that runs `lci` in forks of itself: thousands of runs without the second that imports take.
+"""A server that runs `lci` in forks of itself, which saves the second that imports take in each of thousands of runs.
 
-Nothing but modules and compiled queries is warm: a run's own process does everything that `python -m lci_py` does after the interpreter
-has started. Each connection to the socket is one run: a line of JSON in (see `Program.start` for its keys), a line
-`{"pid": …}` out as soon as the run exists, and a line with its outcome when it has ended.
+Only modules and compiled queries are loaded in advance; everything else happens in the process of the run, as in
+`python -m lci_py`. Each connection to the socket is one run: a line of JSON in (see `Program.start` for its keys), a
+line `{"pid": …}` out when the run has started, and a line with its outcome when it has ended.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CLEAN = ("LD_PRELOAD", "PYTEST_CURRENT_TEST")
 
 
 def _loaded_by_a_session() -> list[str]:
-    """The modules that indexing and every mode load, found out in a process of its own: it may start threads."""
+    """The modules that indexing and every mode load, found in a separate process, since loading may start threads."""
     reading, writing = os.pipe()
     if os.fork() == 0:
         with tempfile.TemporaryDirectory() as name:
@@ -59,16 +59,16 @@ def _loaded_by_a_session() -> list[str]:
 
 
 def _compile_queries() -> None:
-    """The languages of the harness's repositories: compiling their queries takes longer than indexing those."""
+    """Load the languages of the test repositories: compiling their queries takes longer than indexing."""
     from lci_py.source.extract.extract import extract
 
     for language in ("python", "go", "javascript", "c", "java", "markdown"):
-        with suppress(Exception):  # should its signature have changed, runs are only slower
+        with suppress(Exception):  # if it fails, runs are only slower
             extract("a", b"", language)
 
 
 def main() -> None:
-    """Serve on the socket that the first argument names, until standard input closes."""
+    """Serve on the socket named by the first argument until standard input closes."""
     for name in _loaded_by_a_session():
         with suppress(Exception):
             importlib.import_module(name)
@@ -76,11 +76,11 @@ def main() -> None:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     server.bind(sys.argv[1])
     server.listen(64)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the nannies' ends are nobody's concern
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the processes that watch runs need not be waited for
     print(json.dumps({"threads": len(os.listdir("/proc/self/task"))}), flush=True)
     while True:
         ready, _, _ = select.select([server, sys.stdin], [], [])
-        if sys.stdin in ready:  # nothing is ever written to it: whoever started this is gone
+        if sys.stdin in ready:  # closed: the process that started this one is gone
             return
         connection, _ = server.accept()
         if os.fork() == 0:
@@ -90,11 +90,11 @@ def main() -> None:
 
 
 def _nanny(connection: socket.socket) -> NoReturn:
-    """Run one request; the process that does so keeps its time, and ends all that it started."""
+    """Run one request and watch it: limit its time, and end every process that it started."""
     code = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # workers of a killed run are reaped here
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopts the workers of a killed run
         stream = connection.makefile("rw", encoding="utf-8")
         _supervise(json.loads(stream.readline()), stream)
         code = 0
@@ -111,10 +111,10 @@ def _supervise(request: dict[str, Any], stream: Any) -> None:
     for end in (out[1], err[1], gate[0]):
         os.close(end)
     with suppress(ProcessLookupError, PermissionError):
-        os.setpgid(pid, pid)  # the child does so too: whoever comes first
+        os.setpgid(pid, pid)  # the child does the same: either may be first
     if request.get("strace"):
         _attach(pid, request["strace"])
-    os.close(gate[1])  # which lets it go
+    os.close(gate[1])  # the child may go on
     began = time.monotonic() if request.get("strace") else began
     with suppress(BrokenPipeError):
         stream.write(json.dumps({"pid": pid}) + "\n")
@@ -140,7 +140,7 @@ def _supervise(request: dict[str, Any], stream: Any) -> None:
 
 
 def _watch(pid: int, pipes: tuple[int, int], began: float, request: dict[str, Any]) -> tuple[list[bytearray], bool]:
-    """Read what it prints until it ends, or is killed at the moment asked for, or is out of time."""
+    """Read the output until the run ends, is killed at the requested moment, or is out of time."""
     limit, kill_after = request["limit_s"], request.get("kill_after")
     text = [bytearray(), bytearray()]
     open_pipes = list(pipes)
@@ -168,7 +168,7 @@ def _watch(pid: int, pipes: tuple[int, int], began: float, request: dict[str, An
 
 
 def _end_group(pid: int) -> None:
-    """Nothing of a run may work on after it: the next one would meet it."""
+    """End all processes of a run, which would disturb the next one."""
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
     with suppress(ChildProcessError):
@@ -188,7 +188,7 @@ def _child(request: dict[str, Any], out: int, err: int, gate: tuple[int, int]) -
     try:
         os.setpgid(0, 0)
         os.close(gate[1])
-        os.read(gate[0], 1)  # until the nanny closes its end
+        os.read(gate[0], 1)  # until the watching process closes its end
         os.close(gate[0])
         stdin = os.open(request.get("stdin") or os.devnull, os.O_RDONLY)
         for target, source in enumerate((stdin, out, err)):

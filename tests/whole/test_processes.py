@@ -22,6 +22,7 @@ from lci_py.index.build import worker_pool
 from lci_py.source import file_record
 from lci_py.types.source import FileEntry
 from tests.conftest import PROJECT
+from tests.support.records import process_file
 
 # --- processes that end -------------------------------------------------------------------------------------------
 
@@ -95,16 +96,17 @@ def test_an_exception_in_a_parse_costs_one_file(
 
     (tmp_path / "a.py").write_text("def a(): pass\n")
     monkeypatch.setattr(file_record, "extract", extract)
-    record = file_record.process_file(str(tmp_path), FileEntry("a.py", 14, 0))
-    assert (record.skip, record.limit, record.extract.language, len(record.bags)) == ("", "parser_crash", "python", 1)
+    record = process_file(tmp_path, FileEntry("a.py", 14, 0))
+    assert not isinstance(record, str)
+    assert (record.limit, record.extract.language, len(record.bags)) == ("parser_crash", "python", 1)
 
 
 def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
     """`lci` as a process that parses for a long time: each file takes two seconds, and there are several batches."""
     script = (
-        "import time, sys; from lci_py.index.build import worker_pool; from lci_py.source import file_record\n"
-        "worker_pool._BATCH_FILES = 2; real = file_record.extract\n"
-        "file_record.extract = lambda *a: (time.sleep(2), real(*a))[1]\n"
+        "import time, sys; from lci_py.index.build import worker_pool; from lci_py.source import file_record as record\n"
+        "worker_pool._BATCH_FILES = 2; real = record.extract\n"
+        "record.extract = lambda *a: (time.sleep(2), real(*a))[1]\n"
         "from lci_py.cli.main import run; run()"
     )
     return subprocess.Popen(
@@ -167,9 +169,9 @@ def test_workers_do_not_outlive_a_killed_program(tmp_path: Path) -> None:
 def test_a_worker_whose_parent_is_gone_before_it_begins_ends(tmp_path: Path) -> None:
     """Killed between the fork and the worker's first line, the parent's number is another process's by then."""
     script = (
-        "import multiprocessing, os, signal, sys, time; from lci_py.source import file_record\n"
+        "import multiprocessing, os, signal, sys, time; from lci_py.index.build import child_process\n"
         "def late():\n"
-        "    os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5); file_record.start_worker(); time.sleep(600)\n"
+        "    os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5); child_process.start_worker(); time.sleep(600)\n"
         "multiprocessing.get_context('fork').Process(target=late).start(); time.sleep(600)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True)

@@ -29,12 +29,13 @@ from lci_py.source.repository.branches import (
     resolve,
     same_tips,
 )
+from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.git import head
 from lci_py.source.repository.ignore_layers import IGNORE_FILES
 from lci_py.source.repository.ignored import TreeRules
 from lci_py.source.repository.read import read_file
-from lci_py.source.repository.walk import LIMIT_REASONS, content_reason
 from lci_py.source.syntax.languages import is_test
+from lci_py.source.syntax.limits import LIMIT_REASONS
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.files import Known
 from lci_py.index.store.cache import Cache
 from lci_py.source.record_codec import Place, decode
-from lci_py.source.repository.walk import UNPARSED
+from lci_py.source.syntax.limits import UNPARSED
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:

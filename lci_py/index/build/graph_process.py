@@ -8,7 +8,7 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lci_py.source.file_record import leave_interrupts, starting
+from lci_py.index.build.child_process import leave_interrupts, starting
 from lci_py.source.syntax.languages import is_test
 
 if TYPE_CHECKING:

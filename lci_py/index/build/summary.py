@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.index.build.counts import ranked, reasons
 from lci_py.index.shards.numbering import COUNTED
-from lci_py.source.repository.walk import UNPARSED
+from lci_py.source.syntax.limits import UNPARSED
 from lci_py.types.index import BuildSummary
 from lci_py.types.source import Skip
 

@@ -18,8 +18,8 @@ from lci_py.source import record_codec
 from lci_py.source.conditions import path_condition
 from lci_py.source.dataflow.lower import is_followed
 from lci_py.source.file_record import define_data, process_data
+from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.read import read_file
-from lci_py.source.repository.walk import content_reason
 from lci_py.source.stated_values import place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits

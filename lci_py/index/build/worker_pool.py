@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from lci_py.index.build.child_process import start_worker, starting
 from lci_py.index.build.worker import Done, Task, Workplace, process_tasks
-from lci_py.source.file_record import start_worker, starting
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor

@@ -12,7 +12,7 @@ from lci_py.search.navigate.calls import nothing
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
 from lci_py.source.extract.occurrences import finder, occurrences
-from lci_py.source.repository.walk import UNPARSED
+from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.words import WORD, joined, parts, stem
 from lci_py.types.graph import GraphAnswer, GraphRequest, Place, Reference
 from lci_py.types.search import Filters

@@ -109,7 +109,7 @@ class Freshness:
             return False
         if known.slot >= 0:
             return True
-        from lci_py.source.repository.walk import content_reason
+        from lci_py.source.repository.content import content_reason
 
         return content_reason(known.path, data) is None
 

@@ -1,1 +1,1 @@
-"""One file to symbols, calls, imports and chunks."""
+"""One file to symbols, calls, imports and chunks, by its syntax tree."""

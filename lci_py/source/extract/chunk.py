@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_CHARS = 1600  # of one chunk; about 400 tokens
-_MIN_TAIL = MAX_CHARS // 4  # of the last piece of what had to be cut
+_MIN_TAIL = MAX_CHARS // 4  # of the last piece of a definition that was cut
 OUTLINE_CHARS = 1200  # of member signatures added to a type's chunk
 _OUTLINED = TYPE_KINDS | {"namespace", "module"}
 _ALWAYS = FUNCTION_KINDS | _OUTLINED | {"section"}
 _MIN_LINES = 3  # a shorter constant, field or alias stays with its neighbours
-_SCRAP_LINES = 2  # what stands outside definitions, and right above or below one, is part of that one up to here
-_SCRAP_WORDS = 3  # with so few words nothing is worth a result of its own
+_SCRAP_LINES = 2  # so many lines right above or below a definition are added to it
+_SCRAP_WORDS = 3  # a block with so few words gets no chunk of its own
 _BLOCK = -1
 _WORDS = re.compile(r"\w+")
 _BRACKETS = re.compile(r"[\s\])};,]*")
@@ -112,7 +112,7 @@ def _paint(symbols: list[Symbol], lines: list[str]) -> list[int]:
 
 
 def _comments_after(line: int, last: int, lines: list[str], owners: list[int]) -> int:
-    """The last line of what follows a definition and is indented like its body: comments at the body's end."""
+    """The last line of the comments after a definition that are indented like its body."""
     margin, around = _margin(lines[line - 1]), owners[line - 1]
     for number in range(last + 1, len(lines) + 1):
         if owners[number - 1] != around:
@@ -139,9 +139,9 @@ def _settle(
     blocks: list[tuple[int, int]], runs: dict[int, list[tuple[int, int]]], owners: list[int],
     symbols: list[Symbol], lines: list[str],
 ) -> None:  # fmt: skip
-    """Drop blank blocks; give scraps (a stray `#endif`, a bracket) to the definition before or after them.
+    """Drop blank blocks, and give scraps (a stray `#endif`, a bracket) to the definition before or after them.
 
-    A short definition that stands alone becomes the owner of its lines after all.
+    A short definition owns its lines after all if nothing else shares them.
     """
     defined = {symbol.line for symbol in symbols}
     ranges = Counter((symbol.first_line, symbol.end_line) for symbol in symbols)
@@ -212,7 +212,7 @@ def _few_words(first: int, last: int, lines: list[str]) -> bool:
 
 
 def _is_heading(first: int, last: int, lines: list[str]) -> bool:
-    """A comment of a few words, possibly framed, stands above what it is about."""
+    """Whether lines are a comment of a few words, possibly framed: it belongs to the definition below."""
     return _few_words(first, last, lines) and not _CLOSING.match(lines[first - 1])
 
 
@@ -276,7 +276,7 @@ def _chunk(owner: int, numbers: list[int], lines: list[str], extra: str) -> list
 def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], left: int) -> int:
     """Where the piece that begins at `start` ends: the outermost statement boundary in its second half.
 
-    `left` is the number of characters from `start` on. The last piece is no mere closing bracket.
+    `left` is the number of characters from `start` on. At least `_MIN_TAIL` of them are left for the last piece.
     """
     if left <= MAX_CHARS:
         return len(numbers)

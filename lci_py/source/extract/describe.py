@@ -1,4 +1,4 @@
-"""What is written about a definition: its signature, its doc comment, whether it is exported."""
+"""What the text of a definition says: its signature, its doc comment, whether it is exported."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _COMMENT_MARKS = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|(?<!\*)\*+/\s*$"
 )
 _QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*$")
-_CONTINUED = re.compile(r"(?<!\\)\\\r?\n")  # a line break that is not in the string
+_CONTINUED = re.compile(r"(?<!\\)\\\r?\n")  # a backslash at the end of a line joins it with the next one
 MAX_SIGNATURE = 300
 MAX_DOC = 400
 
 
 def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
-    """Climb over the comments and attributes right above a definition: first row, comments, attributes."""
+    """The comments and attributes right above the definition at `row` (from 0): first row, comments, attributes."""
     comments: list[Node] = []
     attributes: list[Node] = []
     found = captured.prefixes.get(row)  # an attribute or decorator on the definition's own first line
@@ -37,7 +37,7 @@ def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
         rest = captured.source[node.end_byte : line_end] if line_end >= 0 else b""
         # `#` alone: in the arguments of a Rust macro an attribute is a token and a group.
         if captured.source[line_start : node.start_byte].strip() not in (b"", b"#") or _is_code(rest):
-            break  # a trailing comment belongs to the code before it, an attribute to what follows on its line
+            break  # a trailing comment belongs to the code before it, an attribute to the code after it
         if text is None:
             attributes.append(node)
         else:
@@ -62,6 +62,7 @@ def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | 
 
 
 def signature(captured: Captured, entity: Entity) -> str:
+    """The text of a definition up to its body, on one line, cut after `MAX_SIGNATURE` characters."""
     body = entity.body or entity.node.child_by_field_name("body")
     start = entity.node.start_byte
     if body is not None and body.start_byte > start:
@@ -79,6 +80,7 @@ def signature(captured: Captured, entity: Entity) -> str:
 
 
 def clean_doc(text: str, is_string: bool) -> str:
+    """A docstring or comment without quotes and comment marks, cut after `MAX_DOC` characters."""
     if not text:
         return ""
     if is_string:
@@ -90,8 +92,8 @@ def clean_doc(text: str, is_string: bool) -> str:
 
 
 def exported(spec: LanguageSpec, captured: Captured, entity: Entity, owner: Symbol | None) -> bool:
-    """Whether other files can see it: by its modifiers and name; a member without modifiers of an interface or an
-    enum is as visible as that is."""
+    """Whether other files can see a definition, by its modifiers and name. A member of an interface, a trait or an enum
+    that has no modifiers is as visible as its owner."""
     if spec.private_name is not None and spec.private_name.search(entity.name):
         return False
     if spec.private is None and spec.public is None:

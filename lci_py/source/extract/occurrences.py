@@ -1,13 +1,12 @@
-"""Where an identifier stands in a source file, by its syntax tree: not in comments, strings or prose."""
+"""The places of an identifier in a source file, by its syntax tree: comments, strings and prose do not count."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.extract.extract import _valid
 from lci_py.source.syntax.captures import Captured
-from lci_py.source.syntax.languages import load_languages
+from lci_py.source.syntax.languages import decodable, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, time_limit
 from lci_py.source.syntax.selectors import SELECTING, is_selector, selector
 from lci_py.types.graph import Role
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-#: Types of leaves that hold text, whatever it spells.
+#: Types of leaves that are text and never an identifier.
 _TEXT = re.compile(
     r"(?:^|_)(?:string|str|comment|char|character|contents?|fragment|text|heredoc|quoted|regex|escape)(?:_|$)"
 )
-#: Leaves that are a name in some places and plain text in others: a word of a shell command.
+#: Types of leaves that may be a name or plain text, such as a word of a shell command.
 _EITHER = frozenset({"word"})
 _WORD = rb"[0-9A-Za-z_\x80-\xff]"
 _SEGMENTS = re.compile(rb"::|[.\\]")
@@ -36,7 +35,7 @@ class Occurrence(NamedTuple):
 
 
 def finder(name: str) -> re.Pattern[bytes]:
-    """A pattern for the places where a name may stand, whole, or the first keyword of a selector."""
+    """A pattern for a name as a whole word; of a selector (`a:b:`), for its first keyword."""
     text = name.encode("utf-8", "surrogatepass")
     if is_selector(name):
         first = re.escape(text.partition(b":")[0])
@@ -49,19 +48,19 @@ def finder(name: str) -> re.Pattern[bytes]:
 def occurrences(
     source: bytes, language: str, pattern: re.Pattern[bytes], limits: Limits = DEFAULTS, name: str = ""
 ) -> list[Occurrence]:
-    """The identifiers of a file that a `finder` finds, in the order of the text.
+    """The identifiers of a file that a pattern of `finder` matches, in the order of the text.
 
     Args:
         source: The file's bytes.
         language: One with a grammar.
         pattern: Of `finder`.
         limits: What the file may cost.
-        name: What the finder is for; it decides which selectors count.
+        name: The name that `finder` was given; of a selector, the other keywords have to agree as well.
     Raises:
         OutOfTime: It took longer than it may.
     """
     spec = load_languages()[language]
-    text = _valid(source)
+    text = decodable(source)
     with time_limit(limits.max_file_seconds):
         root = spec.parse(text, limits).root_node
         hits = [
@@ -76,8 +75,7 @@ def occurrences(
 
 
 def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
-    """The node that is this name (one of several parts, as `owner=`, is a node, too), or a dotted leaf that ends in it
-    (Elixir's aliases)."""
+    """The node of a name, or a dotted leaf that ends in the name (Elixir's aliases); None if it is text."""
     start, end = match.span()
     node = root.named_descendant_for_byte_range(start, end)
     if node is None or _TEXT.search(node.type):
@@ -91,7 +89,7 @@ def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
 
 
 def _selects(node: Node, name: str) -> bool:
-    """Whether a node stands for a name as a whole: of a selector it is the first keyword, or @selector(a:b:)."""
+    """Whether a node is a name as a whole: for a selector, its first keyword among the others, or @selector(a:b:)."""
     if node.type == "selector_expression":
         return (node.text or b"").decode("utf-8", "replace").partition("(")[2].strip(" ()") == name
     if not is_selector(name):
@@ -100,7 +98,7 @@ def _selects(node: Node, name: str) -> bool:
 
 
 class _Roles:
-    """What each name of a file is there for."""
+    """The roles of a file's names: definition, call, import or reference."""
 
     def __init__(self, captured: Captured) -> None:
         self._defined = {entity.name_node.start_byte for entity in captured.entities if entity.name_node is not None}

@@ -1,4 +1,4 @@
-"""What a file is besides its definitions: written by a program, or there only to hand on what other files define."""
+"""Whether a file is generated, and which parts of it only re-export what other files define."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured, Entity
     from lci_py.types.source import Chunk, Import, Symbol
 
-#: A file hands on if so much of its code (of the rows outside comments) is imports and exports.
+#: A file re-exports if this share of its code (rows outside comments) is imports and exports.
 _NEARLY_ALL = 0.8
 _HEAD_LINES, _HEAD_BYTES = 20, 2048
-# Looser than `walk.content_reason`, which leaves a file out: what only mentions such a mark is still found, but later.
+# Looser than `content_reason`, whose files are left out: these are searched, but ranked lower.
 _MARK = re.compile(rb"@generated\b|\bcode generated\b|\bdo not edit\b|\bauto-?generated\b|\bautomatically generated\b")
 _COMMENT = re.compile(rb"\s*(?://|/\*|\*|\(\*|<!--|--|;|%|'|#(?![a-z]))")
 _NAME = re.compile(
@@ -29,18 +29,18 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _FOLDER = re.compile(r"(^|/)(__generated__|generated)/", re.IGNORECASE)
-#: How a statement begins that exports what it does not define.
+#: How statements begin that export what they do not define.
 _EXPORTS = (b"export", b"module.exports", b"exports.")
 _QUIET = re.compile(r"comment|^(package|attribute|inner_attribute|hash_bang|php_tag|header)")
-#: What a Python module says of the names that it hands on.
+#: Definitions with which a Python module describes its re-exports.
 _INTERFACE = frozenset({"__all__", "__getattr__", "__dir__"})
-#: Kinds of what is defined here. A header's guard is no macro.
+#: Kinds of symbols that make a file more than re-exports. A header's include guard does not count as a macro.
 _OWN = FUNCTION_KINDS | TYPE_KINDS | {"type", "section"}
 _GUARD = re.compile(r"_(H|HH|HPP|HXX|INCLUDED)_*$")
 
 
 class _Statement(NamedTuple):
-    """One of a file's top level: its rows, from 0, and whether it hands on; None for a comment and the like."""
+    """A statement of the top level: its rows, from 0, and whether it re-exports; None for a comment and the like."""
 
     first: int
     last: int
@@ -48,7 +48,7 @@ class _Statement(NamedTuple):
 
 
 def is_generated_name(path: str) -> bool:
-    """Whether the path is one that programs give to what they write."""
+    """Whether a path looks like that of a generated file."""
     return bool(_NAME.search(path.rpartition("/")[2]) or _FOLDER.search(path))
 
 
@@ -63,7 +63,7 @@ def has_mark(source: bytes) -> bool:
 def handed_on(
     root: Node, captured: Captured, symbols: Sequence[Symbol], imports: Iterable[Import], chunks: Sequence[Chunk]
 ) -> ReExports:
-    """What of a file only hands on what others define.
+    """Whether a file as a whole, and which of its chunks, only re-export what other files define.
 
     Args:
         root: The tree's root.
@@ -80,8 +80,8 @@ def handed_on(
         if not blocks:
             return ReExports()
     elif not rows and not any(symbol.kind == "module" for symbol in symbols):
-        return ReExports()  # it may export, but only what it defines
-    # Looking at a node costs: those behind the last chunk of imports are looked at only if all of them count.
+        return ReExports()  # without imports there is nothing to re-export
+    # Visiting nodes is slow: past the last chunk with imports they are visited only if the whole file may re-export.
     last = max(chunks[place].end_line for place in blocks) - 1 if defines else -1
     statements = _top_level(root, captured, symbols, rows, last)
     starts, ends = [one.first for one in statements], [one.last for one in statements]
@@ -109,7 +109,7 @@ def _nearly_all(statements: Iterable[_Statement]) -> bool:
 def _top_level(
     root: Node, captured: Captured, symbols: Sequence[Symbol], imports: Sequence[int], last: int
 ) -> list[_Statement]:
-    """The statements of the top level, up to a row if that is not -1."""
+    """The statements of the top level, up to row `last`, or all of them if that is -1."""
     entities = [entity for entity in captured.entities if entity.symbol >= 0]
     starts = [entity.start for entity in entities]
     found = []
@@ -124,7 +124,7 @@ def _top_level(
 
 
 def _flat(root: Node) -> Iterator[Node]:
-    """The nodes of the top level; those inside `#if` are of it too."""
+    """The nodes of the top level, including those inside `#if`."""
     cursor = root.walk()  # one node at a time, unlike `children`
     more = cursor.goto_first_child()
     while more:
@@ -162,6 +162,6 @@ def _hands_on(
 
 
 def _is_elsewhere(entity: Entity, symbol: Symbol) -> bool:
-    """Whether a definition only says that there is a module, which is another file."""
+    """Whether a definition only declares a module that is another file, such as Rust's `mod a;`."""
     one_line = symbol.kind == "module" and symbol.line == symbol.end_line
     return one_line and entity.node.child_by_field_name("body") is None

@@ -1,4 +1,4 @@
-"""What decides whether a second definition of a name contradicts the first: traits, and the definition's own text."""
+"""Traits and digests of definitions, which decide whether a second definition of a name contradicts the first."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 TRAITS = ("accessor", "overload", "decorated", "declaration", "partial", "weak", "static", "expect", "impl", "local")
 
 _APART = FUNCTION_KINDS | TYPE_KINDS
-_MAX_ATTRIBUTES = 2000  # characters that are looked at
+_MAX_ATTRIBUTES = 2000  # characters of attributes that are read
 _DECORATOR = re.compile(r"^\s*@\s*([\w.]+)", re.MULTILINE)
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
 _WEAK = re.compile(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
-_HEAD_NODES = 12  # children before the name that are looked at
-#: Members in JavaScript and Lua, which stand in no class, object or table with a name if they have no parent.
+_HEAD_NODES = 12  # children before the name that are read
+#: Members in JavaScript and Lua: without a parent, they are in a class, object or table that has no name.
 _UNOWNED = frozenset({"method_definition", "pair", "field"})
 _BODILESS = frozenset({
     "function_signature", "method_signature", "abstract_method_signature", "function_signature_item",
@@ -56,8 +56,11 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
 
 
 def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous | None = None) -> list[Symbol]:
-    """The symbols with the digest of each one's text, without the functions and types in it, which have their own, and
-    with the trait `local` where a function is around, also one of the `anonymous`, or an object without a name."""
+    """The symbols with digests of their texts, and with traits that depend on what is around them.
+
+    The digest of a type leaves out the functions and types inside it, which have their own. A symbol is `local` inside
+    a function, one of the `anonymous` functions, or an object without a name.
+    """
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
     local: list[bool] = []
@@ -88,7 +91,7 @@ def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous 
         outer = entity.outer
         if outer >= 0 and captured.entities[outer].role == "scope" and outer not in headers:
             headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"
-        # Kotlin: the members of an `expect class` have no body either, and no word that says so.
+        # Kotlin: members of an `expect class` are expected, too, though no word says so.
         expected = 0 <= symbol.parent < number and "expect" in made[symbol.parent].traits.split()
         words = (
             symbol.traits,
@@ -112,7 +115,7 @@ def _in_local(entities: list[Entity], entity: Entity) -> bool:
 
 
 def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None) -> str:
-    """The trait of a member of the class itself."""
+    """ "static" for a member in one of the ranges whose members belong to the class itself, else ""."""
     last = bisect_left(ranges, (entity.start, 0)) - 1
     if last < 0 or ranges[last][1] <= entity.start:
         return ""
@@ -120,7 +123,7 @@ def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None
 
 
 def _specialised(symbols: list[Symbol], parent: int) -> str:
-    """The same for a member of a specialisation: `template <> struct hash<int>`."""
+    """The `impl` trait of a member of a specialisation, such as `template <> struct hash<int>`."""
     around = symbols[parent] if parent >= 0 else None
     if around is None or f"{around.name}<" not in around.signature:
         return ""
@@ -128,7 +131,7 @@ def _specialised(symbols: list[Symbol], parent: int) -> str:
 
 
 def _header(source: bytes, entity: Entity) -> str:
-    """A hash of what stands before the body of an implementation: type, trait, type parameters, bounds."""
+    """A hash of the head of an implementation: type, trait, type parameters, bounds."""
     body = entity.node.child_by_field_name("body")
     end = min(body.start_byte if body is not None else entity.end, entity.start + _MAX_ATTRIBUTES)
     head = source[entity.start : end]
@@ -150,19 +153,19 @@ def _python(_kind: str, _node: Node, name_node: Node, attributes: str) -> Iterat
         elif last in _CHOOSING:
             yield "overload"
         elif first == own:
-            yield "accessor"  # `@size.validator`: a part of what is defined above
+            yield "accessor"  # `@size.validator` adds to the definition of `size` above
         yield "decorated"
 
 
 def _c(_kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
-    # The head as it is written: macros of this name stand where the grammar expects types.
+    # The text of the head, since the grammar takes macros such as `WEAK` for types.
     head = (node.text or b"")[: max(0, name_node.end_byte - node.start_byte)][-400:].decode("utf-8", "replace")
     if _WEAK.search(head) or (attributes and _WEAK.search(attributes[:_MAX_ATTRIBUTES])):
         yield "weak"
 
 
 def _modified(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
-    """JavaScript, TypeScript, C#, Kotlin, Java, PHP, Scala: words before the name."""
+    """Modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
     if node.type in _BODILESS:
         yield "declaration"
     for child in node.children[:_HEAD_NODES]:
@@ -174,7 +177,7 @@ def _modified(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iter
         ]
         for word in words:
             if word in _MODIFIERS:
-                # A getter may stand alone; the setter beside it is a part of the same property.
+                # A getter may be the only definition of a property; a setter belongs to the property of its getter.
                 yield {"set": "accessor", "get": "decorated"}.get(word, word)
 
 
@@ -194,12 +197,12 @@ def _swift(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[
 
 def _objc(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
     if node.type == "class_interface":
-        # The class itself may differ by platform; a category or an extension adds to it.
+        # A class may be defined once per platform; a category or an extension adds to a class.
         yield "impl:interface" if node.child_by_field_name("superclass") is not None else "partial"
     elif node.type == "class_implementation":
         category = node.child_by_field_name("category")
         yield "impl:class" if category is None else "partial"
-    elif kind == "function":  # of a variable or a property the word means how it refers
+    elif kind == "function":  # a weak variable or property is a weak reference
         yield from _c(kind, node, name_node, attributes)
     if node.type == "method_declaration":
         yield "declaration"

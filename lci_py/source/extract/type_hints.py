@@ -1,4 +1,4 @@
-"""The texts of receivers, types and values, cut down to what tells what a name stands for."""
+"""Texts of receivers, types and values, shortened to the parts by which the call graph finds a name's type."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _OPEN, _CLOSE = "([{", ")]}"
 _GROUPS = re.compile(r"[(\[{]")
 _BEFORE = re.compile(r"[\w)\]>!?}$]$")
 _FIRST = re.compile(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
-#: What keeps two words apart where blanks go: `new Foo`, `await f()`.
+#: Words that keep the blank after them when blanks are removed: `new Foo`, `await f()`.
 _WORDS = re.compile(
     r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])"
 )
-#: Names and dots alone have nothing that could be taken out.
+#: Names and dots: a text with nothing to remove.
 _PLAIN = re.compile(r"[\w.$@]+")
 _CASTS = re.compile(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = re.compile(r"\s+")
@@ -37,9 +37,9 @@ _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )
 _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
-#: What an assignment gives: it counts if the name is declared in the same scope.
+#: Marks the value of an assignment, which counts only if the name is declared in the same scope.
 _ASSIGNED = "^"
-#: Per role of `Given`, what a name belongs to.
+#: Per role of `Given`, the kinds of symbols that a name can belong to.
 _SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
 _VALUES = (
     ("typed.value", "", ""),
@@ -52,7 +52,7 @@ _VALUES = (
 def outline(captured: Captured, node: Node) -> str:
     """An expression without blanks and arguments, at most 120 characters: in `a.f(x, y).g[1]` that is `a.f().g[]`.
 
-    In a chain of calls each receiver holds all that come before, so no more than 1,000 bytes are looked at.
+    No more than 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
     """
     start = node.start_byte
     text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
@@ -66,7 +66,7 @@ def outline(captured: Captured, node: Node) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Empty every group that follows a name; one that stands for itself, as in `(a or b).c`, stays."""
+    """Empty every group that follows a name; a group without one, as in `(a or b).c`, is kept."""
     kept: list[str] = []
     depth = 0
     for part in re.split(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')", text):
@@ -96,7 +96,7 @@ def first_name(text: str) -> str:
 
 
 def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
-    """(Scope, name) of everything that is bound in the file: parameters, locals, what a pattern takes apart."""
+    """(Scope, name) of everything that is bound in the file: parameters, locals, names in patterns."""
     return {
         (_around(finder, symbols, node, CALLABLE), COLON.sub("", captured.text(node)))
         for captures in captured.typed
@@ -108,14 +108,14 @@ def types_of(
     captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
     given: Sequence[Given] | None = None,
 ) -> list[Typed]:  # fmt: skip
-    """What is known of types. Of locals, only those that a call depends on.
+    """The known types of names. Of locals, only those that a call depends on.
 
     Args:
-        captured: What the query has found.
-        finder: Over its entities.
+        captured: The query matches.
+        finder: Over their entities.
         symbols: The file's.
         calls: The file's.
-        given: What the lowering has found, for a language where that says it all.
+        given: What the data flow has found; for its languages, nothing else counts.
     """
     asked = {call.name for call in calls if not call.receiver}
     asked.update(first_name(call.receiver) for call in calls if call.receiver)
@@ -126,7 +126,7 @@ def types_of(
         for item in _typed(captured, finder, symbols, captures):
             found.setdefault(item)
     declared = {(item.scope, item.name) for item in found if not item.text.startswith(_ASSIGNED)}
-    # In reverse, since a value usually comes from a name bound before.
+    # In reverse, since a value usually comes from a name that was bound before: that name is needed, too.
     kept = []
     for item in reversed(found):
         local = item.name and item.scope >= 0 and symbols[item.scope].kind in FUNCTION_KINDS
@@ -134,7 +134,7 @@ def types_of(
             continue
         if item.text.startswith(_ASSIGNED):
             if not local or (item.scope, item.name) not in declared:
-                continue  # a field, or a variable of what is around
+                continue  # a field, or a variable of an outer scope
             item = replace(item, text=item.text[1:])
         if not local and not item.text:
             continue
@@ -176,7 +176,7 @@ def _typed(
         place = _around(finder, symbols, node, FUNCTION_KINDS)
         if place >= 0:
             yield from (Typed(place, "", text, place) for text in texts)
-    # Ruby's `@x` says by itself that it is a member.
+    # In Ruby, `@x` is a member by its name.
     names = captures.get("typed.name", [])
     members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
     for node in (*captures.get("typed.member", ()), *members):
@@ -191,7 +191,7 @@ def _typed(
 
 
 def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
-    """What stands in a match for types and values, as in `Typed.text`."""
+    """The types and values in a match, as in `Typed.text`."""
     texts = []
     for role in ("typed.type", "typed.return"):
         texts += [_type(captured.text(node)) for node in captures.get(role, ())]
@@ -201,7 +201,7 @@ def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
 
 
 def _given(node: Node) -> Node:
-    """What has the value of an expression: in `x = y` that is `y`, in a block its last expression."""
+    """The part that an expression takes its value from: `y` of `x = y`, the last expression of a block."""
     while True:
         inner = None
         if node.type in _ASSIGNMENTS:

@@ -1,1 +1,1 @@
-"""Which files a repository has: walk, ignore rules, git."""
+"""The files of a repository: walk, ignore rules, git."""

@@ -1,7 +1,7 @@
-"""Other branches of a repository, read from git's objects: nothing is checked out, and none of its programs runs.
+"""Other branches of a repository, read from git's objects. Nothing is checked out, and none of its programs runs.
 
-git is asked for refs, trees and blobs alone. It never looks at the work tree or at its own index: comparing those would
-run the filters that a repository's configuration names. Neither does it fetch what a partial clone lacks.
+Only refs, trees and blobs are read, never the work tree or git's index: comparing those would run the filters that the
+repository's configuration names. Objects that a partial clone lacks are not fetched.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from typing import NamedTuple
 
 from lci_py.source.repository.git import git_root, ref_tips
 
-#: git says nothing for so long: a file system hangs.
+#: Without output of git for so long, a file system must be hanging.
 STALL_SECONDS = 60.0
-#: Paths of one tree. A few objects can make a tree of any size, in which each folder is the same one again.
+#: At most so many paths of one tree: a few objects can make a tree of any size, if each folder is the same object.
 MOST_PATHS = 2_000_000
 _MOST_BYTES = 1 << 30
 _BLOCK = 1 << 16
-#: Lines that are asked at once: they, and the answers to them, fit into a pipe.
+#: Lines that are written to git at once: they and the answers fit into a pipe.
 _AT_ONCE = 200
-#: Paths that a tree is asked for one by one; for more, the whole of it is read.
+#: Up to so many paths (and bytes of them) a tree is asked for each path; for more, the whole tree is read.
 _FEW_PATHS, _FEW_BYTES = 500, 60_000
 _PLACES = ("refs/heads/", "refs/remotes/", "refs/tags/")
-# As git-check-ref-format has it; what is none of these cannot be a ref, nor mean anything else to git.
+# What git-check-ref-format forbids. Other names cannot mean anything but a ref to git.
 _NO_REF = re.compile(r"[\0-\x20\x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|//|^/|/$|\.$|(?:^|/)\.|\.lock(?:/|$)|^@$")
 _LONGEST_NAME = 1000
 _COMMIT = "^{commit}"
 _A_FOLDER = "040000"
 _MODES = {"100644", "100755", "100664"}
-# What says that the repository, or its objects, are elsewhere: a hook is called with these.
+# Variables that point to another repository or its objects. git sets them when it runs a hook.
 _ELSEWHERE = frozenset({
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE",
@@ -46,13 +46,13 @@ UNKNOWN = "no branch or tag has this name"
 
 
 class GitTrouble(Exception):
-    """git cannot be asked, or does not answer; the text says why."""
+    """git cannot be run or does not answer; the text says why."""
 
 
 class Tip(NamedTuple):
-    """A branch that was asked for."""
+    """A branch, by the name that it was asked for."""
 
-    name: str  # as it was asked for
+    name: str
     ref: str  # refs/…, "" if nothing has the name
     tip: str  # the object that the ref names; of an annotated tag, the tag
     commit: str  # "" if there is a problem
@@ -60,14 +60,14 @@ class Tip(NamedTuple):
 
 
 def _refs_of(name: str) -> list[str]:
-    """The refs that a name can mean, the first of which that is there counts."""
+    """The refs that a name can mean; the first of them that exists counts."""
     whole = [name] if name.startswith("refs/") else []
     part = [f"refs/{name}"] if name.startswith(("heads/", "remotes/", "tags/")) else []
     return [*whole, *(place + name for place in _PLACES), *part]
 
 
 def is_ref_name(name: str) -> bool:
-    """Whether a branch can be called that. A name that is not UTF-8 could not be shown."""
+    """Whether a branch can have a name. A name that is not UTF-8 is refused, since it could not be shown."""
     return 0 < len(name) <= _LONGEST_NAME and _NO_REF.search(name) is None
 
 
@@ -75,9 +75,8 @@ def is_ref_name(name: str) -> bool:
 
 
 def resolve(root: Path, names: Sequence[str]) -> list[Tip]:
-    """What git knows of some names: local branches first, then remote-tracking ones, then tags; and then, as `git
-    switch` does, a branch that one remote alone has.
-    """
+    """The tip of each name: a local branch, else a remote-tracking one, else a tag; else, as `git switch` does, a
+    branch that only one remote has."""
     try:
         with Repository(root) as repository:
             found = [repository.tip(name) for name in names]
@@ -92,7 +91,7 @@ def _of_a_remote(repository: Repository, tip: Tip) -> Tip:
 
 
 def near_misses(root: Path, name: str) -> list[str]:
-    """Names of branches and tags like one that nothing has."""
+    """Names of branches and tags that are similar to a name that does not exist."""
     from difflib import get_close_matches
 
     try:
@@ -105,7 +104,7 @@ def near_misses(root: Path, name: str) -> list[str]:
 
 
 def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
-    """Whether the refs are, by their files alone, what they were when these tips were found; False if in doubt."""
+    """Whether the refs, by git's files alone, are still those of the known tips; False if in doubt."""
     was = {tip.name: tip for tip in known}
     refs = {name: [*_refs_of(name), was[name].ref] for name in names if name in was and not was[name].problem}
     now = ref_tips(root, dict.fromkeys(ref for some in refs.values() for ref in some))
@@ -116,11 +115,11 @@ def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
     return True
 
 
-# --- what they hold -----------------------------------------------------------------------------------------------
+# --- files of a commit -----------------------------------------------------------------------------------------------
 
 
 class Repository:
-    """Asks git about the work tree around a folder. Use it as a context manager: no process of git's outlives it."""
+    """Reads the repository around a folder through git. A context manager: its git processes end with it."""
 
     def __init__(self, root: Path) -> None:
         """
@@ -145,7 +144,7 @@ class Repository:
                 asked.close()
 
     def tip(self, name: str, refs: Sequence[str] = ()) -> Tip:
-        """The tip of the first of some refs that is there; by default those that a name can mean."""
+        """The tip of the first of `refs` that exists; by default of those that the name can mean."""
         if not is_ref_name(name):
             return Tip(name, "", "", "", UNKNOWN)
         for ref in refs or _refs_of(name):
@@ -169,7 +168,7 @@ class Repository:
             commit: Its id.
             paths: Only these, if they are few.
         Returns:
-            Path -> id of the blob; "" for what is there and no regular file. Names that are not UTF-8 are left out.
+            Path -> id of the blob, "" for anything but a regular file. Names that are not UTF-8 are left out.
         Raises:
             GitTrouble: Objects are missing, the tree is too large, or git does not answer.
         """
@@ -178,7 +177,7 @@ class Repository:
         if few and not wanted:
             return {}
         command = ["ls-tree", "-z", "--full-tree", "--end-of-options", commit, *filter(None, wanted)]
-        asked = frozenset(wanted)  # git also lists what is beside some of them
+        asked = frozenset(wanted)  # git also lists neighbours of some of them
         found: dict[str, str] = {}
         for record in self._records(command if few else [command[0], "-r", *command[1:]], b"\0"):
             info, _, name = record.partition(b"\t")
@@ -194,7 +193,7 @@ class Repository:
         return found
 
     def changed(self, old: str, new: str) -> set[str] | None:
-        """The paths below the root that two commits have other contents of; None if that cannot be told."""
+        """The paths below the root whose contents differ between two commits; None if git cannot tell."""
         command = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new, "--"]
         try:
             names = [name.decode("utf-8", "surrogateescape") for name in self._records(command, b"\0")]
@@ -203,10 +202,10 @@ class Repository:
         return {name[len(self._prefix) :] for name in names if name.startswith(self._prefix)}
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
-        """The sizes of those blobs that are there, in bytes.
+        """The sizes in bytes of the blobs that exist.
 
         Raises:
-            GitTrouble: git has ended, as some of its releases do in a partial clone.
+            GitTrouble: git ended, as some of its releases do in a partial clone.
         """
         found = {}
         for start in range(0, len(oids), _AT_ONCE):
@@ -231,14 +230,14 @@ class Repository:
         return self._reader.take(size + 1)[:-1]
 
     def _check(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
-        """Id, type and size of each object, ("", "", 0) for one that is not there."""
+        """Id, type and size of each object, ("", "", 0) for one that does not exist."""
         if self._checker is None:
             self._checker = _Asked(self._top, ["cat-file", "--batch-check"])
         self._checker.ask(names)
         return [self._checker.answer(name) for name in names]
 
     def _records(self, command: Sequence[str], end: bytes) -> Iterator[bytes]:
-        """What a command prints, cut at `end`."""
+        """The output of a command, cut at `end`."""
         asked = _Asked(self._top, command)
         try:
             asked.ask(())
@@ -248,7 +247,7 @@ class Repository:
 
 
 def blob_id(data: bytes, like: str) -> str:
-    """The id that git gives to a content, with the hash that another id was made with."""
+    """The id that git gives to a blob with this content, by the same hash function as the id `like`."""
     head = b"blob %d\0" % len(data)
     made = hashlib.sha256(head) if len(like) == 64 else hashlib.sha1(head, usedforsecurity=False)
     made.update(data)
@@ -256,12 +255,12 @@ def blob_id(data: bytes, like: str) -> str:
 
 
 class _Asked:
-    """A process of git's with a pipe to it and one from it, which is not waited for without end."""
+    """A git process with a pipe to it and one from it. Reading fails after `STALL_SECONDS` without output."""
 
     def __init__(self, top: Path, command: Sequence[str]) -> None:
         environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
         environment |= {
-            "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # the second for a git that knows not the first
+            "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # the second for a git that ignores the first
             "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_TERMINAL_PROMPT": "0",
             "GIT_CEILING_DIRECTORIES": str(top.parent), "LC_ALL": "C",
         }  # fmt: skip
@@ -280,7 +279,7 @@ class _Asked:
         self._ready.register(self._from, selectors.EVENT_READ)
 
     def ask(self, names: Sequence[str]) -> None:
-        """One line per name; none says that there will be no more."""
+        """Write one line per name. Without names, close the pipe."""
         try:
             if names:
                 self._to.write(b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names))
@@ -290,7 +289,7 @@ class _Asked:
             raise GitTrouble("git ended early") from error
 
     def answer(self, name: str) -> tuple[str, str, int]:
-        """Id, type and size from a line of cat-file's, ("", "", 0) if the object is not there."""
+        """Id, type and size from a line of cat-file, ("", "", 0) if the object does not exist."""
         line = self._until(b"\n").decode("utf-8", "surrogateescape")
         fields = line[:-1].split(" ")
         if line[:-1] == f"{name} missing" or len(fields) != 3 or not fields[2].isdigit():
@@ -298,7 +297,7 @@ class _Asked:
         return fields[0], fields[1], int(fields[2])
 
     def take(self, size: int) -> bytes:
-        """The next so many bytes."""
+        """The next `size` bytes."""
         while len(self._buffer) < size:
             self._more()
         data = bytes(self._buffer[:size])
@@ -306,10 +305,10 @@ class _Asked:
         return data
 
     def records(self, end: bytes) -> Iterator[bytes]:
-        """All that comes, cut at `end`, to the end.
+        """The rest of the output, cut at `end`.
 
         Raises:
-            GitTrouble: It is too much, or git says that it failed.
+            GitTrouble: There is too much of it, or git failed.
         """
         total = 0
         while block := self._read():
@@ -352,6 +351,6 @@ class _Asked:
         for pipe in (self._to, self._from):
             try:
                 pipe.close()
-            except OSError:  # what was to be written is of no use any more
+            except OSError:  # git ended before it read everything, which does not matter any more
                 continue
         self._process.wait()

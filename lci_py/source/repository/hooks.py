@@ -1,7 +1,7 @@
 """Git hooks that refresh the index in the background.
 
-A hook of ours is a marked block of shell, put first into the hook's file: many hooks end with `exec` or `exit`, and
-what came after them would never run.
+Our part of a hook is a marked block of shell at the start of the hook's file: many hooks end with `exec` or `exit`, so
+that lines after those would never run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_BYTES = 1_000_000
 
 
 class Found(NamedTuple):
-    """One hook: whether it refreshes the index, and if not, what keeps it from it."""
+    """One hook: whether it refreshes the index, and if not, why."""
 
     name: str
     state: Literal["installed", "outdated", "absent", "skipped"]
@@ -36,18 +36,18 @@ class Found(NamedTuple):
 
 
 def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str] | None = None) -> dict[str, Any]:
-    """Install, remove or look at the hooks of the git work tree around `root`.
+    """Install, remove or inspect the hooks of the git work tree around `root`.
 
     Args:
         root: A folder in a work tree.
         action: install, uninstall or status.
-        force: Write into a hooks folder that other repositories use as well.
+        force: Write even into a hooks folder that other repositories use, too.
         program: The command that is lci; default: as this process was started.
     Returns:
-        `folder`, `shared` (whether other repositories use it), `changed` (names) and `hooks` (a `Found` each), all
-        of it as it is afterwards.
+        The state afterwards: `folder`, `shared` (whether other repositories use it), `changed` (names of hooks) and
+        `hooks` (a `Found` each).
     Raises:
-        HookError: There is no git or no work tree, the folder is another's, or a file cannot be written.
+        HookError: There is no git or no work tree, the folder is shared, or a file cannot be written.
     """
     folder, shared = _hooks_folder(root)
     if shared and action != "status" and not force:
@@ -80,7 +80,7 @@ def _program() -> list[str]:
 
 
 def _block(program: Sequence[str]) -> str:
-    """Runs in a shell of its own, so that nothing of the hook around it (`set -e`, `wait`, its status) is touched."""
+    """Our lines of a hook. They run in a subshell: the hook's own `set -e`, `wait` and status are not affected."""
     first = shlex.quote(program[0])
     return f"""{_BEGIN}
 (
@@ -108,7 +108,10 @@ def _look(path: Path, block: str) -> Found:
 
 
 def _apply(path: Path, block: str) -> bool:
-    """Make `block` the block of a hook, "" for none; whether that changed anything. What is not for us is let be."""
+    """Make `block` our block of a hook, "" for none; return whether that changed the file.
+
+    A hook that is no shell script, or is not executable, is left alone.
+    """
     try:
         text = _read(path)
     except HookError:
@@ -131,7 +134,7 @@ def _apply(path: Path, block: str) -> bool:
 
 
 def _unfit(path: Path, text: str | None) -> str:
-    """Why a hook that is there gets no block; "" if it can have one."""
+    """Why an existing hook cannot have our block; "" if it can."""
     text = text or ""
     if text.startswith("#!"):
         words = text[2:].partition("\n")[0].split()
@@ -180,7 +183,7 @@ def _write(path: Path, text: str, mode: int) -> bool:
 
 
 def _hooks_folder(root: Path) -> tuple[Path, bool]:
-    """The folder that git runs hooks from, by all of git's rules, and whether it lies outside the repository."""
+    """The folder that git runs hooks from, and whether it is outside of the repository."""
     found = _git(root, "--show-toplevel", "--git-common-dir", "--git-path", "hooks").split("\n")
     if len(found) != 3:
         raise HookError(f"{root} is not in a git work tree", hint="run it in a repository, or see --root")

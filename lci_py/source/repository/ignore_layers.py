@@ -1,4 +1,4 @@
-"""Which ignore files are in force in which folder of a walk."""
+"""The ignore files that are in force in a folder of a walk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.repository.git import IgnoreRules, common_dir, git_root, global_excludes, parse_ignore_file
+from lci_py.source.repository.git import common_dir, git_root, global_excludes
+from lci_py.source.repository.ignore_rules import IgnoreRules, parse_ignore_file
 
 # Strongest first, as in ripgrep: a kind of file beats a weaker kind whatever the depth of the two.
 IGNORE_FILES = (".lciignore", ".ignore", ".gitignore")
@@ -17,12 +18,12 @@ _MAX_IGNORE_BYTES = 1 << 20
 
 
 class Layer(NamedTuple):
-    """An ignore file in force. A path of the walk is, relative to that file, `prefix + path[cut:]`."""
+    """An ignore file in force. Relative to its folder, a path of the walk is `prefix + path[cut:]`."""
 
     rules: IgnoreRules
     prefix: str
     cut: int
-    source: str = ""  # the file, for a person: relative to the walk's root if it lies in the tree
+    source: str = ""  # the file's name for users: relative to the walk's root if it is in the tree
 
 
 # Per kind of ignore file, deepest first; last, git's global excludes. Empty if ignore files are not used.
@@ -30,7 +31,7 @@ Layers = tuple[tuple[Layer, ...], ...]
 
 
 def outer_layers(root: Path) -> Layers:
-    """The rules in force at `root` that do not come from files in or below it."""
+    """The rules in force at `root` from files outside of it: those of its parents, and git's exclude files."""
     resolved = root.resolve()
     top = git_root(root) or resolved
     found: list[list[Layer]] = [[], [], []]
@@ -53,17 +54,17 @@ def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], h
     """The rules in force in a folder.
 
     Args:
-        layers: Those in force around it.
+        layers: Those in force in its parent.
         folder: Its path, with a "/" at the end.
-        relative: The same from the walk's root, "" for the root itself.
-        names: Of its entries.
-        handle: A descriptor of it.
+        relative: The same relative to the walk's root, "" for the root itself.
+        names: The names of its entries.
+        handle: An open descriptor of it.
     """
     if not layers or names.isdisjoint((*IGNORE_FILES, ".git")):
         return layers
     cut = len(relative)
     found = [list(kind) for kind in layers]
-    if ".git" in names and relative:  # a repository of its own: the outer one's files do not reach into it
+    if ".git" in names and relative:  # a repository inside the repository obeys only its own .gitignore
         found[_GIT] = _load_excludes(Path(folder), "", cut)
     for kind, name in enumerate(IGNORE_FILES):
         if name in names:
@@ -72,11 +73,11 @@ def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], h
 
 
 def ignored_by(root: Path, path: str) -> str | None:
-    """The ignore file that leaves a path out, as a person names it; None if none does, as the tree is now.
+    """The name, for users, of the ignore file that leaves a path out; None if none does, as the tree is now.
 
     Args:
-        root: Of the walk.
-        path: Relative to it, POSIX; of a folder with a "/" at the end. No folder above it is left out.
+        root: The root of the walk.
+        path: Relative to it, POSIX, with a "/" at the end if it is a folder. The folders above it must not be ignored.
     """
     layers = outer_layers(root)
     names = path.rstrip("/").split("/")
@@ -104,8 +105,8 @@ def ignored_by(root: Path, path: str) -> str | None:
 def _load(
     path: str, prefix: str, cut: int = 0, *, follow: bool = False, folder: int | None = None, source: str = ""
 ) -> list[Layer]:
-    """The ignore file at `path`, if it says anything. In the tree, a symlink is not read: it may lead anywhere."""
-    # Looked at once it is open: what was a file a moment ago may be a link or a FIFO by now.
+    """The ignore file at `path`, if it has rules. A symlink, which may lead anywhere, is read only with `follow`."""
+    # Its type is checked after opening: by then, a regular file may have been replaced by a link or a FIFO.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
         handle = os.open(path, flags, dir_fd=folder)
@@ -131,7 +132,7 @@ def _load_excludes(top: Path, prefix: str, cut: int = 0) -> list[Layer]:
 
 
 def folders_towards(globs: Iterable[str]) -> IgnoreRules:
-    """The folders below which one of `globs` can match."""
+    """Rules that match the folders in which one of `globs` can match something."""
     lines: list[str] = []
     for glob in globs:
         segments = glob.removesuffix("/").removeprefix("/").split("/")

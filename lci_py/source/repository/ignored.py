@@ -1,4 +1,4 @@
-"""Whether the walk would take a file that is not here, such as one of another branch: its rules, by path alone."""
+"""Whether the walk would list a file that does not exist, such as one of another branch, by its path alone."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.repository.git import IgnoreRules
-from lci_py.source.repository.ignore_layers import Layers, folders_towards, layers_inside, outer_layers
+from lci_py.source.repository.ignore_layers import Layers, layers_inside, outer_layers
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
-from lci_py.source.repository.walk import WalkOptions, rule
+from lci_py.source.repository.walk import NOTHING, GlobRules, Inherited, WalkOptions
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 
 
 class _Folder(NamedTuple):
     layers: Layers
-    reason: str | None
-    included: bool
+    inherited: Inherited
 
 
 class TreeRules:
-    """The rules in force below a root: the settings' globs, and the ignore files that are here."""
+    """The rules in force below a root: the settings' globs, and the ignore files in the work tree."""
 
     def __init__(self, root: Path, options: WalkOptions) -> None:
         """
@@ -31,9 +29,7 @@ class TreeRules:
         """
         self._root = root
         self._options = options
-        self._exclude = IgnoreRules(options.exclude, strict=True)
-        self._include = IgnoreRules(options.include, strict=True)
-        self._holds_included = folders_towards(options.include)
+        self._globs = GlobRules(options)
         self._folders: dict[str, _Folder | None] = {}
 
     def takes(self, path: str) -> bool:
@@ -50,41 +46,31 @@ class TreeRules:
             if found is None:
                 return False
             folder, at = found, inner
-        reason, included = self._judge(name, path, False, folder)
-        return reason is None or (included and reason != "excluded")
+        return self._judge(name, path, False, folder)[0] is None
 
     @cached_property
     def _top(self) -> _Folder:
         outer = outer_layers(self._root) if self._options.use_ignore_files else ()
-        return _Folder(self._with_files(outer, ""), None, False)
+        return _Folder(self._with_files(outer, ""), NOTHING)
 
     def _enter(self, name: str, around: str, outer: _Folder) -> _Folder | None:
         """The folder `name` in the folder `around`; None if the walk does not go into it."""
         path = around + name
-        reason, included = self._judge(name, path, True, outer)
-        if reason == "excluded" or (reason and not included and not self._holds_included.match(name, path, True)):
-            return None
-        return _Folder(self._with_files(outer.layers, path + "/"), reason, included)
+        reason, inherited = self._judge(name, path, True, outer)
+        return None if reason else _Folder(self._with_files(outer.layers, path + "/"), inherited)
 
-    def _judge(self, name: str, path: str, is_folder: bool, outer: _Folder) -> tuple[str | None, bool]:
-        """As the walk does: why an entry is left out, and whether `include` brings it back."""
+    def _judge(self, name: str, path: str, is_folder: bool, outer: _Folder) -> tuple[str | None, Inherited]:
         if name in ALWAYS_SKIPPED or name in ("", ".", ".."):
-            return "excluded", False
-        if self._exclude and self._exclude.match(name, path, is_folder):
-            return "excluded", False
+            return "excluded", NOTHING
         flat = tuple(layer for kind in outer.layers for layer in kind)
-        reason = outer.reason or rule(name, path, is_folder, flat, self._options.hidden)
-        included = outer.included
-        if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
-            included = verdict
-        return reason, included
+        return self._globs.judge(name, path, is_folder, flat, outer.inherited)
 
     def _with_files(self, layers: Layers, relative: str) -> Layers:
-        """The layers with those of the ignore files in a folder, if that is here."""
+        """The layers with the ignore files of a folder, if it exists."""
         handle = -1
         try:
             handle = os.open(self._root, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0))
-            for part in filter(None, relative.split("/")):  # one by one: a link would lead out of the root
+            for part in filter(None, relative.split("/")):  # one by one, since a link could lead out of the root
                 inner = os.open(part, _FOLDER, dir_fd=handle)
                 os.close(handle)
                 handle = inner

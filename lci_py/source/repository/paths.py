@@ -1,4 +1,4 @@
-"""Names of files as a user or git gives them, as paths of the index."""
+"""Names of files, as a user or git gives them, to paths of the index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lci_py.errors import BadPathError
 
-#: Names that no walk goes into, nor counts.
+#: Folders that the walk neither enters nor counts.
 ALWAYS_SKIPPED = frozenset({".git", ".lci"})
 
 
@@ -28,7 +28,7 @@ def _relative(root: Path, name: str) -> str:
     if not name or "\0" in name:
         raise BadPathError("a name is empty or holds a NUL", hint="--files takes names of files")
     full = os.path.abspath(name)
-    # As it is written first: below a folder that has become a link, what is asked for is the file that was there.
+    # The path as written comes first: if a folder has become a link, the file that was below it before is meant.
     for path in (full, os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))):
         found = os.path.relpath(path, root)
         if found != os.curdir and found.split(os.sep)[0] != os.pardir:

@@ -1,4 +1,4 @@
-"""Read a file of the repository, and nothing else: since the walk it may have become anything."""
+"""Reads a file of the repository safely: since the walk, it or a folder above it may have become a link or a FIFO."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from io import FileIO
 
-#: What a process, not a file, is short of: a file that is left out for it would be missed in the index, in silence.
+#: Errors of a process that ran out of descriptors or memory. Leaving a file out for these would go unnoticed.
 SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-#: The walk has left out what is larger than the limit; this is for a file that has grown since.
+#: The walk leaves out files above the size limit; this bound is for a file that has grown since.
 _MAX_READ = 64_000_000
 # A link must not lead out of the root, and a FIFO must not block.
 _NO_LINK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -20,12 +20,12 @@ _FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
 
 
 def read_file(root: str, path: str) -> bytes | str:
-    """The content of the file at `path` in `root`, or the reason to skip it: since the walk it may be anything.
+    """The content of the file at `path` in `root`, or the reason to skip it.
 
-    Nothing outside the root is read: any of the folders on the way may have become a link by now.
+    Nothing outside the root is read, even if a folder of the path has become a link.
 
     Raises:
-        OSError: This process is short of something, which says nothing of the file.
+        OSError: This process has run out of descriptors or memory.
     """
     try:
         handle = _open_below(root, path)
@@ -50,10 +50,10 @@ def read_file(root: str, path: str) -> bytes | str:
 
 
 def _read(file: FileIO, size: int) -> bytes:
-    """The content, of which `_MAX_READ` bytes at most."""
-    # Memory is taken for as much as is asked for, before anything is read: so not for all that there may be.
+    """At most `_MAX_READ` bytes of the content."""
+    # `read` allocates what it is asked for before it reads, so it is asked for the size that the file had.
     data = file.read(size + 1) or b""
-    if len(data) != size:  # it grows or shrinks under our hands, or the system gave less than asked for
+    if len(data) != size:  # the file is changing, or the system returned less than it was asked for
         while len(data) < _MAX_READ and (more := file.read(min(size + 1, _MAX_READ - len(data)))):
             data += more
     return data

@@ -1,9 +1,8 @@
-"""The files of a repository, by ignore rules as git and ripgrep read them, and a reason for each one left out."""
+"""Lists the files of a repository by ignore rules, as git and ripgrep do, with a reason for each one left out."""
 
 from __future__ import annotations
 
 import os
-import re
 import stat
 from dataclasses import dataclass
 from operator import attrgetter
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lci_py.errors import BadPathError
-from lci_py.source.repository.git import IgnoreRules
 from lci_py.source.repository.ignore_layers import (
     IGNORE_FILES,
     Layer,
@@ -20,75 +18,35 @@ from lci_py.source.repository.ignore_layers import (
     layers_inside,
     outer_layers,
 )
+from lci_py.source.repository.ignore_rules import IgnoreRules
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import SHORTAGES
 from lci_py.types.source import FileEntry, Skip
 
-#: Every reason for leaving something out: those of `walk`, then those of `content_reason`, then of the parse.
+#: Every reason for leaving something out: first those of `walk`, then those of `content_reason`.
 REASONS = (
     "ignored",  # by an ignore file
     "excluded",  # by `exclude` in the settings
     "hidden",  # a dot name
     "too_large",
-    "symlink",  # never followed: the target is walked under its own name, or lies outside the root
+    "symlink",  # never followed: the target has a name of its own, or is outside the root
     "special",  # FIFO, socket, device
     "unreadable",
-    "vanished",  # gone between being listed and being looked at
-    "not_utf8_path",  # cannot be shown, nor written to JSON
+    "vanished",  # deleted after it was listed
+    "not_utf8_path",  # cannot be shown or written to JSON
     "binary",
     "minified",
     "long_lines",
     "generated",
 )
-#: Every reason why only a part of what a file holds is known, gravest first. Its text is searched all the same, but for
-#: "too_many_chunks". A file has one: the gravest.
-LIMIT_REASONS = (
-    "parser_crash",  # the grammar ended its process, or the extraction failed: text only
-    "parser_timeout",  # longer than max_file_seconds: text only
-    "too_many_chunks",  # its end is missing
-    "too_many_symbols",  # the later definitions are missing
-    "too_deep",  # definitions and calls nested deeper than max_nesting are missing
-)
-#: A parser failed, which is never a matter of course.
-UNPARSED = LIMIT_REASONS[:2]
 
 _OPEN_ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _OPEN_FOLDER = _OPEN_ROOT | os.O_NOFOLLOW
-_BINARY = {
-    "7z", "a", "avi", "bin", "bmp", "bz2", "class", "dll", "dylib", "eot", "exe", "gif", "gz", "ico", "icns", "jar",
-    "jpeg", "jpg", "lib", "mov", "mp3", "mp4", "npy", "npz", "o", "obj", "ogg", "onnx", "otf", "parquet", "pdf",
-    "pickle", "pkl", "png", "pyc", "pyd", "rar", "so", "sqlite", "sqlite3", "tar", "tgz", "tif", "tiff", "ttf",
-    "wasm", "wav", "webm", "webp", "whl", "woff", "woff2", "xz", "zip", "zst",
-}  # fmt: skip
-_WEB = {
-    "cjs", "css", "htm", "html", "js", "json", "jsx", "map", "mjs", "ts", "tsx",
-}  # fmt: skip
-_LOCK_FILES = {
-    "bun.lock", "cargo.lock", "composer.lock", "flake.lock", "gemfile.lock", "go.sum", "mix.lock",
-    "npm-shrinkwrap.json", "package-lock.json", "packages.lock.json", "pdm.lock", "pipfile.lock", "pnpm-lock.yaml",
-    "podfile.lock", "poetry.lock", "pubspec.lock", "uv.lock", "yarn.lock",
-}  # fmt: skip
-_GENERATED_SUFFIXES = (
-    "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".pb.go", ".pb.cc", ".pb.h", ".g.dart", ".freezed.dart", ".designer.cs",
-)  # fmt: skip
-_HEAD = 2048
-LONG_LINE = 20_000  # bytes
-# "#" with a letter after it is C's preprocessor, so code. Prologues may stand before the comment.
-_COMMENT = re.compile(rb"\s*(?:(?://|/\*|\(\*|<!--|--|;|%|')[/*!;%<-]*|#(?![a-z])[#!]*)[ \t]*")
-_PROLOGUE = re.compile(rb"\s*(?:$|<\?php\b|<\?xml\b|#!|['\"]use strict['\"])")
-# Only at the start of a comment's line: a sentence that talks about such markers has them further in.
-_MARKER = re.compile(
-    rb"@generated\b|<?auto-?generated\b(?! (?:code|files?|names?|values?)\b)|code generated\b.*\bdo not edit\b"
-    rb"|(?:automatically |machine[ -])?generated (?:by|from|using|with)\b.*\bdo not (?:edit|modify)\b"
-    rb"|do not (?:edit|modify)\b.*\b(?:auto)?generated\b"
-    rb"|this file (?:is|was|has been) (?:automatically[ -]|auto-?|machine[ -])?@?generated\b(?! (?:when|if|only)\b)"
-)
-_CLOSERS = ((b"/*", b"*/"), (b"(*", b"*)"), (b"<!--", b"-->"))
 
 
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
-    """What to leave out beyond the ignore files. Globs are gitignore-style, relative to the root."""
+    """What to leave out besides ignored files. Globs are written as in .gitignore, relative to the root."""
 
     max_file_bytes: int = 2_000_000
     include: tuple[str, ...] = ()  # brings ignored and hidden files back; it does not restrict the walk
@@ -103,15 +61,15 @@ class WalkResult:
 
     files: tuple[FileEntry, ...]
     skipped: tuple[Skip, ...]
-    #: (path without a "/" at its end, st_mtime_ns as it was before the listing) of every folder that was listed, "" for
-    #: the root: while these stay the same, nothing was added to, removed from or renamed in any of them.
+    #: Every listed folder: path without a "/" at the end ("" for the root), and st_mtime_ns before the listing.
+    #: While these times stay the same, no entry was added, removed or renamed.
     folders: tuple[tuple[str, int], ...] = ()
-    #: The same of the ignore files in them.
+    #: The same for the ignore files in these folders.
     rules: tuple[tuple[str, int], ...] = ()
 
 
 def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
-    """List the files below `root`, as ripgrep would, and what was left out.
+    """List the files below `root` as ripgrep would, and everything that was left out.
 
     Ignore files are .lciignore, .ignore and .gitignore (in this order of strength; within one kind a deeper file
     beats a shallower one, a later line an earlier one), also those of the parents up to the git root, .git/info/exclude
@@ -136,7 +94,7 @@ def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
         raise BadPathError(f"cannot walk {root}: {why.lower()}", hint=hint) from error
     walker = _Walker(os.path.realpath(root), options)
     # A stack, not recursion: a tree deeper than Python's recursion limit is legal.
-    pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else ())]
+    pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else (), NOTHING)]
     while pending:
         walker.visit(pending.pop(), pending)
     return WalkResult(
@@ -147,12 +105,52 @@ def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
     )
 
 
+class Inherited(NamedTuple):
+    """What the entries of a folder inherit from it."""
+
+    reason: str | None = None  # why the folder is left out, if it is walked for `include` only
+    included: bool = False  # whether an `include` glob matched it
+
+
+NOTHING = Inherited()
+
+
+class GlobRules:
+    """The settings' globs together with the ignore files in force. False if there are no globs."""
+
+    def __init__(self, options: WalkOptions) -> None:
+        """
+        Raises:
+            BadGlobError: If a glob of `options` is malformed.
+        """
+        self._exclude = IgnoreRules(options.exclude, strict=True)
+        self._include = IgnoreRules(options.include, strict=True)
+        self._holds_included = folders_towards(options.include)
+        self._hidden = options.hidden
+
+    def __bool__(self) -> bool:
+        return bool(self._exclude or self._include)
+
+    def judge(
+        self, name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], outer: Inherited
+    ) -> tuple[str | None, Inherited]:
+        """Why an entry is left out, None if it is taken; and what its own entries inherit, if it is a folder."""
+        if self._exclude and self._exclude.match(name, path, is_folder):
+            return "excluded", outer
+        reason = outer.reason or _rule(name, path, is_folder, flat, self._hidden)
+        included = outer.included
+        if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
+            included = verdict
+        if reason and not included and not (is_folder and self._holds_included.match(name, path, True)):
+            return reason, outer
+        return None, Inherited(reason, included)
+
+
 class _Folder(NamedTuple):
     path: str  # on disk, with a trailing separator
     relative: str  # with a trailing "/", "" for the root
     layers: Layers
-    reason: str | None = None  # why it is left out, if it is walked for `include` only
-    included: bool = False
+    inherited: Inherited
     inode: int = 0  # as its parent listed it; 0 for the root
 
 
@@ -164,10 +162,7 @@ class _Walker:
         self.rules: list[tuple[str, int]] = []
         self._root = root  # without symlinks
         self._options = options
-        self._exclude = IgnoreRules(options.exclude, strict=True)
-        self._include = IgnoreRules(options.include, strict=True)
-        self._holds_included = folders_towards(options.include)
-        self._has_globs = bool(self._exclude or self._include)
+        self._globs = GlobRules(options)
 
     def visit(self, folder: _Folder, pending: list[_Folder]) -> None:
         """Judge every entry of `folder`; folders to visit are added to `pending`."""
@@ -196,65 +191,42 @@ class _Walker:
             os.close(handle)
 
     def _is_mounted(self, folder: _Folder) -> bool:
-        """Whether another inode than the parent listed is a file system mounted there; if not, it was exchanged.
+        """Whether a folder whose inode is not the listed one is a mounted file system; otherwise it was replaced.
 
-        Under our hands, a folder above may have become a link that leads out of the root.
+        A folder above may have become a link that leads out of the root.
         """
         return os.path.realpath(folder.path) == os.path.join(self._root, folder.relative.rstrip("/"))
 
     def _judge_all(self, entries: list[os.DirEntry[str]], folder: _Folder, handle: int, pending: list[_Folder]) -> None:
         flat = tuple(layer for kind in folder.layers for layer in kind)
         relative, hidden = folder.relative, self._options.hidden
-        simple = not self._has_globs and folder.reason is None
+        simple = not self._globs and folder.inherited.reason is None
         for entry in entries:
             name = entry.name
             if name in ALWAYS_SKIPPED:
                 continue
             path = relative + name
-            is_folder = False
+            is_folder, inherited = False, NOTHING
             try:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not name.isascii() and _printable(name) != name:
                     reason: str | None = "not_utf8_path"
                 elif not simple:
-                    reason = self._judge_globs(entry, path, is_folder, folder, flat, pending)
+                    reason, inherited = self._globs.judge(name, path, is_folder, flat, folder.inherited)
                 elif flat:
-                    reason = rule(name, path, is_folder, flat, hidden)
+                    reason = _rule(name, path, is_folder, flat, hidden)
                 else:
                     reason = "hidden" if name[0] == "." and not hidden else None
                 if reason is None:
                     if not is_folder:
                         reason = self._take(entry, path, handle)
-                    elif simple:
-                        pending.append(_Folder(f"{folder.path}{name}/", path + "/", folder.layers, inode=entry.inode()))
+                    else:
+                        inner = _Folder(f"{folder.path}{name}/", path + "/", folder.layers, inherited, entry.inode())
+                        pending.append(inner)
             except OSError as error:
                 reason = _os_reason(error)
             if reason:
                 self.skipped.append(Skip(_printable(path) + "/" * is_folder, reason))
-
-    def _judge_globs(
-        self,
-        entry: os.DirEntry[str],
-        path: str,
-        is_folder: bool,
-        folder: _Folder,
-        flat: tuple[Layer, ...],
-        pending: list[_Folder],
-    ) -> str | None:
-        """Why the entry is left out, if `include` and `exclude` are to be asked as well; a folder is taken here."""
-        name = entry.name
-        if self._exclude and self._exclude.match(name, path, is_folder):
-            return "excluded"
-        reason = folder.reason or rule(name, path, is_folder, flat, self._options.hidden)
-        included = folder.included
-        if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
-            included = verdict
-        if reason and not included and not (is_folder and self._holds_included.match(name, path, True)):
-            return reason
-        if is_folder:
-            inner = _Folder(f"{folder.path}{name}/", path + "/", folder.layers, reason, included, entry.inode())
-            pending.append(inner)
-        return None
 
     def _take(self, entry: os.DirEntry[str], path: str, handle: int) -> str | None:
         """List a file that no rule leaves out, or say why not."""
@@ -264,15 +236,15 @@ class _Walker:
             return "symlink" if stat.S_ISLNK(mode) else "special"
         if info.st_size > self._options.max_file_bytes:
             return "too_large"
-        # The usual file is readable for everybody; only another one is worth a system call.
+        # Most files are readable by everybody; only for the others is a system call needed.
         if mode & 0o444 != 0o444 and not os.access(entry.name, os.R_OK, dir_fd=handle):
             return "unreadable"
         self.files.append(FileEntry(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns))
         return None
 
 
-def rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
-    """Why the ignore files in force leave an entry out, or its own dot; None if nothing does."""
+def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
+    """Why an entry is left out: "ignored" by the ignore files in force, or "hidden" by its name; None if it is not."""
     for layer in flat:
         verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
         if verdict is not None:
@@ -288,65 +260,3 @@ def _os_reason(error: OSError) -> str:
 
 def _printable(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-# --- content
-
-
-def content_reason(path: str, data: bytes, longest: int = LONG_LINE) -> str | None:
-    """Why a file with this path and content is not worth indexing, None if it is.
-
-    "binary": a known suffix, a NUL in the first 8 KiB, or UTF-16/32. "minified" (for the web) and "long_lines" (for
-    other text): a line of more than `longest` bytes; for the web also *.min.* and a mean over 500. "generated": a lock
-    file, a known compiler's suffix, or a marker at the start of a line of the comment that opens the file. A marker
-    anywhere else is text about generated code.
-    """
-    name = path.rpartition("/")[2].lower()
-    suffix = name.rpartition(".")[2] if "." in name else ""  # a script called `zip` is no archive
-    if suffix in _BINARY or b"\0" in data[:8192] or data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "binary"
-    if name in _LOCK_FILES or name.endswith(_GENERATED_SUFFIXES):
-        return "generated"
-    web = suffix in _WEB
-    if web and (".min." in name or (len(data) > 5_000 and len(data) > 500 * (data.count(b"\n") + 1))):
-        return "minified"
-    if _has_long_line(data, longest):
-        return "minified" if web else "long_lines"
-    return "generated" if _opens_with_marker(data[:_HEAD].lower()) else None
-
-
-def _has_long_line(data: bytes, longest: int) -> bool:
-    if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")  # line ends of an old Mac
-    start = 0
-    while len(data) - start > longest:
-        # From the last line end within reach: a hundred steps for 2 MB, whatever its lines.
-        end = data.rfind(b"\n", start, start + longest + 1)
-        if end < 0:
-            return True
-        start = end + 1
-    return False
-
-
-def _opens_with_marker(head: bytes) -> bool:
-    if b"generated" not in head:
-        return False
-    closer = b""
-    previous = b""
-    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
-        opening = _COMMENT.match(line)
-        if not closer and opening is None:
-            if _PROLOGUE.match(line):
-                continue
-            return False
-        text = line[opening.end() :] if opening and not closer else line.lstrip(b" \t*")
-        # A sentence may run over two lines: "DO NOT EDIT." / "Generated by ...".
-        if _MARKER.match(text) or _MARKER.match(previous + b" " + text):
-            return True
-        previous = text.strip()
-        for opener, end in _CLOSERS:
-            if not closer and line.lstrip().startswith(opener):
-                closer = end
-        if closer and closer in line:
-            closer = b""
-    return False

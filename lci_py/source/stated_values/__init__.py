@@ -1,8 +1,8 @@
-"""What places say the values of settings and constants are: definitions, defaults, configuration files, prose.
+"""Values of settings and constants, as definitions, defaults, configuration files and prose state them.
 
-A claim is a name, a literal value and a place. What a constant is given stands in its signature, which the index has
-anyway, so that nothing of it is stored twice: `code_value` reads it when somebody asks. All other places are read once,
-as the file is indexed. Which claims contradict each other is for `search.conflicts.values` to say.
+A claim is a name, a literal value and a place. The value of a constant is part of its signature, which the index has
+anyway, so `code_value` reads it on demand. Claims of all other places are collected when the file is indexed.
+`search.conflicts.values` decides which claims contradict each other.
 """
 
 from __future__ import annotations
@@ -17,39 +17,34 @@ from lci_py.types.source import Claim
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tree_sitter import Node
-
     from lci_py.types.source import Symbol
 
 __all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claimed", "claims_of", "code_value", "is_specific", "place_kind"]
 
-#: Kinds of places that state a value: a constant (read from its signature, never stored); what code takes when an
-#: environment variable or an option is not given; a parameter's default; a line of a configuration file, or one that
-#: is commented out there; a sentence or a table; one that names the version since which it holds ("dated 2.1").
+#: Kinds of places that state a value: a constant (read from its signature, never stored); the default of an environment
+#: variable or an option; a parameter's default; a line of a configuration file; one that is commented out there; a
+#: sentence or a table; one that names the version since which it holds ("dated 2.1").
 HOW = ("code", "default", "parameter", "config", "commented", "prose", "dated")
 MAX_CLAIMS = 2_000
 MAX_NAME = MAX_VALUE = 100
 
 
-def claims_of(
-    language: str, path: str, source: bytes, symbols: Sequence[Symbol], nodes: Sequence[Node]
-) -> Iterator[Claim]:
+def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]) -> Iterator[Claim]:
     """The values that a file states, at most `MAX_CLAIMS`, in the order of its lines.
 
-    Names that say nothing alone (`timeout`) and what may be a credential are left out.
+    Names that mean nothing without context (`timeout`), and values that may be credentials, are left out.
 
     Args:
         language: `text` for a file without a grammar.
-        path: Relative to the root: what a text file is, its name says.
-        source: Its bytes.
+        path: Relative to the root; it decides how a text file is read.
+        source: The file's bytes.
         symbols: Its definitions.
-        nodes: The node of each; not needed, since signatures say enough.
     """
     kind = place_kind(path, language)
     if not kind:
         return
     found: list[Claim] = []
-    # Loaded when needed: a reader of the index needs none of their patterns.
+    # Imported here, because a reader of the index needs none of these patterns.
     if kind == CODE:
         from lci_py.source.stated_values import code_defaults
 

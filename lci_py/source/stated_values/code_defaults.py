@@ -1,6 +1,6 @@
-"""What code takes if a parameter, an environment variable, a flag or an option is not given.
+"""Defaults in code: of parameters, environment variables, flags and options.
 
-The patterns end where the value starts: there is one pattern for literals, and it takes its time to compile.
+The patterns end where the value starts: one pattern for literals serves all of them, since it is slow to compile.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def parameters(language: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
                     yield Claim(number, found[1], form, symbol.line, "parameter")
 
 
-#: Where a value was given, and to which name: place, name, form.
+#: A default: place in the text, name, form of the value.
 _Given = tuple[int, str, str]
 
 
 def defaults(language: str, source: bytes) -> Iterator[Claim]:
-    """What code takes if an environment variable, a flag or an option is not given."""
+    """The defaults of environment variables, flags and options."""
     text: str | None = None
     for keys, read in (_CALLS, *_READERS.get(language, ())):
-        # Most files ask for none, and looking for fixed bytes costs next to nothing.
+        # Most files have none, and searching for fixed bytes is cheap.
         if any(key in source for key in keys):
             text = source.decode("utf-8", "replace") if text is None else text
             lines = Lines(text)
@@ -51,7 +51,7 @@ def defaults(language: str, source: bytes) -> Iterator[Claim]:
 
 
 class Lines:
-    """Line numbers of ascending places."""
+    """Line numbers of places, which must come in ascending order."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at, self._line = text, 0, 1
@@ -65,7 +65,7 @@ class Lines:
 _CALL = re.compile(
     r"\(\s*[\"'`:]([A-Za-z][\w.-]{3,99})[\"'`]?\s*(?:,|\)\s*\{)\s*(?:(?:default|fallback)\s*=\s*)?(?=[\w\"'`.+-])"
 )
-#: What asks for an environment variable or a system property, at the end of the text before `(`.
+#: Calls that read an environment variable or a system property, at the end of the text before `(`.
 _ENVIRONMENT = re.compile(
     r"(?:environ\.get|ENV\.fetch|getenv\(\)\.getOrDefault|(?<![\w.])(?:env|config)(?:\.\w+)?"
     r"|(?i:\w*env(?:ironment)?_?(?:var)?_?(?:or|with)?_?(?:default|int|bool|str|string|float|duration)?))$"
@@ -98,7 +98,7 @@ _GETATTR = re.compile(r"getattr\(\s*[\w.]*(?:settings|conf\w*)\s*,\s*[\"'](\w{4,
 
 
 def _attributes(text: str) -> Iterator[_Given]:
-    """`getattr(settings, "NAME", 60)`, as applications of Django read theirs."""
+    """`getattr(settings, "NAME", 60)`, as Django applications read their settings."""
     for found in _GETATTR.finditer(text):
         yield found.start(), found[1], literal_at(text, found.end())[0]
 
@@ -149,7 +149,7 @@ def _arguments(text: str) -> Iterator[_Given]:
 
 
 def _within(text: str, start: int) -> str:
-    """The arguments of a call, to its closing bracket; what is longer than `_MAX_CALL` is cut."""
+    """The arguments of a call up to its closing bracket, or `_MAX_CALL` characters of them."""
     text = text[start : start + _MAX_CALL]
     depth = 1
     for found in re.finditer(r"[()]", text):
@@ -168,7 +168,7 @@ _GO_FLAG = re.compile(
 def _go_flags(text: str) -> Iterator[_Given]:
     for found in _GO_FLAG.finditer(text):
         form, end = literal_at(text, found.end())
-        if re.match(r"\s*,\s*[\"`f]", text[end : end + 40]):  # with a description: no other call that looks like one
+        if re.match(r"\s*,\s*[\"`f]", text[end : end + 40]):  # a description follows: it is no other call of that name
             yield found.start(), f"--{found[1]}", form
 
 
@@ -193,7 +193,7 @@ _SHELL = re.compile(r"\$\{([A-Z][A-Z0-9_]{3,99}):?[-=]([^{}$`\"'\n]{1,100})\}")
 
 
 def shell_defaults(text: str) -> Iterator[_Given]:
-    """`${NAME:-60}`, of scripts and of what is filled in as they do it."""
+    """`${NAME:-60}`, in shell scripts and in files with the same syntax."""
     for found in _SHELL.finditer(text):
         yield found.start(), found[1], word(found[2])
 

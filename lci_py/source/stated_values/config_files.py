@@ -1,4 +1,4 @@
-"""Values that configuration files state: `NAME=value` and `name: value`, with the sections or keys around them."""
+"""Values in configuration files: `NAME=value` and `name: value`, with the sections or keys around them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lci_py.types.source import Claim
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: A file with more is data.
+#: A larger file is data.
 _MAX_BYTES, _MAX_LINES = 200_000, 5_000
 _MAX_DEPTH = 12
 _ASSIGNED = re.compile(
@@ -23,14 +23,14 @@ _DOCKER = re.compile(r"\s*(?:ENV|ARG)\s+(?P<name>[A-Z][A-Z0-9_]{3,99})[= ]\s*(?P
 _SECTION = re.compile(r"\s*\[+\s*\"?([\w.-]{1,100})\"?\s*\]+\s*$")
 _KEY = re.compile(r"(?P<indent> *)(?P<off>#\s?)?(?P<name>[A-Za-z_][\w.-]{0,99})\s*:(?:\s+(?P<value>\S.{0,150})|\s*)$")
 _MEMBER = re.compile(r"\s*\"(?P<name>[A-Za-z_][\w.-]{0,99})\"\s*:\s*(?P<value>.{1,150}?)\s*,?\s*$")
-#: A value, and perhaps a comment after it; more words are prose, as in a comment that happens to hold a `:`.
+#: A value with an optional comment after it. More words are prose, as in a comment that contains a `:`.
 _VALUE = re.compile(
     r"(?:\"(?P<d>[^\"\\]{0,100})\"|'(?P<s>[^'\\]{0,100})'|(?P<bare>[^\s#;\"'{}\[\]<>$%&*|,]{1,100}))(?:\s+[#;].*|\s*;)?\s*$"
 )
 
 
 def settings(kind: str, path: str, source: bytes) -> Iterator[Claim]:
-    """The settings of a file of one of the kinds of `places`."""
+    """The settings of a file; `kind` is one of those in `file_roles`."""
     if len(source) > _MAX_BYTES:
         return
     text = source.decode("utf-8", "replace")
@@ -46,7 +46,7 @@ def settings(kind: str, path: str, source: bytes) -> Iterator[Claim]:
 
 
 def value_of(text: str) -> str:
-    """The form of a value as configuration files write it, "" if it is none."""
+    """The form of a value as configuration files write it, "" if it is not one."""
     found = _VALUE.match(text.rstrip("\r"))
     if found is None:
         return ""
@@ -67,7 +67,7 @@ def _flat(kind: str, lines: list[str], *, commented: bool) -> Iterator[Claim]:
         if kind == ENV and found["is"] == ":":
             continue
         if found["off"] and (found["is"] == ":" or line.lstrip("#; \t").startswith("http")):
-            continue  # a comment's own colon
+            continue  # a colon in a comment
         if form := value_of(found["value"]):
             yield Claim(-1, f"{section}{found['name']}", form, number, "commented" if found["off"] else "config")
 
@@ -83,7 +83,7 @@ def _docker(text: str, lines: list[str]) -> Iterator[Claim]:
 
 
 def _nested(lines: list[str], *, commented: bool) -> Iterator[Claim]:
-    """YAML's mappings, by their indentation; what is in lists has no name of its own."""
+    """YAML's mappings, by their indentation. Mappings in lists have no name of their own and are left out."""
     above: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
         stripped = line.lstrip(" ")
@@ -108,7 +108,7 @@ def _nested(lines: list[str], *, commented: bool) -> Iterator[Claim]:
 
 
 def _members(lines: list[str]) -> Iterator[Claim]:
-    """JSON with one member per line, as people write it."""
+    """Members of JSON objects, one per line."""
     above: list[str] = []
     for number, line in enumerate(lines, 1):
         found = _MEMBER.match(line)

@@ -1,7 +1,7 @@
-"""Defaults that documents state: `MAX_SIZE` (default: 60), "defaults to 60", a column "Default", "Default: 60" below.
+"""Defaults in documents: `MAX_SIZE` (default: 60), "defaults to 60", a column "Default", "Default: 60" below a name.
 
-Only lines that say "default" are read. A sentence about another time, another case or an example says nothing of what
-holds now, nor does one of which it is unclear whose default it names.
+Only lines with the word "default" are read. Sentences about another time, another case or an example do not count, nor
+do those in which it is unclear whose default is meant.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAX_LINE = 1_000
-#: Lines between a name and a "Default:" that is its own.
+#: At most so many lines between a name and its "Default:".
 _REACH = 12
 _DEFAULT = re.compile("default", re.IGNORECASE)
 _NAME = r"[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*"
@@ -46,7 +46,7 @@ _OF = re.compile(
 #: "`x` is 60 by default".
 _IS = re.compile(r"\s*(?:is|=|:)\s+(?:set\s+to\s+)?")
 _BY_DEFAULT = re.compile(r"\s+by\s+default\b")
-#: After a value: another one, or a case in which it holds.
+#: After a value: another value, or a condition under which it holds.
 _OPEN_END = re.compile(
     r"\s*(?:or\b|to\b|[-–/|×+*%]|\([^()\n]{0,80}(?:`|:|\b(?:if|when|otherwise|unless|or|on|for|in)\b)|,?\s*(?:if|when|unless|on|for|in|with|except|otherwise|but|and|before|until)\b|,\s*\d|\(\w+\)\.)",
     re.IGNORECASE,
@@ -64,7 +64,7 @@ _DATED = re.compile(
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)]|#{1,6}|[:>]|&#?\w{1,8};|[^\w\s`*|-]{1,3})?\s*(?:\[[ x]\]\s*)?\**\[?")
-#: Markup after a name that is alone on its line.
+#: Markup after a name that is otherwise alone on its line.
 _ALONE = re.compile(r"(?:<[^<>]{0,60}>|\]\([^()\s]{0,100}\)|\{[^{}]{0,100}\}|[\s:*\]#=~])*$")
 _DIRECTIVE = re.compile(
     r"\.\.\s+(?:\w+:)?(?:confval|envvar|data|setting|option|attribute|cmdoption|py:\w+|std:\w+)::\s*(\S{1,100})"
@@ -73,11 +73,7 @@ _DIRECTIVE = re.compile(
 _FENCE = re.compile(r"\s*```+\s*\{?\.?([\w+-]*)[^`]*$")
 _CONFIG_FENCES = frozenset("env dotenv ini toml yaml yml properties conf cfg sh bash shell console".split())
 _CODE_FENCES = frozenset(("json", "diff", "mermaid"))
-
-
 _UNDERLINE = re.compile(r"([~=\-^\"'*+#])\1{2,}\s*$")
-
-
 #: reStructuredText's blocks of code.
 _LITERAL_BLOCK = re.compile(
     r"\s*(?:\.\. (?:code-block|sourcecode|code|highlight|parsed-literal|doctest)::|(?!\.\.).*::\s*$)"
@@ -89,11 +85,11 @@ _NAMED = re.compile(rf"`(?:new )?({_NAME})(?:\([^`\n]{{0,80}})?`|(?<![\w.])({_NA
 class _Mention(NamedTuple):
     start: int
     end: int
-    name: str  # "" if what is in the span is no name
+    name: str  # "" if the span contains no name
 
 
 class _Term(NamedTuple):
-    """The name that a line is about, for the lines below it."""
+    """A name that the lines below it are about."""
 
     name: str
     line: int
@@ -108,9 +104,9 @@ def statements(source: bytes) -> Iterator[Claim]:
     lines = source.decode("utf-8", "replace").split("\n")
     near = _near(lines)
     fence: str | None = None
-    literal = -1  # the indentation of what makes all that is indented further a block of code, -1 outside
-    scope = ""  # what the heading around names: a function, a class
-    column: tuple[int, int] | None = None  # of names and of defaults, in the table that is being read
+    literal = -1  # lines that are indented further than this are a block of code; -1 outside of one
+    scope = ""  # the function or class that the last heading names
+    column: tuple[int, int] | None = None  # the columns of names and of defaults in the current table
     term = _Term("", -_REACH, 0, heading=False)
     for number_, line in enumerate(lines, 1):
         text = line.lstrip()
@@ -137,11 +133,11 @@ def statements(source: bytes) -> Iterator[Claim]:
                     for claim in _sentence(line, number_, term):
                         yield _within(scope, claim)
                         if claim.name == term.name:
-                            term = term._replace(name="")  # what says "default" once more speaks of a case
+                            term = term._replace(name="")  # another "default" below is about a special case
 
 
 def _near(lines: list[str]) -> list[bool]:
-    """Which lines may name what a "default" at most `_REACH` lines below is about."""
+    """Per line, whether it or one of the `_REACH` lines below has the word "default", which may be about its names."""
     near = [False] * len(lines)
     last = len(lines) + _REACH
     for place in range(len(lines) - 1, -1, -1):
@@ -152,8 +148,10 @@ def _near(lines: list[str]) -> list[bool]:
 
 
 def _scope(line: str, before: str) -> str:
-    """What a heading names: `Client`, `fetch(url, options)`, `.. function:: fetch(url)`; that of the one before below
-    another line."""
+    """The function or class that a heading names: `Client`, `fetch(url, options)`, `.. function:: fetch(url)`.
+
+    Of a line that is no heading, the scope before it.
+    """
     if found := _OBJECT.match(line.strip()):
         return found[1]
     if not re.match(r"#{1,6}\s", line):
@@ -163,7 +161,7 @@ def _scope(line: str, before: str) -> str:
 
 
 def _within(scope: str, claim: Claim) -> Claim:
-    """A claim on a parameter or member of what the heading names; a constant or a flag needs no such help."""
+    """A claim with its name qualified by the heading's, unless it is a constant, a flag or qualified already."""
     plain = "." not in claim.name and not is_flag(claim.name) and not is_capital(claim.name)
     if not scope or not plain or last_part(scope) == claim.name:
         return claim
@@ -184,7 +182,7 @@ def _mentions(line: str) -> list[_Mention]:
 
 
 def _term(line: str, number_: int, below: str, before: _Term) -> _Term:
-    """The name that what follows is about: that of a heading or a directive, or the one that an entry begins with."""
+    """The name that the next lines are about: that of a heading or a directive, or at the start of a list's entry."""
     if directive := _DIRECTIVE.match(line.strip()):
         return _Term(directive[1].strip("`"), number_, 4, heading=True)
     indent = len(line) - len(line.lstrip())
@@ -197,10 +195,10 @@ def _term(line: str, number_: int, below: str, before: _Term) -> _Term:
     begin = _BULLET.match(line)
     if mentions and begin and mentions[0].start <= begin.end() + 1:
         alone = _ALONE.match(line, mentions[0].end) is not None
-        # A line of a paragraph begins with a name by chance.
+        # In a paragraph, a line may begin with a name by chance.
         if alone or begin.group().strip() or re.match(r"\W{0,3}[:–—-]\s", line[mentions[0].end :]):
             return _Term(mentions[0].name, number_, indent, heading=alone)
-    # Another entry of a list ends what the one before it said; under a heading all is about its name.
+    # A new entry of a list ends the one before it. Below a heading, all entries are about its name.
     is_entry = line.lstrip()[:2] in ("- ", "* ", "+ ") and not before.heading and indent <= before.indent
     return _Term("", number_, indent, heading=False) if is_entry else before
 
@@ -236,7 +234,7 @@ _SHORT = re.compile(r"^(?:`{1,2}-\w(?: <[^<>`]{0,40}>)?`{1,2}|-\w\b)?\s*(?:,|/|\
 
 
 def _subject(line: str, phrase: int, before: list[_Mention]) -> str:
-    """Whose default a phrase names: of the name that the line begins with, or of the only one in the sentence."""
+    """The name whose default a phrase states: the one that the line begins with, or the only one in the sentence."""
     named = [one for one in before if one.name]
     if not named:
         return ""
@@ -254,7 +252,7 @@ def _subject(line: str, phrase: int, before: list[_Mention]) -> str:
 
 
 def _of_term(line: str, phrase: int, number_: int, term: _Term) -> str:
-    """Whose default a line names that begins with it, below the name."""
+    """The name in a line above whose default a phrase states; "" if the phrase is not at the start of its line."""
     indent = len(line) - len(line.lstrip())
     begins = not re.sub(r"[\s\-*+•:>(\[_]|\bThe\b", "", line[:phrase])
     if not term.name or number_ - term.line > _REACH:
@@ -265,7 +263,7 @@ def _of_term(line: str, phrase: int, number_: int, term: _Term) -> str:
 
 
 def _holds(line: str, start: int, end: int) -> bool:
-    """Whether the sentence around a value says what holds now, and always."""
+    """Whether the sentence around a value is about the present, and about no special case."""
     first = max(line.rfind(". ", 0, start), line.rfind("; ", 0, start)) + 1
     last = line.find(". ", end)
     return not _HISTORY.search(line, first, last if last >= 0 else len(line)) and not _OPEN_END.match(line, end)
@@ -290,7 +288,7 @@ def _form(found: re.Match[str]) -> str:
 
 
 def _code_form(text: str) -> str:
-    """A value in a code span; the name of something else is none."""
+    """The form of a value in a code span, "" if the span is the name of something."""
     quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", text)
     if quoted:
         return string(quoted[1] if quoted[1] is not None else quoted[2])
@@ -307,7 +305,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(line: str) -> tuple[int, int] | None:
-    """The columns of names and of defaults, if this is a table's head with both; (-1, -1) of another table."""
+    """The columns of names and of defaults in a table's head, (-1, -1) if it has no column of defaults."""
     heads = [re.sub(r"[*_`]", "", cell).strip().lower() for cell in _cells(line)]
     of_defaults = [i for i, head in enumerate(heads) if re.fullmatch(r"defaults?(?: values?)?", head)]
     names = [
@@ -348,7 +346,7 @@ _IN_FENCE = re.compile(
 
 
 def _fenced(line: str, number_: int, fence: str) -> Iterator[Claim]:
-    """In a block of code: `NAME=60  # default`, and what `--help` prints."""
+    """Claims in a line of a code block: `NAME=60  # default`, and the output of `--help`."""
     if not _DEFAULT.search(line) or fence in _CODE_FENCES:
         return
     if fence in _CONFIG_FENCES and (found := _IN_FENCE.match(line)):

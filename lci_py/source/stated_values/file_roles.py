@@ -1,4 +1,4 @@
-"""What a file is to the claims in it, by its path: code, a document, a configuration, or nothing to go by."""
+"""How the claims of a file are read, by its path: as code, a document or a configuration file, or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from lci_py.source.text.patterns import lazily
 
 CODE, PROSE, ENV, INI, TOML, YAML, JSON, DOCKER = "code", "prose", "env", "ini", "toml", "yaml", "json", "docker"
-#: Folders of what says nothing about this project: tests, examples, other people's code, other times, translations.
+#: Folders that say nothing about this project today: tests, examples, foreign code, history, translations.
 _ELSEWHERE = lazily(
     r"(?:^|/)(?:(?:[^/]*[-_.])?(?:tests?|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench|benches|benchmarks?"
     r"|playgrounds?|tutorials?|snippets?|golden|snapshots?|testing|e2e|fuzz|stubs?|integration)(?:[-_.][^/]*)?"
@@ -17,7 +17,7 @@ _ELSEWHERE = lazily(
     re.IGNORECASE,
 )
 _DOCS = lazily(r"(?:^|/)(?:docs?|documentation|website|site|wiki|guides?|manual)(?:_src)?/", re.IGNORECASE)
-#: Folders whose documents are pages of the program itself.
+#: Folders whose documents are pages of the program itself, such as templates of a web site.
 _PAGES = lazily(r"templates|static|public|assets|resources|content|src|app", re.IGNORECASE)
 _HISTORY = lazily(
     r"(?:change|changes|changelog|history|news|release\w*|upgrad\w*|migrat\w*|whatsnew|authors|license|todo|roadmap"
@@ -34,11 +34,11 @@ _SUFFIXES = {
     "ini": INI, "cfg": INI, "conf": INI, "cnf": INI, "properties": INI, "toml": TOML, "yaml": YAML, "yml": YAML,
     "json": JSON,
 }  # fmt: skip
-#: Settings of tools that build and check, which nobody documents.
+#: Settings of tools that build and check, which are not documented in the project.
 _TOOLS = frozenset(("tox.ini", "setup.cfg", "pytest.ini", "mypy.ini", "alembic.ini", "pylintrc.ini", "codecov.yml"))
 _TEMPLATE = lazily(r"(?:^|[-_.])(?:example|sample|template|tmpl|dist|defaults?)(?=$|[-_.])", re.IGNORECASE)
 _TEMPLATE_END = lazily(r"[-_.](?:example|sample|template|tmpl|dist|default)$", re.IGNORECASE)
-#: Values for one machine, or one stage.
+#: Names of files with values for one machine or stage.
 _STAGE = lazily(
     r"[-_.](?:prod\w*|dev\w*|tests?|testing|stag\w*|ci|local|override|debug|qa|e2e|docker|k8s|release)(?=$|[-_.])",
     re.IGNORECASE,
@@ -51,8 +51,8 @@ _COMPOSE = lazily(r"(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
 
 
 def place_kind(path: str, language: str) -> str:
-    """What the claims of a file are read as, "" if it has none. Part of the name of its record in the cache."""
-    from lci_py.source.syntax.languages import TEXT, is_test  # a reader of the index has no use for the grammars
+    """The kind of place that a file is, "" if its claims do not count. Part of the key of its record in the cache."""
+    from lci_py.source.syntax.languages import TEXT, is_test  # a reader of the index needs no grammars
 
     base = path.rpartition("/")[2]
     if is_elsewhere(path) or is_test(path):
@@ -75,19 +75,19 @@ def place_kind(path: str, language: str) -> str:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Whether what a file says is no evidence of what holds in this project, for another reason than being a test."""
+    """Whether a file says nothing about this project: it is an example, foreign code, history or a translation."""
     folder, _, base = path.rpartition("/")
     return bool(_ELSEWHERE.search(f"{folder}/")) or "example" in base.lower().partition(".")[0]
 
 
 def is_template(path: str) -> bool:
-    """Whether a configuration file documents the defaults: `.env.example`, `defaults.yaml`, a chart's `values.yaml`."""
+    """Whether a configuration file holds defaults: `.env.example`, `defaults.yaml`, the `values.yaml` of a chart."""
     base = path.rpartition("/")[2]
     return bool(_TEMPLATE.search(base)) or base.lower() in ("values.yaml", "values.yml")
 
 
 def documented_folder(path: str) -> str:
-    """The folder whose code a document is about: its own, or what holds the folder of documents; "" for all."""
+    """The folder whose code a document is about: its own, or the parent of its folder of documents; "" for all."""
     folder = path.rpartition("/")[0]
     found = _DOCS.search(f"/{folder}/")
     around = folder[: max(found.start() - 1, 0)] if found else folder
@@ -95,11 +95,11 @@ def documented_folder(path: str) -> str:
 
 
 def is_documentation(path: str) -> bool:
-    """Whether a file lies among documents: code there shows how something is used."""
+    """Whether a file is in a folder of documents, where code only shows how something is used."""
     return bool(_DOCS.search(path))
 
 
 def is_configuration(path: str, scope: str) -> bool:
-    """Whether code that holds a name says by its file or by what is around it that it is about settings."""
+    """Whether code is about settings, by the name of its file or of the scope around it."""
     base = path.rpartition("/")[2].partition(".")[0]
     return bool(_SETTINGS.search(base) or _SETTINGS.search(scope))

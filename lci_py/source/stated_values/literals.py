@@ -1,4 +1,4 @@
-"""Literals in code, and the values that definitions are given, by their signatures."""
+"""Literals in code, and the values of definitions by their signatures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lci_py.source.stated_values.values import NUMBER, number, string
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined
 
-#: Of a definition that is given something other than one literal.
+#: Stands for the value of a definition that is not a single literal.
 COMPUTED = "?"
 _STRING = r"[@$bBuUrRfF]{0,2}(?:\"(?P<d>[^\"\\\n]{0,100})\"|'(?P<s>[^'\\\n]{0,100})'|`(?P<t>[^`\\\n$]{0,100})`)"
 #: Durations that are one literal with a unit: Go, Rust and Java, Python, Java, Ruby and Kotlin.
@@ -26,26 +26,26 @@ _LITERAL = (
     rf"|(?P<number>{NUMBER})(?:[uUlLfFdDmMnN]{{1,3}}|_?[iu](?:8|16|32|64|128|size)|_?f(?:32|64))?"
     rf"|{_STRING}|(?P<word>[Tt]rue|[Ff]alse|TRUE|FALSE|YES|NO)\b)"
 )
-#: What may come after a value: not an operator, nor a call.
+#: What may follow a value: no operator and no call.
 _END = r"(?=\s*(?:$|[,;)\]}\n\r]|//|/\*|--|#|\bas const\b|\.(?:into|to_string|to_owned)\(\)|\.to_s\b))"
 _VALUE = lazily(_LITERAL + _END)
 _NOTHING = lazily(r"(?:None|null|nil|undefined|NULL|nullptr|Nothing|undef|\(?\s*\)|\{\s*\}|\[\s*\])(?!\w)")
 
 
 def literal_at(text: str, start: int) -> tuple[str, int]:
-    """The form of the literal at a place, and where it ends; ("", start) if there is none that stands alone."""
+    """The form of the literal at a place, and where it ends; ("", start) if there is none, or it is part of more."""
     found = _VALUE.match(text, start)
     form = _form(found) if found is not None else ""
     return (form, found.end()) if found is not None and form else ("", start)
 
 
 def literal(text: str, start: int = 0, *, tuples: bool = False) -> str:
-    """The form of the literal that a text holds at `start`: `COMPUTED` for anything else, "" for one of no value.
+    """The form of the literal in `text` at `start`: `COMPUTED` for anything else, "" for null and the like.
 
     Args:
         text: A signature.
         start: Where the value begins.
-        tuples: Whether a comma after a value makes it the first of several.
+        tuples: Whether a comma after the value makes it a tuple, which is `COMPUTED`.
     """
     inner = start
     while text.startswith("(", inner):
@@ -82,7 +82,7 @@ def _form(found: re.Match[str]) -> str:
 
 
 def _product(text: str) -> str:
-    """`10 * 1024 * 1024`, `1 << 20`; not both at once, and not what is too large to be a setting."""
+    """The form of `10 * 1024 * 1024` or `1 << 20`; "" if both are mixed, or if it is too large for a setting."""
     factors = [int(factor.replace("_", "")) for factor in re.findall(r"\d[\d_]*", text)]
     if "<<" in text:
         if "*" in text or len(factors) != 2 or factors[1] > 62:
@@ -99,7 +99,7 @@ _GIVEN = lazily(
     r"['\"]?\s*(?:\[\s*\]\s*)?[?!]?(?:\s*<const>)?(?:\s*:\s*[^=:]{0,80}?|\s+[\w.*\[\]<>]{1,40})?\s*(?<![=!<>]):?=(?![=>~])\s*"
 )
 _MEMBER = lazily(r"['\"]?\s*:\s*")
-#: A member of a TypeScript interface is given a type.
+#: In a TypeScript interface, a type follows the name instead of a value.
 _TYPE = lazily(r"(?:readonly )?(?:number|string|boolean|any|unknown|object|never|[A-Z]\w*(?=\s*(?:$|[|<\[&])))")
 _DEFINE = lazily(r"#\s*define\s+(?=\S)")
 _BLANK = lazily(r"\s+")
@@ -109,8 +109,8 @@ def code_value(language: str, kind: str, name: str, signature: str) -> str:
     """The value of a constant, variable, field or macro in its one form.
 
     Returns:
-        "" if it is given none (`int x;`, `x = None`), or but its own name, as the names of variables and of events are;
-        `COMPUTED` if it is no literal.
+        "" if it has none (`int x;`, `x = None`), or only its own name (as the names of events do); `COMPUTED` if the
+        value is not a literal.
     """
     value = _value(language, kind, name, signature)
     return "" if value[:1] == '"' and joined(value[1:-1].replace("-", "")) == joined(name) else value
@@ -121,7 +121,7 @@ def _value(language: str, kind: str, name: str, signature: str) -> str:
     if at < 0:
         return ""
     if kind == "macro":
-        # A macro with parameters has its bracket right after its name.
+        # In a macro with parameters, the bracket comes right after the name.
         blank = _BLANK.match(signature, at) if _DEFINE.match(signature) else None
         return literal(signature, blank.end()) if blank and blank.end() < len(signature) else ""
     if language == "elixir" and signature.startswith("@"):
@@ -132,14 +132,14 @@ def _value(language: str, kind: str, name: str, signature: str) -> str:
         return "" if found is None or _TYPE.match(signature, found.end()) else literal(signature, found.end())
     found = _GIVEN.match(signature, at)
     before = signature[: at - len(name)].rstrip()
-    # `a, b = 1, 2`: which is whose, only the tree would tell; `a = 1, b = 2` is plain.
+    # In `a, b = 1, 2` only the tree says which value belongs to which name; `a = 1, b = 2` is clear.
     if found is None or (before.endswith(",") and "=" not in before):
         return COMPUTED if "=" in signature else ""
     return literal(signature, found.end(), tuples=language == "python")
 
 
 def _end_of(name: str, text: str) -> int:
-    """Where a name ends in a text as a word of its own, -1 if it does not stand there."""
+    """Where a name ends that is a whole word of a text, -1 if the text does not contain it."""
     at = text.find(name)
     while at >= 0:
         end = at + len(name)

@@ -1,4 +1,4 @@
-"""Names of settings: which are specific enough to be compared, and what their spellings have in common."""
+"""Names of settings: which are specific enough to compare, and a common form of their spellings."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def last_part(name: str) -> str:
 
 
 def claimed(name: str) -> str:
-    """What names of one setting have in common, however they are written: `MAX_SIZE`, `--max-size`, `a.maxSize`,
-    `DEFAULT_MAX_SIZE`."""
+    """The common form of the names of one setting: `MAX_SIZE`, `--max-size`, `a.maxSize`, `DEFAULT_MAX_SIZE`."""
     return _DEFAULT.sub("", joined(last_part(name.lstrip("-")).replace("-", "")))
 
 
@@ -36,12 +35,12 @@ def is_flag(name: str) -> bool:
 
 
 def is_capital(name: str) -> bool:
-    """Whether it is written as environment variables and constants are."""
+    """Whether a name is written like those of environment variables and constants."""
     return _CAPITALS.match(name) is not None
 
 
 def is_specific(name: str) -> bool:
-    """Whether a name says what it means without what is around it: two words, a qualified name, a constant, a flag."""
+    """Whether a name is clear without its context: two words, a qualified name, a constant, a flag."""
     if name != last_part(name):
         return all(len(part) > 1 for part in re.split(r"[.:#/]+", name) if part)
     if is_flag(name):
@@ -53,7 +52,7 @@ def is_specific(name: str) -> bool:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether the value may be a credential, which is neither stored nor shown."""
+    """Whether the value may be a credential, which must be neither stored nor shown."""
     words = set(parts(name))
     if words & _ALWAYS_SECRET:
         return True

@@ -1,6 +1,6 @@
-"""Literals in one form per value, and whether two of them say the same.
+"""Literals in a normal form, and whether two of them mean the same value.
 
-The form is a text: `60`, `0.5`, `60s` and `10MB` for numbers, `true` and `false`, and strings in double quotes.
+The form is text: `60`, `0.5`, `60s` and `10MB` for numbers, `true` and `false`, and strings in double quotes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lci_py.source.text.patterns import lazily
 
-#: Units as they are written, their form, and what they stand for: seconds, bytes, or one of a hundred.
+#: Unit as written -> its form, its dimension, and its factor: in seconds, in bytes, or as a share of one.
 _UNITS = {
     "ns": ("ns", "time", 1e-9), "nanosecond": ("ns", "time", 1e-9),
     "us": ("us", "time", 1e-6), "µs": ("us", "time", 1e-6), "microsecond": ("us", "time", 1e-6),
@@ -32,7 +32,7 @@ _UNITS = {
 _BY_FORM = {form: (dimension, factor) for form, dimension, factor in _UNITS.values()}
 #: 10 MB is 10^7 to some and 10 * 2^20 to others.
 _BINARY = {"KB": 2.0**10, "MB": 2.0**20, "GB": 2.0**30, "TB": 2.0**40}
-#: What a number without a unit may count.
+#: Dimension -> factors of the units that a number without a unit may be in.
 _COUNTED = {
     "time": (1.0, 1e-3, 1e-6, 1e-9, 60.0, 3600.0, 86400.0),
     "size": (1.0, 1e3, 1e6, 1e9, 2.0**10, 2.0**20, 2.0**30),
@@ -47,12 +47,12 @@ _PARSED = lazily(rf"(?i:({NUMBER})\s?({UNIT})?)$")
 _FORM = lazily(rf"(-?[\d.]+(?:e[+-]?\d+)?)({'|'.join(map(re.escape, _BY_FORM))})?$")
 _TRUE, _FALSE = frozenset(("true", "yes", "on", "enabled")), frozenset(("false", "no", "off", "disabled"))
 _NOTHING = frozenset(("", "none", "null", "nil", "undefined", "n/a", "unset", "empty", "-", "nan"))
-#: A string that can be compared: one word, path or address, without a placeholder.
+#: A string that can be compared: a word, path or address without a placeholder.
 _TOKEN = lazily(r"[\w.+:/@-]{1,80}$")
 
 
 class Value(NamedTuple):
-    """A value that was read back from its form."""
+    """A value, read back from its form."""
 
     kind: str  # number, boolean or string
     number: float = 0.0
@@ -61,14 +61,14 @@ class Value(NamedTuple):
 
 
 def number(text: str, unit: str = "") -> str:
-    """The form of a number as it is written, "" if it is none or too large to be exact."""
+    """The form of a number as it is written, "" if it is not one, or at least 1e30."""
     plain = re.sub(r"[_',]", "", text)
     try:
         value = int(plain, 0) if re.match(r"[+-]?0[xXbBoO]", plain) else float(plain)
     except (ValueError, OverflowError):
         return ""
     if re.fullmatch(r"[+-]?0[0-7]+", plain):
-        value = int(plain, 8)  # a file's mode, as C writes it
+        value = int(plain, 8)  # octal, as in C: a file's mode
     if not math.isfinite(value) or abs(value) >= 1e30:
         return ""
     form = str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
@@ -83,12 +83,12 @@ def _singular(unit: str) -> str:
 
 
 def string(text: str) -> str:
-    """The form of a string, "" if it is empty, or says that there is none."""
+    """The form of a string, "" if it is empty, stands for no value (`none`, `n/a`), or cannot be quoted."""
     return "" if text.strip().lower() in _NOTHING or '"' in text or "\n" in text else f'"{text}"'
 
 
 def word(text: str) -> str:
-    """The form of what is written without quotes in a configuration file or in prose: number, boolean or string."""
+    """The form of a number, boolean or string that is written without quotes, in a configuration file or in prose."""
     text = text.strip()
     lower = text.lower()
     if lower in _TRUE or lower in _FALSE:
@@ -99,7 +99,7 @@ def word(text: str) -> str:
 
 
 def read(form: str) -> Value | None:
-    """The value of a form, None if it is no form."""
+    """The value of a form, None if the text is not one."""
     if form in ("true", "false"):
         return Value("boolean", float(form == "true"))
     if len(form) >= 2 and form[0] == form[-1] == '"':
@@ -112,7 +112,7 @@ def read(form: str) -> Value | None:
 
 
 def agree(one: str, other: str) -> bool | None:
-    """Whether two forms say the same; None if they cannot be compared."""
+    """Whether two forms mean the same value; None if they cannot be compared."""
     mine, theirs = read(one), read(other)
     if mine is None or theirs is None:
         return None
@@ -131,7 +131,7 @@ def agree(one: str, other: str) -> bool | None:
 
 
 def _loosened(value: Value) -> Value:
-    """A string that holds a number or a boolean as what it holds."""
+    """The number or boolean in a string, else the value itself."""
     return read(word(value.text)) or value if value.kind == "string" else value
 
 

@@ -1,1 +1,1 @@
-"""tree-sitter: grammars, queries, limits."""
+"""Parsing with tree-sitter: grammars, query matches, and limits on what a file may cost."""

@@ -1,8 +1,7 @@
-"""How many arguments a call has, and how many parameters a definition takes, in languages where that tells which of
-several definitions of one name is meant.
+"""How many arguments a call has and how many parameters a definition takes, in languages with overloading.
 
 A definition's arity is one number, so that tables of symbols stay small: the least number of arguments times 256, plus
-the most. `UNKNOWN` is any number of either.
+the most. `UNKNOWN` stands for any number of arguments or parameters.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1
 _WIDTH = 256
-#: As the most: any number. No definition counts as having more parameters.
+#: As the most: any number. Larger counts are clamped to it.
 _MANY = _WIDTH - 1
-#: As a number of arguments: the name stands for itself, without any. It means a macro, or what a macro stands for.
+#: As a number of arguments: a name without a call, in the text of a macro that is nothing but this name.
 NAMED = -2
-#: No arity is larger.
+#: The largest arity.
 LARGEST = _WIDTH * _WIDTH - 1
-#: Arguments that stand for any number of them.
+#: Types of arguments that stand for any number of arguments.
 _SPREADS = frozenset({"spread_expression", "parameter_pack_expansion", "vararg"})
 
 
 def packed(least: int, most: int) -> int:
-    """The arity of what takes `least` to `most` arguments."""
+    """The arity of a definition that takes `least` to `most` arguments."""
     return min(least, _MANY) * _WIDTH + min(most, _MANY)
 
 
 def takes(arity: int, arguments: int) -> bool:
-    """Whether a definition of some arity can be called with so many arguments, as far as both are known."""
+    """Whether a definition with this arity can be called with so many arguments; True if either is unknown."""
     if arity < 0 or arguments < 0:
         return True
     least, most = divmod(arity, _WIDTH)
@@ -41,13 +40,13 @@ def takes(arity: int, arguments: int) -> bool:
 
 
 def lacks_only_defaults(arity: int, arguments: int) -> bool:
-    """Whether it can be called so if parameters may have defaults elsewhere, such as in a prototype."""
+    """Whether so few arguments would do if the parameters had defaults, as a prototype elsewhere may say."""
     most = arity % _WIDTH
     return arity >= 0 and (most == _MANY or arguments <= most)
 
 
 def arguments_of(language: str, call: Node, callee: Node) -> int:
-    """The number of arguments of a call, `UNKNOWN` if it has none of its own or one that stands for many."""
+    """The number of arguments of a call, `UNKNOWN` if it has no list of its own or one argument stands for many."""
     count = _ARGUMENTS.get(language)
     return count(call, callee) if count is not None else UNKNOWN
 
@@ -120,7 +119,7 @@ def _kotlin_arguments(call: Node, callee: Node) -> int:
     if group is None:
         return UNKNOWN if found is None else 1
     count = _count(group)
-    # In `f(1) { … }` the lambda is beside the call.
+    # In `f(1) { … }` the lambda is a child of an outer call node.
     around = call.parent
     outer = around is not None and around.type == "call_expression" and around.named_children[0].id == call.id
     if count >= 0 and (found or (outer and around is not None and _child(around, "annotated_lambda"))):
@@ -185,7 +184,14 @@ def _is_piped(around: Node, call: Node) -> bool:
 def _counted(
     group: Node | None, parameters: frozenset[str], many: frozenset[str] = frozenset(), defaults: str = "="
 ) -> int:
-    """The arity of a list whose children are parameters, things that stand for many, and marks of defaults."""
+    """The arity of a parameter list.
+
+    Args:
+        group: The node of the list.
+        parameters: Types of children that are parameters.
+        many: Types of children, or of their parts, that stand for any number of parameters.
+        defaults: The token that gives a parameter a default.
+    """
     if group is None:
         return UNKNOWN
     found = optional = 0
@@ -224,7 +230,7 @@ def _csharp_parameters(node: Node, name: Node) -> int:
     first = _first(group) if group is not None else None
     modifier = _child(first, "modifier") if first is not None else None
     if modifier is not None and modifier.text == b"this" and found >= _WIDTH:
-        return found - _WIDTH  # what an extension method is called on may stand before the dot
+        return found - _WIDTH  # the first argument of an extension method may be the receiver
     return found
 
 

@@ -40,15 +40,15 @@ class Entity:
     name_node: Node | None = None
     body: Node | None = None
     owner: str = ""  # the @parent text: a Go receiver, the `A` of `A::b`
-    outer: int = -1  # index of the enclosing entity
-    around: int = -1  # the same, save for a promoted parameter: its member is the class's, its text the constructor's
+    outer: int = -1  # index of the entity that it belongs to
+    around: int = -1  # index of the entity whose text contains it: not the same for one that `passes`
     symbol: int = -1  # index among the symbols, -1 if dropped
-    apart: bool = False  # no member of the type around it
+    apart: bool = False  # inside a type, but not its member
 
     def passes(self, around: Entity) -> bool:
-        """Whether it belongs to what is around `around`, though it stands inside of it."""
+        """Whether it belongs to the entity outside of `around`, although it is inside `around`."""
         if self.kind in ("field", "property") and around.kind == "constructor":
-            return True  # a promoted parameter is a member of the class
+            return True  # a parameter of a constructor that is a member of the class
         return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
 
 
@@ -92,14 +92,14 @@ class Captured:
         self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
 
     def _generated(self) -> list[tuple[Entity, list[Called]]]:
-        """The functions that macros of the file define, with what they call."""
+        """The functions that macros of the file define, with the calls in them."""
         return [
             (Entity(use.start_byte, use.end_byte, "definition", "function", name, use, callee), called)
             for use, callee, name, called in uses(templates(self.source, self.expansions), self.calls)
         ]
 
     def _trim(self) -> None:
-        """Take blanks and comments off the ends: a block made by indentation reaches to what follows it."""
+        """Take blanks and comments off the ends: a block made by indentation reaches to the next statement."""
         comments = {
             node.start_byte + len(self.source[node.start_byte : node.end_byte].rstrip()): node.start_byte
             for _, node, text in self.prefixes.values()
@@ -107,7 +107,7 @@ class Captured:
         }  # without the \r that some grammars leave at their end
         for entity in self.entities:
             if entity.kind == "section":
-                continue  # the blank lines between two sections are of the first
+                continue  # blank lines between two sections belong to the first
             end = entity.end
             while end > entity.start:
                 if self.source[end - 1] in b" \t\r\n\f":
@@ -126,7 +126,7 @@ class Captured:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def called(self, captures: dict[str, list[Node]]) -> str:
-        """The name that a call has."""
+        """The name of the called function, or the selector of a message."""
         if "selector" in captures:
             return selector(captures["selector"][0])
         return COLON.sub("", self.text(captures["callee"][0]))
@@ -146,7 +146,7 @@ class Captured:
         cut = HASHES if capture == "definition.section" else COLON
         name = cut.sub("", SPACE.sub(" ", self.text(names[0]).strip()))  # one space, or `cut` takes quadratic time
         if not name:
-            return  # an error recovery made up a node of no width
+            return  # the parser's error recovery inserts nodes without text
         owner = captures.get("parent")
         body = captures.get("body")
         if "selector" in captures:
@@ -159,7 +159,7 @@ class Captured:
             body[0] if body else None, SPACE.sub("", "::".join(map(self.text, owner))) if owner else "",
             apart="apart" in captures,
         )  # fmt: skip
-        # Two patterns may match one name; the first in the files' order is the more specific one by convention.
+        # Two patterns may match one name. By convention the more specific one comes first in the query files.
         key = names[0].start_byte if role == "definition" else ~names[0].start_byte
         known = best.get(key)
         if known is None or pattern < known[0]:
@@ -183,7 +183,7 @@ class Captured:
         elif role == "expansion":
             for node in captures["expansion"]:
                 self.expansions.append((node, *(span := text_of(self.source, node))))
-                self.uncalled.append(span)  # what is read as code after a comment in it is in the text
+                self.uncalled.append(span)  # after a comment, the grammar takes the rest of the text for code
         elif role == "condition":
             self.conditions.extend(captures["condition"])
         elif role == "package" and not self.package:
@@ -196,8 +196,8 @@ class Captured:
             last, column = node.end_point
             if column == 0 and last > node.start_point[0]:
                 last -= 1  # some grammars put the line break into the comment
-            # Of two that end on one row the one that starts first counts: `@overload  # type: ignore` is a
-            # decorator. Where a node is both (Elixir's @doc), it is a comment.
+            # Of two that end on one row, the one that starts first counts: `@overload  # type: ignore` is a decorator.
+            # A node that is both (Elixir's @doc) is a comment.
             known = self.prefixes.get(last)
             start = node.start_byte
             if known is None or start < known[1].start_byte or (comments and start == known[1].start_byte):
@@ -218,8 +218,8 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def finish(entities: list[Entity], source: bytes) -> None:
-    """Let functions whose body does not parse, such as one that an #if cuts in half, end at a brace that starts a line;
-    of the body the tree has pieces only."""
+    """Extend functions whose body does not parse, such as one that an #if cuts in half, to the next brace at the start
+    of a line: the tree has only pieces of the body."""
     unfinished = [one for one in entities if one.role == "definition" and one.node.type == "function_declarator"]
     braces = [match.end() for match in re.finditer(rb"\n}", source)] if unfinished else []
     for entity in unfinished:
@@ -248,8 +248,11 @@ class Finder:
         return self.entities[index].symbol if index >= 0 else -1
 
     def caller(self, byte: int, symbols: list[Symbol], *, of_variables: bool) -> int:
-        """The innermost function around a byte; failing that the innermost symbol, so that nothing is lost, or, unless
-        `of_variables`, the innermost type or module: what is called to initialise a variable is called by its scope."""
+        """The innermost function around a byte, or else another symbol that the call is attributed to.
+
+        That is the innermost symbol if `of_variables`. Otherwise it is the innermost type or module: a call that
+        initialises a variable is made by the scope of the variable.
+        """
         holder = index = self.symbol(byte)
         if not of_variables:
             holder = -1

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 #: The fallback for every file that no grammar claims.
 TEXT = "text"
 _VISIBLE = re.compile(rb"[^\n]")
-#: Bytes of a file that `detect` looks at, if it looks inside at all.
+#: Bytes of a file that `detect` reads, for languages that its name does not tell apart.
 HEAD_BYTES = 8192
-#: A query cannot go on after a timeout. It has so many times the bound, since its clock is not that of the processor.
+#: A query gets this many times the bound: its timeout is in wall-clock time, and it cannot go on afterwards.
 _BUSY = 2
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
@@ -45,8 +45,17 @@ def grammars_dir() -> Path:
     return packaged if packaged.is_dir() else here.parent / "grammars"
 
 
+def decodable(source: bytes) -> bytes:
+    """The source with `_` for each byte that is not UTF-8, since a query's predicates decode names. Same offsets."""
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return re.sub("[\udc80-\udcff]", "_", source.decode("utf-8", "surrogateescape")).encode()
+    return source
+
+
 def _overwritten(match: re.Match[bytes]) -> bytes:
-    """As many spaces, with the names of the groups in their places, or the texts of those named `kept…`."""
+    """Spaces in place of a match, save for its groups: each becomes its own name, or stays if it is named `kept…`."""
     text = _VISIBLE.sub(b" ", match.group())
     for name, number in match.re.groupindex.items() if match.lastindex else ():
         at = match.start(number) - match.start()
@@ -101,7 +110,7 @@ class LanguageSpec:
         return Parser(self.language)
 
     def blanked(self, source: bytes) -> bytes:
-        """The source with what the grammar cannot parse (macros, directives) overwritten by spaces; same offsets."""
+        """The source with spaces for text that the grammar cannot parse (macros, directives). Same offsets."""
         return source if self.blank is None else self.blank.sub(_overwritten, source)
 
     @property
@@ -139,9 +148,9 @@ class LanguageSpec:
                         raise
                 if time.thread_time() - computed >= limits.max_file_seconds:
                     raise OutOfTime
-                # The machine is busy. The parser goes on where it stopped.
+                # The machine was busy with something else: the parser goes on where it stopped.
         except BaseException:
-            self.parser.reset()  # or it would go on with this source at the next file
+            self.parser.reset()  # or it would go on with this source when it is given the next file
             raise
 
     def matches(self, root: Node, limits: Limits) -> Matches:
@@ -155,14 +164,14 @@ class LanguageSpec:
         found: Matches = self.cursor.matches(root)
         late = time.monotonic() - began >= _BUSY * limits.max_file_seconds
         if late or time.thread_time() - computed >= limits.max_file_seconds:
-            raise OutOfTime  # the cursor does not say that it is late: it returns what it has by then
+            raise OutOfTime  # after its timeout the cursor returns an incomplete result without saying so
         return found
 
     def _apply(self, limits: Limits) -> None:
         wanted = (limits.max_nesting, limits.max_file_seconds)
         if self.__dict__.get("_applied") == wanted:
             return
-        # Patterns rooted at a node that nests are quadratic in depth. What begins below this, `is_deep` reports.
+        # Patterns for nodes that nest take quadratic time in the depth. `is_deep` reports trees that go deeper.
         self.cursor.set_max_start_depth(limits.max_nesting + _stride(limits.max_nesting))
         with warnings.catch_warnings():
             # Deprecated in favour of a progress callback, which crashes the process in tree-sitter 0.25.
@@ -173,9 +182,9 @@ class LanguageSpec:
 
 
 def is_deep(tree: Tree, depth: int) -> bool:
-    """Whether the tree is deeper than `depth`: yes if by a fifth of it or more, perhaps if by less, else no.
+    """Whether a tree is deeper than `depth`. One that is deeper by less than a fifth may be missed.
 
-    Nodes below a certain depth come in a row, so a look at one node in so many finds them.
+    A branch that goes deeper by a fifth has that many nodes in a row below `depth`, so a sample of nodes finds it.
     """
     count = tree.root_node.descendant_count
     if count <= depth:
@@ -257,7 +266,7 @@ def _by_key() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
 @lru_cache(maxsize=1)
 def _shared() -> dict[str, list[tuple[str, re.Pattern[bytes]]]]:
     shared: dict[str, list[tuple[str, re.Pattern[bytes]]]] = {}
-    # What marks Objective-C stands in no C++ header, but not the other way round: the last by name is asked first.
+    # A C++ header has no marks of Objective-C, but an Objective-C header may have those of C++: last name first.
     for name, spec in sorted(load_languages().items(), reverse=True):
         if spec.prefer_if is not None:
             for suffix in spec.shared_suffixes:

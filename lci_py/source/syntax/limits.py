@@ -1,7 +1,7 @@
-"""What one file may cost. One that would cost more is known in part, or as text: never lost, and named with a reason.
+"""Limits on the time, memory and size of one file. A file beyond them is kept in part or as text, with a reason.
 
-All but the time depend on nothing else than the file's content, its language and the settings. The time is that of the
-processor, so that a busy machine decides like an idle one, as far as it can.
+Except for time and memory, the outcome depends only on the file's content, its language and the settings. Time is
+processor time, so that a busy machine decides like an idle one.
 """
 
 from __future__ import annotations
@@ -12,20 +12,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from lci_py.source.repository.walk import LIMIT_REASONS, LONG_LINE
+from lci_py.source.repository.content import LONG_LINE
 
-_AGAIN = 0.5  # seconds until the alarm sounds again, if something swallowed its exception
-#: A worker that may be ended has so many times the bound: not every loop of a grammar's C code asks for the time.
+#: Why only a part of a file is known, gravest first; a file has the gravest of its reasons. All of its text is
+#: searched, unless it has too many chunks.
+LIMIT_REASONS = (
+    "parser_crash",  # the grammar crashed its process, or the extraction raised an error: text only
+    "parser_timeout",  # longer than max_file_seconds: text only
+    "too_many_chunks",  # the end of its text is missing
+    "too_many_symbols",  # the later definitions are missing
+    "too_deep",  # definitions and calls nested deeper than max_nesting are missing
+)
+#: The reasons of files that were not parsed.
+UNPARSED = LIMIT_REASONS[:2]
+
+_AGAIN = 0.5  # seconds until the alarm is repeated, in case its exception was swallowed
+#: A worker is ended after this many times the bound: some loops in a grammar's C code never check their timeout.
 _LAST = 1.5
-#: What a worker may allocate for a file. One of 2 MB takes up to 0.9 GB, if it is nothing but the smallest statements.
+#: What a worker may allocate for one file. A file of 2 MB that consists of the smallest statements takes 0.9 GB.
 WORKER_BYTES = 3 << 30
+#: Whether `last_resort` may end this process.
+_expendable = False
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds on one file's extraction; docs/languages.md says what lies beyond each."""
 
-    max_line_bytes: int = LONG_LINE  # a longer line: not source, left out
+    max_line_bytes: int = LONG_LINE  # a file with a longer line is no source, and is left out
     max_nesting: int = 500  # depth of the syntax tree
     max_file_symbols: int = 20_000
     max_file_chunks: int = 10_000
@@ -48,8 +62,9 @@ def graver(one: str, other: str) -> str:
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTime in the body once the process has computed for `seconds`.
 
-    By a signal, and so only in the main thread, and not while somebody else uses that timer: elsewhere the body runs
-    on. It reaches Python code and regular expressions; a parser and a query have timeouts of their own (languages.py).
+    The signal of a timer does this, so it works only in the main thread, and only if nobody else uses that timer;
+    otherwise the body has no limit. It stops Python code and regular expressions. Parsers and queries have timeouts of
+    their own (languages.py).
     """
     armed = True
 
@@ -65,7 +80,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     if not free:
         yield
         return
-    # What is raised in a callback of the collector is printed, and lost.
+    # An exception raised in a callback of the garbage collector is printed and lost.
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -75,20 +90,29 @@ def time_limit(seconds: float) -> Iterator[None]:
         finally:
             armed = False
     finally:
-        # If the alarm sounds before the line above is done, this one is reached all the same.
+        # This line is reached even if the alarm comes before the one above is done.
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
         if collects:
             gc.enable()
 
 
+def allow_last_resort() -> None:
+    """Let `last_resort` end this process, because it is a worker that can be replaced."""
+    global _expendable
+    _expendable = True
+
+
 @contextmanager
 def last_resort(seconds: float, memory: int) -> Iterator[None]:
-    """End this process if the body computes for much longer than `seconds`, or takes more bytes than `memory`.
+    """End this process if the body computes for much longer than `seconds`, or allocates more than `memory` bytes.
 
-    For workers only: the first sends SIGVTALRM; the second is a MemoryError, or an abort of C code. On a platform
-    without such limits, nothing happens.
+    Does nothing in a process that has not called `allow_last_resort`, or on a platform without such limits. Too much
+    time ends the process by SIGVTALRM; too much memory raises MemoryError, or makes C code abort.
     """
+    if not _expendable:
+        yield
+        return
     try:
         import resource
 
@@ -104,6 +128,6 @@ def last_resort(seconds: float, memory: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
         yield
     finally:
-        # What comes after, such as to send the result, must not fail for want of memory.
+        # Sending the result must not fail for lack of memory.
         resource.setrlimit(resource.RLIMIT_AS, before)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)

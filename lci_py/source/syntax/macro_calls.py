@@ -1,4 +1,4 @@
-"""What is called in the text of a C macro, which the grammar leaves as it is."""
+"""Calls in the text of C macros, which the grammar does not parse, and functions that macros define."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lci_py.source.syntax.arity import NAMED, UNKNOWN
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Functions that one use of a macro defines at most, and uses of such macros in a file.
+#: At most so many functions that one use of a macro defines, and so many uses of such macros in a file.
 _MOST_DEFINED, _MOST_USES = 32, 200
-#: Nodes whose children stand outside of functions.
+#: Types of nodes whose children are outside of functions.
 _OUTSIDE = frozenset(
     {"translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "ERROR"}
 )  # fmt: skip
 _WORD = re.compile(rb"[A-Za-z_]\w*")
-#: Bytes of a macro's text that are looked at.
+#: Bytes of a macro's text that are read.
 _READ = 20_000
 _TOKEN = re.compile(
     rb"(?P<blank>/\*.*?\*/|//[^\n]*|\\\r?\n|\s+)|(?P<word>[A-Za-z_]\w*)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|"
@@ -26,22 +26,22 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)\n")
-#: Words before an opening parenthesis that call nothing.
+#: Words before an opening parenthesis that are no calls.
 _KEYWORDS = frozenset(
     b"""if while for switch return sizeof typeof __typeof__ __typeof alignof _Alignof alignas static_assert
     _Static_assert catch noexcept throw do else case new delete int char long short unsigned signed float double void
     bool const struct union enum operator and or not""".split()
 )
-#: The same for all that is in the parentheses.
+#: The same, and neither is anything inside the parentheses.
 _UNCALLED = frozenset(
     b"""__attribute__ __attribute __declspec _Pragma __pragma defined asm __asm__ __asm decltype __has_attribute
     __has_builtin __has_include __has_feature""".split()
 )
-#: A word before a name declares it, save these.
+#: A word before a name declares it, except for these.
 _LEADERS = frozenset(
     b"return else do case throw co_return co_await co_yield new delete goto and or not typename".split()
 )
-#: Constants: what they stand for is hardly ever a function.
+#: Names of constants, which hardly ever stand for a function.
 _CONSTANT = re.compile(rb"[A-Z0-9_]+")
 
 
@@ -61,7 +61,7 @@ class _Token(NamedTuple):
 
 
 def text_of(source: bytes, node: Node) -> tuple[int, int]:
-    """Where a macro's text starts and ends, its parameters included: a comment in it ends the grammar's node early."""
+    """Start and end of a macro's text with its parameters. The grammar's own node may end early, at a comment."""
     name = node.child_by_field_name("name")
     start = name.end_byte if name is not None else node.start_byte
     end = _LINE_END.search(source, start, start + _READ)
@@ -84,8 +84,8 @@ def _tokens(source: bytes, start: int, end: int) -> tuple[list[_Token], list[byt
 def called_in(source: bytes, start: int, end: int) -> list[Called]:
     """The calls in a macro's text, in its order.
 
-    Names that are parameters are none of them, nor those that are put together from parts (`f_##x`). A text that is
-    one name only is a call of it without arguments (`arity.NAMED`).
+    Parameters of the macro are not calls, nor are names that are pasted together (`f_##x`). A text that is just a name
+    counts as a call of it with `arity.NAMED` arguments.
     """
     tokens, parameters = _tokens(source, start, end)
     if parameters is None:
@@ -111,13 +111,13 @@ def _calls(tokens: list[_Token], parameters: set[bytes]) -> Iterator[Called]:
         before = tokens[place - 1] if place else None
         if receiver is None or (before is not None and before.is_word and before.text not in _LEADERS):
             continue
-        # A parameter may be any object.
+        # A receiver that is a parameter may be any object.
         if receiver.encode() not in parameters:
             yield Called(token.text.decode(), receiver, token.start, _arguments(tokens, place + 1))
 
 
 def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes = b")") -> int:
-    """The place after a group in parentheses."""
+    """The index after the group that opens at `opening`."""
     depth = 0
     for place in range(opening, len(tokens)):
         depth += (tokens[place].text == left) - (tokens[place].text == right)
@@ -127,7 +127,7 @@ def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes 
 
 
 def _receiver(tokens: list[_Token], place: int) -> str | None:
-    """The names before one, as in `a::b`; None if it is a part of a name, or a member of something else than names."""
+    """The receiver of a name: `a` in `a::b`, or "". None if the name is a part of one, or a member of an expression."""
     parts: list[str] = []
     while place > 0 and tokens[place - 1].text in (b"##", b"::", b"->", b"."):
         joint = tokens[place - 1].text
@@ -156,13 +156,13 @@ def _arguments(tokens: list[_Token], opening: int) -> int:
 
 
 class Template:
-    """A macro whose text defines functions, with names put together from what it is given: `int get_ ## x(void) {`."""
+    """A macro whose text defines functions, with names pasted together from its arguments: `int get_ ## x(void) {`."""
 
     def __init__(self, source: bytes, start: int, end: int) -> None:
         self._tokens, self._parameters = _tokens(source, start, end)
 
     def defined(self, arguments: list[bytes]) -> list[tuple[str, list[Called]]]:
-        """The functions that a use of the macro defines, with what each calls."""
+        """The functions that a use of the macro defines, with the calls in each."""
         values = dict(zip(self._parameters or (), arguments, strict=False))
         tokens = _pasted(self._tokens, values)
         found: list[tuple[str, list[Called]]] = []
@@ -187,7 +187,7 @@ def _is_named(tokens: list[_Token], place: int) -> bool:
 
 
 def _pasted(tokens: list[_Token], values: dict[bytes, bytes]) -> list[_Token]:
-    """A macro's tokens with values for its parameters, and the parts of names put together."""
+    """A macro's tokens with its parameters replaced by values, and names pasted together at `##`."""
     found: list[_Token] = []
     joined = False
     for token in tokens:
@@ -217,8 +217,8 @@ def templates(source: bytes, expansions: list[tuple[Node, int, int]]) -> dict[by
 def uses(
     known: dict[bytes, Template], calls: list[dict[str, list[Node]]]
 ) -> Iterator[tuple[Node, Node, str, list[Called]]]:
-    """Per function that is defined by the use of a macro outside of functions: the use, the macro's name in it, the
-    function's name and what it calls."""
+    """The functions that are defined by uses of macros outside of functions: the use, the macro's name in it, the
+    function's name, and the calls in the function."""
     left = _MOST_USES
     for captures in calls if known else ():
         callee, call = captures["callee"][0], captures["call"][0]

@@ -1,4 +1,4 @@
-"""Objective-C's selectors: a name that is spread over a method's head, or over a message."""
+"""Objective-C's selectors: names whose keywords are spread over the head of a method, or over a message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: What a keyword is followed by: a parameter where a method is declared, a colon where it is called.
+#: Nodes after a keyword: a parameter where the method is declared, a colon where it is called.
 _COLONS = frozenset({"method_parameter", ":"})
 _BODY = frozenset({"compound_statement", ";"})
 #: The nodes that have a selector.
@@ -21,7 +21,7 @@ _SAME = frozenset({"alloc", "self", "copy", "mutableCopy", "retain", "autoreleas
 
 
 def is_selector(name: str) -> bool:
-    """Whether a name is one with arguments: `count:`, `initWithFrame:style:`."""
+    """Whether a name is a selector with arguments: `count:`, `initWithFrame:style:`."""
     return _SELECTOR.fullmatch(name) is not None
 
 
@@ -33,22 +33,20 @@ def selector(node: Node) -> str:
     """
     is_message = node.type == "message_expression"
     parts: list[str] = []
-    # The node of a method is its keywords, parameters and body; that of a message has its receiver before them.
+    # A method's node has keywords, parameters and body; a message's node has the receiver before the keywords.
     for index, child in enumerate(node.children[:_MAX_NODES]):
         if child.type in _COLONS:
             parts.append(":")
         elif child.type == "identifier" and (not is_message or node.field_name_for_child(index) == "method"):
             parts.append((child.text or b"").decode("utf-8", "replace"))
         elif child.type in _BODY or (child.type == "," and not is_message):
-            break  # after a comma stand the parameters of C that have no keyword
+            break  # after a comma come C parameters, which have no keywords
     return "".join(parts)
 
 
 def receiver_of(node: Node) -> str:
-    """What a message is sent to, as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`; "" if it is none.
-
-    Allocation changes nothing of what an expression stands for.
-    """
+    """The receiver of a message as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`. "" if it is no message
+    and no name. Messages that return an object of the same type, such as `alloc`, are left out."""
     parts: list[str] = []
     while node.type == "message_expression" and len(parts) < _MAX_CHAIN:
         name = selector(node)
@@ -64,5 +62,5 @@ def receiver_of(node: Node) -> str:
 
 
 def body(node: Node) -> Node | None:
-    """What follows the head of a method: its body, or the semicolon of its declaration."""
+    """The body of a method, or the semicolon of its declaration."""
     return next((child for child in node.children if child.type in _BODY), None)

@@ -1,1 +1,1 @@
-"""Words, stems and digests of text."""
+"""Words, stems, patterns and digests of text."""

@@ -11,5 +11,5 @@ def digest(data: bytes) -> str:
 
 
 def lines_digest(lines: list[bytes], first: int, last: int) -> bytes:
-    """Digest of the lines `first` to `last`: tells a later reader whether they still hold what was indexed."""
+    """Digest of the lines `first` to `last` (1-based), by which a later reader sees whether they have changed."""
     return hashlib.blake2b(b"\n".join(lines[first - 1 : last]), digest_size=8).digest()

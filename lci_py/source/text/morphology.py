@@ -1,7 +1,7 @@
-"""Which other forms of an English word code may use: resolution, resolve, resolver; valid, validate, validator.
+"""Other forms of an English word that code may use: resolution, resolve, resolver; valid, validate, validator.
 
-Rules of derivation, no list of words: what they make need not be a word, and is looked up in a vocabulary. They read
-and make *stems* (`words.stem`), in which plurals, -ing, -ed and a final e are gone already.
+These are rules of derivation, not a list of words: their results need not be words, and are looked up in a vocabulary.
+They work on *stems* (`words.stem`), which have no plural, -ing, -ed or final e.
 
 Source: the suffixes of Porter, Program 14(3), 1980, steps 2 to 4, as alternations instead of deletions, so that only
 forms of one derivation meet (Krovetz, Viewing morphology as an inference process, SIGIR 1993); the alternations of
@@ -14,14 +14,13 @@ from functools import lru_cache
 
 from lci_py.source.text.words import STOPWORDS, stem
 
-#: Suffixes that a verb's stem takes, each with the shortest stem it is taken off: what is shorter is seldom a verb.
+#: Suffixes of words derived from verbs, each with the least length of the verb's stem: shorter ones are seldom verbs.
 _SUFFIXES: tuple[tuple[str, int], ...] = (
     ("er", 4), ("or", 5), ("ion", 4), ("ation", 4), ("at", 5), ("ator", 4), ("ment", 4), ("ement", 4), ("abl", 4),
     ("ibl", 4), ("iv", 5), ("ativ", 5), ("ity", 5), ("ant", 5), ("ent", 5), ("anc", 5), ("enc", 5), ("ancy", 5),
     ("ency", 5),
 )  # fmt: skip
-#: The same with a change at the end of the stem: (what the verb ends with, what the derived word does). Each verb's
-#: ending has its agent in -er or -or from `_SUFFIXES`.
+#: Derivations that change the end of the stem: (ending of the verb, ending of the derived word).
 _CHANGES: tuple[tuple[str, str], ...] = (
     ("lv", "lution"),  # resolve
     ("rib", "ription"),  # subscribe
@@ -52,9 +51,9 @@ _CHANGES: tuple[tuple[str, str], ...] = (
     ("iz", "is"),  # serialise
     ("or", "our"),  # behaviour
 )
-#: A verb's final consonant that is doubled before -er and -ation: mapper, formatter, cancellation.
+#: Final consonants of verbs that are doubled before -er and -ation: mapper, formatter, cancellation.
 _DOUBLED = frozenset("bdfgklmnprt")
-#: Words that are not derived from the word that is left of them.
+#: Words that are not derived from what is left without their suffix.
 _FALSE = frozenset(
     "better border buffer constant corner cover either folder former header important instant ladder latter layer "
     "letter lower master matter member mission number offer order paper power proper rather render station tender "
@@ -65,7 +64,7 @@ _STOPPED = frozenset(stem(word) for word in STOPWORDS)
 
 @lru_cache(maxsize=4096)
 def forms(word: str) -> tuple[str, ...]:
-    """Stems of other forms of the word that a stem stands for, those of the base first; most of them are no words.
+    """Stems of other forms of a word, those of its base first. Most of them are not words.
 
     Args:
         word: A stem.
@@ -77,12 +76,12 @@ def forms(word: str) -> tuple[str, ...]:
     for base in bases or [word]:
         found.update(dict.fromkeys(_derived(base)))
     if bases:
-        found.update(dict.fromkeys(_changed(word)))  # what looks like an agent may be a verb: register, registration
+        found.update(dict.fromkeys(_changed(word)))  # a word in -er may be a verb: register, registration
     return tuple(form for form in found if form != word and len(form) > 2 and form not in _STOPPED)
 
 
 def _bases(word: str) -> list[str]:
-    """Stems of the verb or the adjective that a word may be derived from."""
+    """Stems of verbs and adjectives that a word may be derived from."""
     found = [word[: -len(noun)] + verb for verb, noun in _CHANGES if _ends(word, noun)]
     for suffix, least in _SUFFIXES:
         base = word[: -len(suffix)]
@@ -104,7 +103,7 @@ def _changed(verb: str) -> list[str]:
 
 
 def _derived(base: str) -> list[str]:
-    """A base, and the stems of what may be derived from it."""
+    """A base, and the stems of words that may be derived from it."""
     found = [base, *_changed(base), *(base + suffix for suffix, least in _SUFFIXES if len(base) >= least)]
     if len(base) >= 3 and base[-1] in _DOUBLED:
         found += [f"{base}{base[-1]}{suffix}" for suffix in ("er", "ation")]

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: importing a module must not cost what it may need."""
+"""Regular expressions that are compiled on first use, so that importing a module stays fast."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "
 
 
 class _Pattern:
-    """Stands in for a compiled pattern, and hands on its methods."""
+    """Stands in for a compiled pattern, and forwards its methods."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self._given = (pattern, flags)
@@ -18,18 +18,14 @@ class _Pattern:
         if name not in _METHODS:
             raise AttributeError(name)
         compiled = re.compile(*self._given)
-        for method in _METHODS:  # from here on, they are found without this
+        for method in _METHODS:  # later look-ups find these attributes, and do not come here
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 
 
 def lazily(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern, as `re.compile` gives it, but compiled later. It cannot be given to functions of `re`.
+    """The pattern that `re.compile` returns, compiled later. The functions of `re` do not accept it.
 
-    Args:
-        pattern: A regular expression over text.
-        flags: Of `re`.
-    Raises:
-        re.error: At the first use: it is no regular expression.
+    A malformed pattern raises `re.error` at its first use.
     """
     return cast("re.Pattern[str]", _Pattern(pattern, flags))

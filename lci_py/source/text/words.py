@@ -1,7 +1,7 @@
-"""Split text into words and identifiers into parts: once, for BM25 and embedding alike.
+"""Splits text into words and words into parts, for BM25 and embeddings alike.
 
-A *word* is a run of letters, digits and underscores as it stands in the text. Its *parts* are what camelCase,
-digits and underscores separate, in lower case. A word is split once per index build, however often it occurs.
+A *word* is a run of letters, digits and underscores of the text. Its *parts* are separated by camelCase, digits and
+underscores, and are in lower case. Each distinct word is split once per index build.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import unicodedata
 WORD = re.compile(r"\w+")
 #: Acronyms, capitalised or lower-case runs (letters beyond ASCII count as lower case), digits.
 _PART = re.compile(r"[A-Z]+(?![^\W\dA-Z_])|[A-Z]?[^\W\dA-Z_]+|\d+")
-#: Longer words are hashes and encoded data; they are kept whole up to this length and not split.
+#: Longer words are hashes or encoded data: they are cut to this length and not split.
 MAX_WORD = 80
 
 #: Words that carry no meaning in a question about code. Dropped from a query unless nothing else is left.
@@ -23,7 +23,7 @@ STOPWORDS = frozenset(
     "who whose why will with within would you your code file files function functions implementation implemented "
     "implement implements defined definition work works handled handle handles happen happens".split()
 )
-# The last line holds words that name no concept of their own in a question ("how is X implemented").
+# From "code" on: words that carry no meaning in a question about code ("how is X implemented").
 
 
 def parts(word: str) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def parts(word: str) -> tuple[str, ...]:
 
 
 def joined(word: str) -> str:
-    """The word without case and underscores: `get_http` and `getHttp` are one."""
+    """The word in lower case and without underscores: `get_http` and `getHttp` are the same."""
     return word.replace("_", "").lower()[:MAX_WORD]
 
 

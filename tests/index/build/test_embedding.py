@@ -20,15 +20,16 @@ from lci_py.index.shards.segment_rows import SegmentRows, number_rows
 from lci_py.index.shards.text_fields import text_fields
 from lci_py.index.shards.tokens import write_tokens
 from lci_py.index.shards.vectors import write_dense
-from lci_py.source.file_record import FileRecord, process_file
+from lci_py.source.file_record import FileRecord
 from lci_py.source.repository.walk import WalkOptions, walk
 from tests.conftest import CORPUS
 from tests.support import tiny_models as tiny
+from tests.support.records import process_file
 
 
 def extracted(folder: Path, *, texts: bool = False) -> list[FileRecord]:
-    found = [process_file(str(folder), entry, texts=texts) for entry in walk(folder, WalkOptions()).files]
-    return sorted((record for record in found if not record.skip), key=lambda record: record.path)
+    found = [process_file(folder, entry, texts=texts) for entry in walk(folder, WalkOptions()).files]
+    return sorted((record for record in found if not isinstance(record, str)), key=lambda record: record.path)
 
 
 @pytest.fixture(scope="module")

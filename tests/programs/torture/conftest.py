@@ -1,4 +1,4 @@
-"""One fork server and one bench for all short forms: the long ones run as modules (`make torture`)."""
+"""The fork server and the bench that all short forms share. The long forms run as modules (`make torture`)."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def report() -> Report:
 
 @pytest.fixture
 def unknown(report: Report) -> Callable[[], list[str]]:
-    """The report's violations."""
+    """The violations of the report."""
     return lambda: list(report.violations)

@@ -24,7 +24,7 @@ def patient(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Patie
 def test_a_damaged_index_is_refused_or_right_and_repaired(
     patient: Patient, report: Report, unknown: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Reading through what is long but empty takes longer than a short form may.
+    # Reading huge sparse files takes too long for a short form.
     monkeypatch.delitem(damage._ON_FILES, damage.grow)
     monkeypatch.delitem(damage._ON_JSON, damage.grow)
     seen = damage_run.mutations(patient, report, 15)
@@ -75,7 +75,7 @@ def test_damage_is_repeatable(patient: Patient, tmp_path: Path) -> None:
     for _ in range(2):
         random_ = rng(7, "damage")
         told.append([])
-        for number in range(20):  # each on a copy of its own: what has grown to a terabyte is not to be read
+        for number in range(20):  # each on its own copy: a file that has grown to a terabyte must not be read
             copy = tmp_path / f"{len(told)}-{number}"
             shutil.copytree(patient.index, copy)
             told[-1].append(str(damage.inflict([copy], random_)))

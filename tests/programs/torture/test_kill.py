@@ -41,7 +41,7 @@ def test_sigkill_and_errors_at_system_calls(bench: Bench, report: Report, unknow
     random_ = rng(1, "calls")
     for call in random_.sample(calls, 6) + calls[-2:]:
         syscalls.kill_at(bench, report, "one", call, tmp_path / "log")
-    # Not `write`: numpy.save loses the error of one that its buffer puts off, and the index is published all the same.
+    # Not `write`: numpy.save loses errors of buffered writes, and the index is published all the same.
     for call in random_.sample([call for call in calls if call.name != "write"], 4):
         syscalls.fail_at(bench, report, "one", call, random_)
     assert report.figures["of them never reached"] <= 1

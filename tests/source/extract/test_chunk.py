@@ -1,4 +1,4 @@
-"""What holds of the chunks of any file, in any language; and what a search result should hold."""
+"""Properties of the chunks of any file, in any language; and the chunks of typical code."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def check(source: bytes, found: Extract) -> None:
 
 
 def check_nothing_is_lost(lines: list[str], chunks: tuple[Chunk, ...]) -> None:
-    """Each line's words are in the text of a chunk around the line."""
+    """The words of each line are in the text of a chunk that includes the line."""
     unseen = {number: line.rstrip() for number, line in enumerate(lines, 1) if any(c.isalnum() for c in line)}
     for chunk in chunks:
         own = {line.rstrip() for line in chunk.text.split("\n")}
@@ -62,7 +62,7 @@ def check_nothing_is_lost(lines: list[str], chunks: tuple[Chunk, ...]) -> None:
 def check_owners(lines: list[str], chunks: tuple[Chunk, ...], symbols: tuple[Symbol, ...]) -> None:
     """A definition's chunks are in its range, apart from scraps around it and comments at its body's end.
 
-    Blocks are in no function or type, save that a Lua table is an object that owns chunks as a variable does.
+    Blocks are in no function or type, except that a Lua table is an object whose chunks are cut as for a variable.
     """
     for chunk in chunks:
         if chunk.symbol < 0:
@@ -90,7 +90,7 @@ def _defined(number: int, symbols: tuple[Symbol, ...], but: int) -> bool:
 
 
 def owner(found: Extract, line: int) -> str:
-    """The qualified name of the definition whose chunk holds the line, of several the smallest; "" for a block."""
+    """The qualified name of the definition whose chunk includes the line, the smallest of several; "" for a block."""
     around = [c for c in found.chunks if c.line <= line <= c.end_line]
     smallest = min(around, key=lambda c: c.end_line - c.line)
     return found.symbols[smallest.symbol].qualified_name if smallest.symbol >= 0 else ""
@@ -130,7 +130,7 @@ PARAGRAPHS = paragraphs()
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_torn_files(data: st.DataObject) -> None:
-    """Lines of real files, repeated, left out and out of order: what stands in a broken or half-written file."""
+    """Lines of real files, repeated, left out and out of order, as in a broken or half-written file."""
     language, parts = data.draw(st.sampled_from(PARAGRAPHS))
     pieces = []
     for _ in range(data.draw(st.integers(1, 6))):

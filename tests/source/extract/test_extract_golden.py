@@ -1,7 +1,7 @@
-"""What the extractor finds in every file of fixtures/corpus/, against a recorded text that people can read.
+"""The extraction of every file of fixtures/corpus/ against a recorded text that people can read.
 
-A golden file holds all that `extract` returns but the chunks' text. LCI_UPDATE_GOLDEN=1 records it anew; the diff is
-then reviewed like code. Each language has at least one file in the corpus.
+A golden file has everything that `extract` returns except for the chunks' text. LCI_UPDATE_GOLDEN=1 records it anew;
+review the diff like code. Each language has at least one file in the corpus.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lci_py.types.source import Extract
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 CORPUS, GOLDEN = FIXTURES / "corpus", FIXTURES / "golden" / "extract"
-# The folder is the language: what else lies in the corpus belongs to other tests.
+# Folders are named after languages; other files of the corpus belong to other tests.
 FILES = sorted(
     path for path in CORPUS.glob("*/**/*") if path.is_file() and path.relative_to(CORPUS).parts[0] in load_languages()
 )
@@ -26,7 +26,7 @@ UPDATE = os.environ.get("LCI_UPDATE_GOLDEN") == "1"
 
 
 def render(found: Extract) -> str:
-    """One line per fact, in the file's order; doc comments as far as their first line."""
+    """One line per fact, in the order of the file; of doc comments only the first line."""
     names = ["(module)", *(symbol.qualified_name for symbol in found.symbols)]
     out = [
         f"language {found.language}",

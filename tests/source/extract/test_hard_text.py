@@ -1,4 +1,4 @@
-"""Text that makes a careless regular expression take quadratic time: minutes before, milliseconds now."""
+"""Text for which a naive regular expression takes quadratic time, and so minutes instead of milliseconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from lci_py.source.conditions import File, Tags
 from lci_py.source.extract.describe import clean_doc
 from lci_py.source.extract.extract import extract
-from lci_py.source.repository.git import parse_ignore_file
+from lci_py.source.repository.ignore_rules import parse_ignore_file
 
 HARD: dict[str, Callable[[], object]] = {
     "blank lines before a cfg": lambda: Tags("rust", "", File("a.rs", b"#![cfg(x)]\n" + b"\n" * 400_000, [])),

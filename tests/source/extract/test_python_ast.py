@@ -1,4 +1,4 @@
-"""Our Python functions, methods and classes are those that Python's `ast` sees, in generated modules and real ones."""
+"""Our Python functions, methods and classes are those of Python's `ast`, in generated modules and real ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = [
     "a", "b", "_private", "__dunder__", "Name", "CONST", "été", "名前", "ﬁne", "µ", "ªb", "print", "exec", "match",
     "case", "type", "self", "long_name_0",
 ]  # fmt: skip
-# ⏎ is a line break after which the text starts at the margin, however deep the statement is.
+# ⏎ is a line break after which the text starts at the margin, at any indentation of the statement.
 SIMPLE = [
     "pass",
     "x = 1",
@@ -167,7 +167,7 @@ REAL = ["argparse", "ast", "dataclasses", "inspect", "tokenize", "typing", "asyn
 
 @pytest.mark.parametrize("module", REAL)
 def test_standard_library(module: str) -> None:
-    """On 3.11 all but docstrings with escapes are equal; later versions may have syntax that a grammar lacks."""
+    """On 3.11 all but docstrings with escapes is equal; the grammar may lack syntax of later versions."""
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None
     origin = Path(spec.origin)

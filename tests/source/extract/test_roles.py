@@ -1,4 +1,4 @@
-"""Which files are generated, which only hand on what others define, and which of their chunks."""
+"""Which files are generated, and which files and chunks only re-export what others define."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_file_that_defines_or_does_something(path: str) -> None:
 
 
 def test_the_chunk_of_the_imports() -> None:
-    """Also of a file that defines something; a block of other code, or of both, is none."""
+    """Blocks of imports count also in a file with definitions; blocks with other code do not."""
     function = "\n\ndef run(one, two, three):\n    total = one + two\n    return total + three\n\n\n"
     other = "first = run(1, 2, 3)\nsecond = run(first, 2, 3)\nprint(first, second, first + second)\n"
     imports = "# what it needs\nimport first_module\nimport second_module\nfrom third_module import fourth\n"

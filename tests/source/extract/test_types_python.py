@@ -1,4 +1,4 @@
-"""What a Python file says of the types of names."""
+"""The types of names in Python files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class C(Base):
 
 
 def _facts(source: bytes) -> list[tuple[str, str, str, str]]:
-    """Scope, name, text, and what the text is read in."""
+    """Scope, name, text, and the scope in which the text is read."""
     found = extract("a.py", source, "python")
     names = [symbol.name for symbol in found.symbols] + [""]
     return [(names[item.scope], item.name, item.text, names[item.within]) for item in found.types]

@@ -1,4 +1,4 @@
-"""What git says of other branches; nothing of the repository's runs, and nothing is checked out."""
+"""Other branches by git's objects: no program of the repository runs, and nothing is checked out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.source.extract.definitions import definitions
-from lci_py.source.extract.extract import extract
+from lci_py.source.extract.extract import definitions, extract
 from lci_py.source.repository import branches
 from lci_py.source.repository.branches import (
     UNKNOWN,
@@ -152,7 +151,7 @@ def test_a_git_that_hangs(root: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_repository_of_a_hook_is_not_another_one(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """git sets these for hooks, also for those of the repository that a submodule lies in."""
+    """git sets these variables for hooks, also for those of the repository around a submodule."""
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "elsewhere" / "index"))
     assert resolve(root, ["main"])[0].problem == ""
@@ -164,7 +163,7 @@ def test_a_broken_repository_does_not_mean_the_one_around_it(root: Path) -> None
     assert resolve(inner, ["main"])[0].commit == ""
 
 
-# --- what they hold -----------------------------------------------------------------------------------------------
+# --- files of a commit -----------------------------------------------------------------------------------------------
 
 
 def test_the_files_of_a_commit(root: Path) -> None:
@@ -213,7 +212,7 @@ def test_a_name_that_is_a_folder_on_one_side(root: Path) -> None:
 
 
 def test_a_tree_that_is_larger_than_any(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of ten objects holds the next one ten times."""
+    """Each of ten objects contains the next one ten times."""
     tree = git(root, "rev-parse", "main:sub")
     for _ in range(9):
         rows = "".join(f"040000 tree {tree}\tf{i}\n" for i in range(10))
@@ -246,7 +245,7 @@ def test_a_shallow_clone(root: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_is_fetched(root: Path, tmp_path: Path) -> None:
-    """A clone without blobs would ask its remote for each that is looked at, over any program that its settings name."""
+    """A clone without blobs would fetch each blob that is read, by whatever program its settings name."""
     other = branch(root, "other", {"a.py": "a = 2\n"})
     git(root, "config", "uploadpack.allowFilter", "true")
     git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{root}", "partial")

@@ -1,3 +1,5 @@
+"""Root, branch, commit and shared folder of git work trees."""
+
 from __future__ import annotations
 
 import os

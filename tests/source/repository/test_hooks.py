@@ -1,4 +1,4 @@
-"""Git hooks: what lci adds, what it lets be, and that the index follows git."""
+"""Git hooks: the lines that lci adds, the hooks that it leaves alone, and an index that follows git."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_no_work_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lci: Call
 
 @pytest.fixture
 def fake(tmp_path: Path) -> list[str]:
-    """A program that takes until it is told to go on, and then writes down what it was called with."""
+    """A program that waits for a signal to go on, and then writes down its arguments."""
     path = tmp_path / "it's lci"
     path.write_text(
         f"#!/bin/sh\ncd {shlex.quote(str(tmp_path))}\nwhile [ ! -e go ]; do sleep 0.05; done\n"
@@ -250,7 +250,7 @@ def called(tmp_path: Path) -> str:
 def test_the_hook_around_them_notices_nothing(tmp_path: Path, fake: list[str], text: str, code: int) -> None:
     done = shell(f"#!/bin/sh\n{module._block(fake)}{text}", tmp_path, "argument")
     assert (done.returncode, done.stdout, done.stderr) == (code, "mine argument\n", "")
-    assert not (tmp_path / "called").exists()  # nobody has waited for it
+    assert not (tmp_path / "called").exists()  # git has not waited for it
     (tmp_path / "go").touch()
     assert called(tmp_path) == "hook run "
 
@@ -309,14 +309,14 @@ def test_the_index_follows_git(root: Path, lci: Callable[..., Ran]) -> None:
 
 
 def test_a_change_during_a_run_is_seen(root: Path, lci: Callable[..., Ran], tmp_path: Path) -> None:
-    """While one run is held up, another commit comes: its own run waits, and the ones after that leave it to it."""
+    """If a commit comes during a run, its own run waits; runs of later commits end at once, for the waiting one is enough."""
     (root / "a.py").write_text("def one(): pass\n")
     app.build_index(str(root), jobs=1)
     env = {**os.environ, "PYTHONPATH": str(PROJECT)}
     with writer(root / ".lci"):
         (root / "a.py").write_text("def two_(): pass\n")
         runs = [subprocess.Popen([sys.executable, "-m", "lci_py", "hook", "run"], cwd=root, env=env) for _ in range(4)]
-        for _ in range(600):  # until all but the one that runs and the one that waits have gone
+        for _ in range(600):  # until only the running one and the waiting one are left
             if sum(run.poll() is None for run in runs) == 2:
                 break
             time.sleep(0.05)
@@ -347,7 +347,7 @@ def test_a_run_that_fails_is_told_of_later(root: Path, lci: Callable[..., Ran]) 
 
 
 class PreCommit:
-    """With the program's own environment in place of the one that pre-commit would build from a package index."""
+    """pre-commit with the current environment, instead of one that it would build from a package index."""
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.root = root
@@ -403,7 +403,7 @@ def test_the_hook_for_pre_commit(root: Path, pre_commit: PreCommit) -> None:
 
 
 def test_the_hook_that_finds_conflicts(root: Path, pre_commit: PreCommit) -> None:
-    """It makes the index if there is none, takes in what is staged, and stops a commit that adds a clash."""
+    """The hook makes the index if there is none, indexes staged files, and stops a commit that adds a conflict."""
     pre_commit.use("lci-conflicts")
     pre_commit("install")
     (root / "a.py").write_text(

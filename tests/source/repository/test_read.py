@@ -1,4 +1,4 @@
-"""A file's content, whatever becomes of the file while it is read."""
+"""Reading a file that changes meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_whole_content(tmp_path: Path, size: int) -> None:
 
 
 class Slow(io.FileIO):
-    """Gives fewer bytes than are asked for."""
+    """Returns fewer bytes than requested."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(min(7, 7 if size is None or size < 0 else size)) or b""
@@ -28,7 +28,7 @@ class Slow(io.FileIO):
 
 @pytest.mark.parametrize("size", [0, 3, 9, 10, 11, 50])
 def test_a_file_that_is_not_as_long_as_it_was(tmp_path: Path, size: int) -> None:
-    """It grew or shrank after its size was looked at."""
+    """The file grew or shrank after its size was read."""
     (tmp_path / "a").write_bytes(b"0123456789")
     with io.FileIO(tmp_path / "a") as file:
         assert read._read(file, size) == b"0123456789"

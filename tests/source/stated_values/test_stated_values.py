@@ -1,4 +1,4 @@
-"""What files say the values of settings are: one table per kind of place."""
+"""Values of settings in files: one table per kind of place."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONSTANTS = [
     ("python", "constant", "LIMIT", "LIMIT = None", ""),
     ("python", "constant", "NAME", "NAME = 'a' + suffix", COMPUTED),
     ("python", "constant", "WAIT", "WAIT = timedelta(minutes=5)", "5min"),
-    ("python", "constant", "EVENT_DONE", 'EVENT_DONE = "event-done"', ""),  # but its own name
+    ("python", "constant", "EVENT_DONE", 'EVENT_DONE = "event-done"', ""),  # only its own name
     ("python", "variable", "high", "low, high = 0, 10", COMPUTED),
     ("go", "constant", "DefaultTTL", "DefaultTTL = 5 * time.Minute", "5min"),
     ("go", "constant", "maxSize", "maxSize = 10 << 20", "10485760"),
@@ -65,7 +65,7 @@ def test_what_a_constant_is_given(language: str, kind: str, name: str, signature
 DEFAULTS = [
     ("python", 'x = int(os.environ.get("POOL_SIZE", "10"))', [("POOL_SIZE", "10")]),
     ("python", 'x = os.getenv("POOL_SIZE", 60 * 5)', [("POOL_SIZE", "300")]),
-    ("python", 'x = os.getenv("POOL_SIZE") or 10', []),  # what is empty is not what is not set
+    ("python", 'x = os.getenv("POOL_SIZE") or 10', []),  # empty is not the same as not set
     ("python", 'x = env.int("POOL_SIZE", default=10)', [("POOL_SIZE", "10")]),
     ("python", 'x = os.getenv("POOL_SIZE", size())', []),
     ("python", 'x = cache.get("POOL_SIZE", 10)', []),
@@ -152,7 +152,7 @@ PROSE = [
     ("| Name | Value |\n|---|---|\n| `POOL_SIZE` | `10` |", ""),
     ("```env\nPOOL_SIZE=10  # default\nWAIT_TIME=5\n```", "POOL_SIZE=10"),
     ("## `fetch(url, options)`\n\n- `max_tries` (default: 3)", "fetch.max_tries=3"),
-    # Another time, another case, an example, or nobody knows whose.
+    # Another time, another case, an example, or unclear whose default.
     ("`POOL_SIZE` was 10 by default.", ""),
     ("Before 2.0 `POOL_SIZE` defaults to 10.", ""),
     ("Set `POOL_SIZE` to e.g. 20 (default: 10).", ""),

@@ -1,4 +1,4 @@
-"""How many arguments calls have and definitions take, in every language that tells definitions apart by it."""
+"""How many arguments calls have and definitions take, in every language with overloading."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.arity import LARGEST, NAMED, UNKNOWN, lacks_only_defaults, packed, takes
 
 MANY = 255
-#: Language -> (source, name -> (least, most), None where nothing is known; per call of `g`, how many it has).
+#: Language -> (source; name to (least, most), or None if unknown; number of arguments of each call of `g`).
 CASES: dict[str, tuple[str, str, dict[str, tuple[int, int] | None], list[int]]] = {
     "java": (
         "A.java",

@@ -1,4 +1,4 @@
-"""What one file may cost: a file that would cost more stays searchable, and says what is missing."""
+"""Limits on the cost of one file: a file beyond them stays searchable, and the reason is reported."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ import pytest
 from lci_py import app
 from lci_py.source import file_record
 from lci_py.source.extract.extract import extract
-from lci_py.source.file_record import FileRecord, process_file
-from lci_py.source.repository.walk import LIMIT_REASONS, REASONS
+from lci_py.source.file_record import FileRecord
+from lci_py.source.repository.walk import REASONS
 from lci_py.source.syntax.languages import is_deep, load_languages
-from lci_py.source.syntax.limits import DEFAULTS, Limits, OutOfTime, graver, time_limit
+from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits, OutOfTime, graver, time_limit
 from lci_py.types.source import Extract, FileEntry
+from tests.support.records import process_file
 from tests.torture import shapes
 
 MANY = b"".join(b"def name%d():\n    a = 1\n    b = 2\n    return word%d\n\n\n" % (n, n) for n in range(60))
@@ -30,7 +31,9 @@ MANY = b"".join(b"def name%d():\n    a = 1\n    b = 2\n    return word%d\n\n\n" 
 
 def record(root: Path, name: str, data: bytes, **limits: Any) -> FileRecord:
     (root / name).write_bytes(data)
-    return process_file(str(root), FileEntry(name, len(data), 0), limits=replace(DEFAULTS, **limits))
+    found = process_file(root, FileEntry(name, len(data), 0), limits=replace(DEFAULTS, **limits))
+    assert not isinstance(found, str), found
+    return found
 
 
 def words_of(found: Extract) -> set[str]:
@@ -54,7 +57,7 @@ def compute(seconds: float = 60) -> None:
 
 @pytest.mark.parametrize("levels", [10, 240, 260, 299, 305, 400, 5000])
 def test_what_nesting_hides_is_reported(levels: int) -> None:
-    """A level of functions is two of the tree: no definition is missing in silence, and none below 500 at all."""
+    """A nested function is two levels of the tree. Missing definitions are reported, and none is missing below 500."""
     source = b"function f() {\n" * levels + b"word\n" + b"}\n" * levels
     found = extract("a.js", source, "javascript")
     assert len(found.symbols) == levels or found.limit == "too_deep"
@@ -80,7 +83,7 @@ def test_the_setting_moves_the_bound() -> None:
     assert (extract("a.js", source, "javascript").limit, len(extract("a.js", source, "javascript").symbols)) == ("", 60)
     shallow = extract("a.js", source, "javascript", Limits(max_nesting=20))
     assert shallow.limit == "too_deep" and 0 < len(shallow.symbols) < 60
-    assert extract("a.js", source, "javascript").symbols[59:]  # nothing of it stays behind
+    assert extract("a.js", source, "javascript").symbols[59:]  # the limit does not persist
 
 
 # --- symbols and chunks -------------------------------------------------------------------------------------------
@@ -115,9 +118,7 @@ def test_a_parser_that_takes_too_long_is_stopped(tmp_path: Path, language: str) 
     shape = shapes.repeated("haskell", "\n+ a") if language == "haskell" else shapes.comments("bash")
     name = "a" + shapes.EXPRESSION[language][0]
     found = record(tmp_path, name, shape(30_000), max_file_seconds=0.2)
-    assert (found.skip, found.limit, found.extract.language, found.extract.symbols) == (
-        "", "parser_timeout", language, (),
-    )  # fmt: skip
+    assert (found.limit, found.extract.language, found.extract.symbols) == ("parser_timeout", language, ())
     assert found.bags and len(found.bags) == len(found.extract.chunks) == len(found.digests)
     # The parser of the next file starts afresh.
     small = {"bash": b"f() {\n  true\n}\n", "haskell": b"f :: Int\nf = 1\n"}[language]
@@ -131,7 +132,7 @@ def test_a_query_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch,
     tree = spec.parse(MANY * 200, DEFAULTS)
     if busy:
         monkeypatch.setattr(time, "thread_time", lambda: 0.0)
-    with pytest.raises(OutOfTime):  # it would return what it has by then, as if that were all
+    with pytest.raises(OutOfTime):  # otherwise it returns an incomplete result
         spec.matches(tree.root_node, Limits(max_file_seconds=0.001))
     assert len(spec.matches(tree.root_node, DEFAULTS)) >= 12_000
 
@@ -169,7 +170,7 @@ def test_the_alarm_is_not_lost_in_a_callback_of_the_collector(monkeypatch: pytes
     gc.callbacks.append(slow)
     try:
         with pytest.raises(OutOfTime), time_limit(0.02):
-            _kept: list[list[int]] = [[] for _ in range(100_000)]  # enough to make it start
+            _kept: list[list[int]] = [[] for _ in range(100_000)]  # enough to start the collector
             compute()
         assert gc.isenabled() and not lost
     finally:
@@ -220,7 +221,7 @@ def test_waiting_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_parser_on_a_busy_machine_goes_on() -> None:
-    """As if the processor belonged to others most of the time: the parser's own clock runs out again and again."""
+    """As on a busy processor: the parser's timeout, in wall-clock time, expires again and again."""
     source = MANY * 100
     spec = load_languages()["python"]
     with pytest.MonkeyPatch.context() as patch:
@@ -240,8 +241,8 @@ def test_a_file_that_needs_too_much_memory_is_kept_as_text(
     real = file_record.extract
 
     def extract_quietly(*given: Any) -> Extract:
-        faulthandler.disable()  # pytest's, which would report the end that is meant
-        sys.unraisablehook = lambda _lost: None  # pytest's, which wants memory itself, and says so when it gets none
+        faulthandler.disable()  # pytest's, which would report the intended crash
+        sys.unraisablehook = lambda _lost: None  # pytest's, which needs memory itself
         return real(*given)
 
     monkeypatch.setattr(file_record, "extract", extract_quietly)

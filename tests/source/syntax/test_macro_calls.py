@@ -1,4 +1,4 @@
-"""What is called in the texts of C macros."""
+"""Calls in the texts of C macros."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objective-C: selectors as names, which files are in it, and what is overwritten before parsing."""
+"""Objective-C: selectors as names, detection of its files, and text that is blanked before parsing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which forms of a word are looked up: those of one derivation, and not what only begins alike."""
+"""Which forms of a word are looked up: those of the same derivation, but not words that only begin alike."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def test_forms_of_one_word_find_each_other(family: str) -> None:
     ("word", "other"),
     [
         ("header", "head"), ("letter", "let"), ("folder", "fold"), ("master", "mast"),  # no agents
-        ("format", "form"), ("action", "act"), ("option", "opt"),  # too little is left of the word
+        ("format", "form"), ("action", "act"), ("option", "opt"),  # too short without the suffix
         ("version", "verse"), ("session", "second"), ("timeout", "time"), ("important", "import"),
-        ("worker", "work"),  # which says nothing in a question
+        ("worker", "work"),  # a stop word
     ],
 )  # fmt: skip
 def test_words_that_only_begin_alike_do_not(word: str, other: str) -> None:
