@@ -78,13 +78,13 @@ def signature(captured: Captured, entity: Entity) -> str:
     return signature if len(signature) <= MAX_SIGNATURE else signature[: MAX_SIGNATURE - 1] + "…"
 
 
-def clean_doc(text: str, is_string: bool) -> str:
+def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None) -> str:
     if not text:
         return ""
     if is_string:
         text = _CONTINUED.sub("", _QUOTES.sub("", text.strip()))
     else:
-        text = "\n".join(_COMMENT_MARKS.sub("", line).strip() for line in text.splitlines())
+        text = "\n".join((marks or _COMMENT_MARKS).sub("", line).strip() for line in text.splitlines())
     text = text.strip()
     return text if len(text) <= MAX_DOC else text[: MAX_DOC - 1] + "…"
 

@@ -278,7 +278,7 @@ def _symbol(
         parent=parent,
         scope=scope,
         signature=signature(captured, entity),
-        doc=clean_doc(doc, docstring is not None),
+        doc=clean_doc(doc, docstring is not None, spec.comment_marks),
         exported=exported(spec, captured, entity, symbols[parent] if parent >= 0 else None),
         line=line,
         end_line=line + last,
