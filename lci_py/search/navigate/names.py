@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
 
 #: What declares the types of another file, and that file.
-_STUBS = {".pyi": ".py", ".d.ts": ".ts"}
+_STUBS = {".pyi": ".py", ".d.ts": ".ts", ".mli": ".ml"}
 #: Names that are compared with one that nothing has.
 _MOST_ALIKE = 1_000
 #: A type may be opened again in another file, and is still one.
