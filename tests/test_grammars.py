@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tree_sitter import Query
 
+from lci_py.callgraph import language_rules
 from lci_py.source import conditions
 from lci_py.source.syntax.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
 from lci_py.types.search import KINDS
@@ -23,8 +24,8 @@ else:
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "languages.md"
 FOLDERS = sorted(path for path in grammars_dir().iterdir() if path.is_dir())
-REGEXES = ("constant", "blank", "prefer_if")
-LISTS = ("suffixes", "filenames", "interpreters", "test_files", "self_names", "shared_suffixes")
+REGEXES = ("constant", "blank", "prefer_if", "comment_marks")
+LISTS = ("suffixes", "filenames", "interpreters", "test_files", "self_names", "shared_suffixes", "call_rules")
 CONDITIONS = (*conditions._FAMILIES, "none")
 #: Each role needs these beside it; without them the extractor drops the match.
 NEEDED = {"scope": {"name"}, "call": {"callee"}, "import.module": {"import"}, "import.name": {"import"}}
@@ -113,6 +114,8 @@ def test_the_settings_use_documented_keys_of_the_right_type(folder: Path) -> Non
         re.compile(flat.get(key, ""))
     assert isinstance(flat.get("visibility.default", True), bool)
     assert flat.get("conditions", "none") in CONDITIONS
+    for rule in flat.get("call_rules", ()):
+        assert folder.name in getattr(language_rules, rule.upper(), ()), f"no such rule: {rule}"
     assert flat.get("suffixes") or flat.get("filenames") or flat.get("shared_suffixes"), "claims no file"
     for suffix in [*flat.get("suffixes", ()), *flat.get("shared_suffixes", ())]:
         assert re.fullmatch(r"\.[^./\\]+", suffix), f"{suffix}: detect() compares what follows the last dot"
@@ -121,8 +124,8 @@ def test_the_settings_use_documented_keys_of_the_right_type(folder: Path) -> Non
 @each_language
 def test_the_combined_query_compiles_and_its_captures_are_documented(folder: Path) -> None:
     _, captures, kinds = _documented()
-    assert sorted(folder.glob("*.scm")), "no queries"
     spec = _spec(folder)
+    assert spec.query_files, "no queries"
     assert spec.cursor is not None
     for file, line, names in _patterns(folder):
         where = f"{folder.name}/{file}:{line}"

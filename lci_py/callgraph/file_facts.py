@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
@@ -197,7 +197,17 @@ def is_top(kind: str, around: str, language: str = "") -> bool:
     """Whether a definition stands at its file's top level; `around` is the kind of its parent, or ""."""
     if language == "haskell" and around == "class":
         return True  # methods of a type class are functions of the module
-    return kind not in ("method", "constructor") and around in ("", "namespace", "module")
+    if kind in ("method", "constructor") or (around == "module" and _is_module(language)):
+        return False
+    return around in ("", "namespace", "module")
+
+
+@cache
+def _is_module(language: str) -> bool:
+    """Whether a file is a module, so that the names of a module in it are not the file's."""
+    from lci_py.callgraph.language_rules import FILE_MODULES  # reads grammars/, which no query needs
+
+    return language in FILE_MODULES
 
 
 def is_type(kind: str, family: str) -> bool:

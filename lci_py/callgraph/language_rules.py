@@ -1,73 +1,86 @@
-"""How languages differ in what their names mean: per rule, the languages that have it."""
+"""How languages differ in what their names mean: per rule, the languages that have it.
+
+Most rules are in grammars/: a language names those it has as its `call_rules`.
+"""
 
 from __future__ import annotations
 
+from lci_py.source.syntax.languages import load_languages
+
+
+def _languages(rule: str) -> frozenset[str]:
+    return frozenset(spec.name for spec in load_languages().values() if rule in spec.call_rules)
+
+
+
 #: A file sees the definitions of its folder (or package) without an import.
-FOLDER_SCOPE = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift", "php"})
+FOLDER_SCOPE = _languages("folder_scope")
 #: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.
-PROGRAM_SCOPE = frozenset({"c", "cpp", "objc", "bash", "swift", "csharp", "ruby", "php"})
+PROGRAM_SCOPE = _languages("program_scope")
 #: A bare name is bound in the file, by its package or by an import, or it is built in.
-EXPLICIT_NAMES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
+EXPLICIT_NAMES = _languages("explicit_names")
+#: A file is a module that other files know by its capitalised name: `Store.add` is in store.ml.
+FILE_MODULES = _languages("file_modules")
 #: Other files cannot import what a file imports itself.
-PRIVATE_IMPORTS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "go", "zig", "c", "cpp", "objc"})
+PRIVATE_IMPORTS = _languages("private_imports")
 #: A macro is known in all modules after its definition.
-MACROS_ANYWHERE = frozenset({"rust"})
+MACROS_ANYWHERE = _languages("macros_anywhere")
 #: A type may be used by its name alone anywhere in the program, without an import that says where it is.
-PROGRAM_TYPES = frozenset("c cpp objc swift csharp ruby php java kotlin scala elixir haskell rust zig go".split())
+PROGRAM_TYPES = _languages("program_types")
 #: The bare name of a nested type does not reach it.
-NESTED_HIDDEN = frozenset({"scala"})
+NESTED_HIDDEN = _languages("nested_hidden")
 #: A bare name reaches the methods and fields of the object around it.
-IMPLICIT_SELF = frozenset({"java", "kotlin", "scala", "csharp", "swift", "ruby", "cpp", "zig"})
+IMPLICIT_SELF = _languages("implicit_self")
 #: Functions and variables have separate name spaces: a local does not hide a function that is called.
-SEPARATE_NAMES = frozenset({"java", "ruby", "php", "bash", "elixir"})
+SEPARATE_NAMES = _languages("separate_names")
 #: Methods of a type may stand anywhere in the program: extensions, or `void A::f() {}` in another file.
-ADOPTING = frozenset({"cpp", "objc", "swift", "kotlin", "rust"})
+ADOPTING = _languages("adopting")
 #: `this(...)` and `super(...)` call constructors.
-DELEGATING = frozenset({"java", "kotlin", "csharp", "javascript", "typescript", "tsx"})
+DELEGATING = _languages("delegating")
 #: Types are capitalised: a capitalised receiver that nothing defines is a type from outside the repository.
-CAPITAL_TYPES = frozenset({"objc", "java", "kotlin", "scala", "csharp", "swift", "rust", "haskell", "zig"})
+CAPITAL_TYPES = _languages("capital_types")
 #: Every type is declared, so one that the repository does not define is from outside.
-TYPED = frozenset({"java", "kotlin", "scala", "csharp", "swift", "rust", "zig", "go", "cpp", "objc"})
+TYPED = _languages("typed")
 #: Types are known by their qualified names without an import.
-QUALIFIED = frozenset({"java", "kotlin", "scala", "csharp"})
+QUALIFIED = _languages("qualified")
 #: An import may name a type as its module, and take a member of it.
-STATIC_IMPORTS = QUALIFIED | {"rust"}
+STATIC_IMPORTS = _languages("static_imports")
 #: A file or table of functions can be a receiver: `list.append(x)` may call a plain function.
-MODULE_OBJECTS = frozenset({"zig", "lua", "elixir", "haskell", "bash"})
+MODULE_OBJECTS = _languages("module_objects")
 #: Methods stand inside their types only.
-INSIDE_METHODS = frozenset({"python", "java", "php"})
+INSIDE_METHODS = _languages("inside_methods")
 #: Functions of one type may share a name and differ in their parameters.
-OVERLOADS = frozenset({"java", "kotlin", "scala", "csharp", "swift", "cpp"})
+OVERLOADS = _languages("overloads")
 #: The number of arguments is a part of a function's name: definitions with the same number are clauses of one function.
-BY_ARITY = frozenset({"elixir"})
+BY_ARITY = _languages("by_arity")
 #: A class that lists constructor parameters in its head is a constructor itself, beside others.
-PRIMARY_CONSTRUCTORS = frozenset({"kotlin", "csharp"})
+PRIMARY_CONSTRUCTORS = _languages("primary_constructors")
 #: The name under which further constructors are defined, if that is not the name of the class.
 SECONDARY_CONSTRUCTORS = {"kotlin": "constructor"}
 #: Types have a name space of their own: a name that is called is never one.
-TAGGED_TYPES = frozenset({"c"})
+TAGGED_TYPES = _languages("tagged_types")
 #: A call of a method on a declared type may run an override in a derived type.
-VIRTUAL = frozenset({"java", "kotlin", "scala", "csharp", "swift", "php", "typescript", "cpp", "rust", "objc"})
+VIRTUAL = _languages("virtual")
 #: A capitalised name is looked up in the module around and then in those further out, in whichever file they are.
-MODULE_SCOPE = frozenset({"ruby", "elixir", "php"})
+MODULE_SCOPE = _languages("module_scope")
 #: Variables begin with a sign that is not a part of their name.
-PREFIXED = frozenset({"php", "ruby", "bash"})
+PREFIXED = _languages("prefixed")
 #: The method of a class that makes an object of it.
 MAKERS = {"ruby": "new"}
 #: The name in `Extract.types` of the value that a file gives to those that import it.
 MODULE_VALUES = {"lua": "return"}
 #: A method and a field may share a name; a call means the method.
-SEPARATE_MEMBERS = frozenset({"php", "java"})
+SEPARATE_MEMBERS = _languages("separate_members")
 #: Names of the class around, or of its base, that call its constructor.
 OWN_CONSTRUCTORS = {"php": frozenset({"self", "static", "parent"}), "scala": frozenset({"this"})}
 #: Texts in the place of a receiver that mark the call of a constructor.
 CONSTRUCTED = frozenset({"new", "extends"})
 #: `self` is no keyword, but mostly a name that the program gave to the object around.
-PLAIN_SELF = frozenset({"scala"})
+PLAIN_SELF = _languages("plain_self")
 #: A class may have a companion object of the same name, whose members are called on that name.
-COMPANIONS = frozenset({"scala"})
+COMPANIONS = _languages("companions")
 #: Methods that are called on an object may be defined as extensions of its type elsewhere.
-EXTENSIONS = frozenset({"scala"})
+EXTENSIONS = _languages("extensions")
 #: Methods of the standard library: on a receiver of unknown type, such a name says nothing.
 BUILTIN_METHODS = {
     "ruby": frozenset(

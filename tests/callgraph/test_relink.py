@@ -200,6 +200,16 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"a/x.sh": None},
         {"a/b.sh"},
     ),
+    "a file that is a module": (
+        {"a.ml": "let f x = x\n", "p/b.ml": "let g x = A.f x\n", "p/c.ml": "let h x = C.f x\n"},
+        {"p/a.ml": "let f x = x\n"},
+        {"p/b.ml"},
+    ),
+    "what stands beside a module in a file": (
+        {"a.ml": "module M = struct let f x = x end\n", "b.ml": "open A\nlet g x = f x\n", "c.ml": ""},
+        {"a.ml": "module M = struct let f x = x end\nlet f x = x\n"},
+        {"b.ml"},
+    ),
     "a file of a Go package": (
         {"main.go": 'package main\nimport "example.org/m/p"\nfunc main() { p.F() }\n', "p/a.go": GO + "func F() {}\n"},
         {"p/b.go": GO + "func G() {}\n"},

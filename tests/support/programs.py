@@ -131,6 +131,17 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "defmodule P.{T} do\n  use {m}\n  defdelegate {f}(x), to: {U}\n  defmodule C do\n    def {g}(x), do: {f}(x)\n  end\nend\n",
         ),
     ),
+    "ocaml": (
+        ("a.ml", "b.ml", "p/a.ml", "p/c.ml", "test/a_test.ml"),
+        "",
+        ("A", "B", "C", "P.A", "A.B"),
+        (
+            "open {m}\n", "include {m}\n", "module {T} = {m}\n", "module {T} = {U} ({T})\n",
+            "let {f} x = {g} x; {U}.{f} x; P.{T}.{g} x\n", "let {f} {g} = List.iter {h} ({g} 1)\nlet {h} = {U}.{g}\n",
+            "module {T} = struct\n  include {U}\n  let {f} x = {g} x\nend\n",
+            "class {f} = object (self)\n  inherit {g}\n  method {h} = self#{g}; x#{f}\nend\n",
+        ),
+    ),
     "scala": (
         ("p/A.scala", "p/B.scala", "q/A.scala", "q/test/ASpec.scala"),
         "package {P}\n",

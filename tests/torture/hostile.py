@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from lci_py.source.repository.walk import REASONS
-from lci_py.source.syntax.languages import TEXT, detect
+from lci_py.source.syntax.languages import TEXT, detect, load_languages
 from lci_py.types.search import MODES
 from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated
@@ -89,14 +89,14 @@ def sources_by_language(folders: list[Path], rng: random.Random) -> dict[str, li
 def mutations(work: Path, sources: list[Path], count: int) -> None:
     rng = random.Random(1)
     for language, files in sorted(sources_by_language(sources, rng).items()):
-        root = work / language
+        root, suffix = work / language, load_languages()[language].suffixes[0]
         root.mkdir()
         print(f"  {language}: {count} mutations of {len(files)} files", flush=True)
         for number in range(count):
-            (root / f"m{number}{EXPRESSION[language][0]}").write_bytes(mutated(files, rng))
+            (root / f"m{number}{suffix}").write_bytes(mutated(files, rng))
         index(root, files=count)
         for number in range(0, count, 20):
-            check.file_record(root, f"m{number}{EXPRESSION[language][0]}")
+            check.file_record(root, f"m{number}{suffix}")
         shutil.rmtree(root)
 
 

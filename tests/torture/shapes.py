@@ -24,6 +24,7 @@ EXPRESSION: dict[str, tuple[str, str, str]] = {
     "kotlin": (".kt", "val x =\n", "\n"),
     "lua": (".lua", "x =\n", "\n"),
     "markdown": (".md", "", "\n"),
+    "ocaml": (".ml", "let x =\n", "\n"),
     "php": (".php", "<?php\n$x =\n", ";\n"),
     "python": (".py", "x = ", "\n"),
     "ruby": (".rb", "x =\n", "\n"),
@@ -49,6 +50,7 @@ NESTED: dict[str, tuple[str, str]] = {
     "kotlin": ("class C {\n", "}\n"),
     "lua": ("function f()\n", "end\n"),
     "markdown": ("> ", ""),
+    "ocaml": ("module M = struct\n", "end\n"),
     "php": ("function f() {\n", "}\n"),
     "python": ("class C:\n", ""),
     "ruby": ("class C\n", "end\n"),
@@ -74,6 +76,7 @@ CHAIN: dict[str, tuple[str, str]] = {
     "kotlin": ("fun f() { if (a) b()\n", "else if (a) b()\n"),
     "lua": ("if a then b()\n", "elseif a then b()\n"),
     "markdown": ("a\n", "- a\n"),
+    "ocaml": ("let f a = if a then b ()\n", "else if a then b ()\n"),
     "php": ("<?php if ($a) b();\n", "else if ($a) b();\n"),
     "python": ("if a:\n  b()\n", "elif a:\n  b()\n"),
     "ruby": ("if a\n", "elsif a\n b\n"),
@@ -88,6 +91,7 @@ CHAIN: dict[str, tuple[str, str]] = {
 #: Language -> the opening and closing of a comment; some nest.
 COMMENT: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("haskell",), ("{- ", "-}")),
+    **dict.fromkeys(("ocaml",), ("(* ", "*)")),
     **dict.fromkeys(("lua",), ("--[[ ", "]]")),
     **dict.fromkeys(("markdown",), ("<!-- ", "-->")),
     **dict.fromkeys(("python", "elixir"), ('""" ', '"""')),

@@ -24,15 +24,15 @@ from src.util import load_cache, parse_entry
 class Session:
     """A session with the warehouse; expired ones are removed."""
 
-    def open_engine(self, name):
+    def open_session(self, name):
         return load_cache(parse_entry(name))
 
     def close(self):
-        return self.open_engine("connection refused")
+        return self.open_session("connection refused")
 
 
 def main():
-    Session().open_engine("a")
+    Session().open_session("a")
 ''',
     "src/util.py": '''def load_cache(entry):
     """Load an entry of the cache, or of the queue."""

@@ -407,6 +407,8 @@ class Names:
             only = self._look.only_type(head.family, name)
             if only is not None and not (only.around in TYPE_KINDS and head.language in language_rules.NESTED_HIDDEN):
                 return (value_of(only, PACKAGE),)
+        if head.language in language_rules.FILE_MODULES and name[:1].isupper():
+            return self.imported(file, Import(name, "", "", 0), name, depth)
         return ()
 
     def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from lci_py.callgraph import language_rules
 from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
@@ -77,6 +78,9 @@ class ImportResolver:
             return self._include(folder, module)
         if own in BY_NAME:
             return self._declared(file, item)
+        if own in language_rules.FILE_MODULES:  # A.B is a/b.ml, or a module in a.ml
+            parts = [part[:1].lower() + part[1:] for part in f"{module}.{item.name}".rstrip(".*").split(".")]
+            return self._by_suffix(file, tuple(parts)) or self._by_suffix(file, tuple(parts[: module.count(".") + 1]))
         if own == "bash":
             module = _SHELL_FOLDER.sub("", module)
         beside = posixpath.normpath(posixpath.join(folder, module))

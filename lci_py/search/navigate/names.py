@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
 
 #: Suffix of a file that declares the types of another file -> the suffix of that other file.
-_STUBS = {".pyi": ".py", ".d.ts": ".ts"}
+_STUBS = {".pyi": ".py", ".d.ts": ".ts", ".mli": ".ml"}
 #: Languages in which a type may be reopened in another file and is still one type.
 _REOPENED = frozenset({"csharp", "ruby", "objc"})
 

@@ -79,14 +79,20 @@ def signature(captured: Captured, entity: Entity) -> str:
     return signature if len(signature) <= MAX_SIGNATURE else signature[: MAX_SIGNATURE - 1] + "…"
 
 
-def clean_doc(text: str, is_string: bool) -> str:
-    """A docstring or comment without quotes and comment marks, cut after `MAX_DOC` characters."""
+def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None) -> str:
+    """A docstring or comment without quotes and comment marks, cut after `MAX_DOC` characters.
+
+    Args:
+        text: As it stands in the source.
+        is_string: Whether it is a docstring.
+        marks: Comment marks of the language at the ends of a line, None for the usual ones.
+    """
     if not text:
         return ""
     if is_string:
         text = _CONTINUED.sub("", _QUOTES.sub("", text.strip()))
     else:
-        text = "\n".join(_COMMENT_MARKS.sub("", line).strip() for line in text.splitlines())
+        text = "\n".join((marks or _COMMENT_MARKS).sub("", line).strip() for line in text.splitlines())
     text = text.strip()
     return text if len(text) <= MAX_DOC else text[: MAX_DOC - 1] + "…"
 

@@ -145,7 +145,7 @@ class SymbolReader:
             parent=parent,
             scope=scope,
             signature=signature(captured, entity),
-            doc=clean_doc(doc, docstring is not None),
+            doc=clean_doc(doc, docstring is not None, spec.comment_marks),
             exported=exported(spec, captured, entity, outer),
             line=line,
             end_line=line + captured.source.count(b"\n", at, max(entity.end - 1, at)),

@@ -88,6 +88,8 @@ class LanguageSpec:
     private_name: re.Pattern[str] | None
     conditions: str
     self_names: tuple[str, ...]
+    call_rules: frozenset[str]
+    comment_marks: re.Pattern[str] | None
     clauses: bool
     flat: bool
     tables: bool
@@ -221,6 +223,8 @@ def _spec(folder: Path) -> LanguageSpec:
         private_name=_regex(seen.get("private_name")),
         conditions=data.get("conditions", "none"),
         self_names=tuple(data.get("self_names", ())),
+        call_rules=frozenset(data.get("call_rules", ())),
+        comment_marks=_regex(data.get("comment_marks")),
         clauses=data.get("clauses", False),
         flat=data.get("flat", False),
         tables=data.get("tables", False),

@@ -123,6 +123,8 @@ LANGUAGES = {
     "bash": ("# run\necho run 'run'\nrun() { echo; }\nrun\n", [3, 4]),
     "lua": ("-- run\nlocal s = 'run'\nfunction run() run() end\n", [3, 3]),
     "haskell": ('-- run\ns = "run"\nrun x = run x\n', [3, 3]),
+    "ocaml": ('(* run *)\nlet s = "run"\nlet run x = M.run x\n', [3, 3]),
+    "ocaml_interface": ("(** run *)\nval run : run:int -> int\n", [2, 2]),
     "elixir": ('# run\ndefmodule A do\n  @s "run"\n  def run(x), do: run(x)\nend\n', [4, 4]),
     "zig": ('// run\nconst s = "run";\nfn run() void { run(); }\n', [3, 3]),
 }
