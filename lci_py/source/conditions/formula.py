@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions.tokens import Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 #: Formulas in formulas; what is deeper is one atom.
 MAX_NESTING = 60
 #: What makes a text mean something else than its parts: a choice, a list, a function, an assignment.
 OPAQUE = frozenset({"?", "??", "if", "lambda", ":=", ",", ";", "=>", "<=>", "xor", "="})
-COMPARISONS = frozenset({"==", "===", "is", "=", "<", "<=", ">", ">=", "in", "=~", "!=", "!==", "~=", "!~"})
+#: By token the comparison; those with a "!" are the negation of the rest.
+COMPARISONS = {
+    "==": "==", "===": "===", "is": "==", "=": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "in": "in",
+    "=~": "=~", "!=": "!==", "!==": "!===", "~=": "!==", "!~": "!=~",
+}  # fmt: skip
 _OPERATORS = (("or", True), ("and", False), ("||", True), ("&&", False))
 
 
@@ -63,14 +70,14 @@ class Grammar(NamedTuple):
     Attributes:
         words: Whether `and`, `or` and `not` are operators, too.
         opaque: Tokens that make an atom of all that stands beside them.
-        comparisons: Operators between operands of an atom.
+        comparisons: Those between two operands of an atom, as in `COMPARISONS`.
         loose: Negations of a whole comparison: with `not` in it, `not a == b` is `not (a == b)`. Elsewhere it means
             `(not a) == b`, which is an atom.
     """
 
     words: bool = True
     opaque: frozenset[str] = OPAQUE
-    comparisons: frozenset[str] = COMPARISONS
+    comparisons: Mapping[str, str] = COMPARISONS
     loose: frozenset[str] = frozenset()
 
 
@@ -101,15 +108,14 @@ def _whole(tokens: Tokens) -> Atom:
 
 def _read(tokens: Tokens, start: int, end: int, grammar: Grammar, depth: int) -> Condition:
     start, end = tokens.inside(start, end)
-    texts, top = tokens.texts, tokens.top(start, end)
-    at_top = {texts[at] for at in top}
+    texts = tokens.texts
+    at_top = {texts[at] for at in tokens.top(start, end)}
     if depth > MAX_NESTING or not at_top.isdisjoint(grammar.opaque):
         return Atom(tokens, start, end, is_opaque=True)
     for operator, is_choice in _OPERATORS if grammar.words else _OPERATORS[2:]:
         if operator in at_top:
-            cuts = [at for at in top if texts[at] == operator]
-            bounds = zip([start, *(at + 1 for at in cuts)], [*cuts, end], strict=True)
-            parts = tuple(_read(tokens, low, high, grammar, depth + 1) for low, high in bounds)
+            sides = tokens.split(operator, start, end)
+            parts = tuple(_read(tokens, *side, grammar, depth + 1) for side in sides)
             return Some(parts) if is_choice else All(parts)
     first = start
     while first < end and (texts[first] == "!" or (texts[first] == "not" and grammar.words)):

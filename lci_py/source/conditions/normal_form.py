@@ -11,7 +11,8 @@ from functools import lru_cache
 from lci_py.source.conditions.formula import COMPARISONS, All, Atom, Condition, Grammar, Not, parse
 from lci_py.source.conditions.text import any_of, join, negate
 
-_GRAMMAR = Grammar(words=False, opaque=frozenset("?"), comparisons=COMPARISONS.union("+-*/%&|^", ("<<", ">>")))
+_ARITHMETIC = dict.fromkeys(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"), "")
+_GRAMMAR = Grammar(words=False, opaque=frozenset("?"), comparisons=COMPARISONS | _ARITHMETIC)
 _TOKEN = re.compile(
     r'__has_(?:include(?:_next)?|embed)\s*\(\s*(?:<[^>]*>|"[^"]*")[^)]*\)|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
     r"|[\w.$]+|&&|\|\||[=!<>]=|<<|>>|\S"

@@ -59,9 +59,9 @@ def conjuncts(condition: str) -> list[str]:
     if "&&" not in condition:
         return [condition]
     tokens = _tokens(condition)
-    # Where a disjunction stands outside all brackets, the operands of `&&` are parts of its sides.
-    is_choice = "||" in condition and any(tokens.texts[at] == "||" for at in tokens.top(0, len(tokens)))
-    return [condition] if is_choice else _sides(tokens, "&&", 0, len(tokens))
+    if "||" in condition and any(tokens.texts[at] == "||" for at in tokens.top(0, len(tokens))):
+        return [condition]  # `a && b || c` is a disjunction
+    return [tokens.source(*side) for side in tokens.split("&&", 0, len(tokens))]
 
 
 def alternatives(condition: str) -> list[str]:
@@ -69,19 +69,7 @@ def alternatives(condition: str) -> list[str]:
     if "||" not in condition:
         return [condition]
     tokens = _tokens(condition)
-    return _sides(tokens, "||", *tokens.inside(0, len(tokens)))
-
-
-def _sides(tokens: Tokens, operator: str, start: int, end: int) -> list[str]:
-    """What stands on both sides of an operator, outside all brackets."""
-    cuts = [start - 1]
-    for at in tokens.top(start, end):
-        token = tokens.texts[at]
-        if token == operator:
-            cuts.append(at)
-        elif token in ("(", ")") and at not in tokens.ends:
-            break  # the condition was cut, and the bracket holds the rest
-    return [tokens.source(low + 1, high) for low, high in zip(cuts, [*cuts[1:], end], strict=True)]
+    return [tokens.source(*side) for side in tokens.split("||", *tokens.inside(0, len(tokens)))]
 
 
 def join(conditions: Iterable[str]) -> str | None:

@@ -61,6 +61,17 @@ class Tokens:
             at = self.ends.get(at, at) + 1
         return found
 
+    def split(self, operator: str, start: int, end: int) -> list[tuple[int, int]]:
+        """Where the tokens on both sides of an operator start and end, if it stands in no bracket."""
+        cuts = [start - 1]
+        for at in self.top(start, end):
+            token = self.texts[at]
+            if token == operator:
+                cuts.append(at)
+            elif token in ("(", ")") and at not in self.ends:
+                break  # the text was cut, and the bracket holds the rest
+        return [(cut + 1, following) for cut, following in zip(cuts, [*cuts[1:], end], strict=True)]
+
     def inside(self, start: int, end: int) -> tuple[int, int]:
         """The same tokens without the round brackets around all of them."""
         while end - start > 2 and self.texts[start] == "(" and self.ends.get(start) == end - 1:

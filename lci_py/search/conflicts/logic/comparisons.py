@@ -9,11 +9,6 @@ from lci_py.source.conditions.tokens import Tokens
 if TYPE_CHECKING:
     from lci_py.source.conditions.formula import Atom, Grammar
 
-#: By token the operator; those with a "!" are the negation of the rest.
-_OPERATORS = {
-    "==": "==", "===": "===", "is": "==", "=": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "in": "in",
-    "=~": "=~", "!=": "!==", "!==": "!===", "~=": "!==", "!~": "!=~",
-}  # fmt: skip
 #: By the first of two words the second one, and the operator.
 _PAIRS = {"is": ("not", "!=="), "not": ("in", "!in")}
 
@@ -59,7 +54,7 @@ def asked(atom: Atom, grammar: Grammar, chains: bool) -> list[tuple[bool, Leaf |
         if second and grammar.words and texts[at + 1 : at + 2] == [second]:
             cuts.append((at, at + 2, operator))
         elif texts[at] in grammar.comparisons and not (cuts and at < cuts[-1][1]):
-            cuts.append((at, at + 1, _OPERATORS[texts[at]]))
+            cuts.append((at, at + 1, grammar.comparisons[texts[at]]))
     if not cuts or (len(cuts) > 1 and not chains):
         return [(True, Operand(compact(texts[start:end])))]
     bounds = zip([start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end], strict=True)
@@ -87,9 +82,7 @@ def items(text: str) -> list[str] | None:
     last = len(tokens) - 1
     if not tokens.is_balanced or tokens.ends.get(0) != last:
         return None
-    commas = [at for at in tokens.top(1, last) if tokens.texts[at] == ","]
-    bounds = zip([1, *(at + 1 for at in commas)], [*commas, last], strict=True)
-    return [compact(tokens.texts[start:end]) for start, end in bounds if start < end]
+    return [compact(tokens.texts[start:end]) for start, end in tokens.split(",", 1, last) if start < end]
 
 
 def _operand(tokens: Tokens, start: int, end: int) -> str:

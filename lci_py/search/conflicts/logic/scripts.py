@@ -11,7 +11,7 @@ from lci_py.search.conflicts.logic.comparisons import Comparison, Operand, items
 from lci_py.search.conflicts.logic.platforms import APPLE, SYSTEM, system
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, version, words
-from lci_py.source.conditions.formula import Grammar
+from lci_py.source.conditions.formula import COMPARISONS, Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -251,7 +251,7 @@ SHELL = Dialect(
     grammar=Grammar(
         words=False,
         opaque=frozenset({";"}),
-        comparisons=frozenset({"==", "===", "!=", "!==", "=~", "<", "<=", ">", ">="}),
+        comparisons={sign: COMPARISONS[sign] for sign in ("==", "===", "!=", "!==", "=~", "<", "<=", ">", ">=")},
     ),
     falsy=words(EMPTY),
     spell=_shell_text,
