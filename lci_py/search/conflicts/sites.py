@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts.definitions import Site, definitions
@@ -12,7 +11,7 @@ from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.conflicts.logic import Machine
+    from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.snapshot import Session
     from lci_py.types.search import Answer, DefinitionSite, Result
 
@@ -68,7 +67,7 @@ def definition_sites(
     found: tuple[DefinitionSite, ...] = ()
     if len(rows) > 1:
         others = [site_of(session, row) for row in rows if row is not asked]
-        found = definitions([site_of(session, asked), *others], session.manifest.branch, this_machine)
+        found = definitions([site_of(session, asked), *others], session.manifest.branch, _machine)
     if session.branches is None:
         return found
     from lci_py.search.conflicts.branches import with_branches
@@ -76,12 +75,11 @@ def definition_sites(
     return with_branches(session, asked, rows, found)
 
 
-@lru_cache(maxsize=1)
-def this_machine() -> Machine:
-    """What decides which definition is active here."""
-    from lci_py.search.conflicts.logic import Machine
+def _machine() -> Machine:
+    # To compare conditions takes imports, and most results have one definition.
+    from lci_py.search.conflicts.logic.machine import this_machine
 
-    return Machine.here()
+    return this_machine()
 
 
 def site_of(session: Session, row: Row) -> Site:
