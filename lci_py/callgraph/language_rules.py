@@ -12,7 +12,6 @@ def _languages(rule: str) -> frozenset[str]:
     return frozenset(spec.name for spec in load_languages().values() if rule in spec.call_rules)
 
 
-
 #: A file sees the definitions of its folder (or package) without an import.
 FOLDER_SCOPE = _languages("folder_scope")
 #: A bare name reaches a function anywhere in the program (linked, sourced, one module), import or not.

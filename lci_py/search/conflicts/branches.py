@@ -11,7 +11,7 @@ from lci_py.index.shards.filters import path_test
 from lci_py.search.conflicts import logic
 from lci_py.search.conflicts.branch_diff import differing, differing_name
 from lci_py.search.conflicts.definitions import GROUPS
-from lci_py.search.conflicts.sites import this_machine
+from lci_py.search.conflicts.logic.machine import this_machine
 from lci_py.types.conflicts import Conflict
 from lci_py.types.search import RELATIONS, DefinitionSite
 

@@ -5,19 +5,17 @@ Only what the texts show is used: of `a && (b || !a)` is left `a && b`, of `a ||
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions import conjuncts, join, negate as negated
-from lci_py.source.conditions.text import any_of, enclosed
+from lci_py.source.conditions import text
+from lci_py.source.conditions.text import any_of, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MAX_TEXT = 4000  # characters of a condition; what gets longer loses its innermost parts
 _MAX_ROUNDS = 4
-_TOKEN = re.compile(r"\|\||[()]")
 
 
 def all_of(conditions: Iterable[str | None]) -> str | None:
@@ -86,37 +84,16 @@ def _shortened(parts: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-@lru_cache(maxsize=4096)
-def negate(condition: str) -> str:
-    return negated(condition)
+negate = lru_cache(maxsize=4096)(text.negate)
 
 
 @lru_cache(maxsize=4096)
 def _parts(condition: str) -> tuple[str, ...]:
-    condition = _bare(condition)
-    return tuple(
-        f"({part})" if len(_alternatives(part)) > 1 and not enclosed(part) else part for part in conjuncts(condition)
-    )
+    """The conjuncts, with brackets around those that are a disjunction."""
+    parts = text.conjuncts(text.bare(condition))
+    return tuple(f"({part})" if len(_alternatives(part)) > 1 and not text.enclosed(part) else part for part in parts)
 
 
 @lru_cache(maxsize=4096)
 def _alternatives(condition: str) -> tuple[str, ...]:
-    """The sides of a disjunction, the condition itself if it is none."""
-    if "||" not in condition:
-        return (condition,)
-    condition = _bare(condition)
-    sides, depth, start = [], 0, 0
-    for token in _TOKEN.finditer(condition):
-        text = token.group()
-        depth += (text == "(") - (text == ")")
-        if depth == 0 and text == "||":
-            sides.append(condition[start : token.start()].strip())
-            start = token.end()
-    return (*sides, condition[start:].strip())
-
-
-def _bare(condition: str) -> str:
-    """A condition without brackets around all of it."""
-    while condition.startswith("(") and enclosed(condition):
-        condition = condition[1:-1].strip()
-    return condition
+    return tuple(text.alternatives(condition))

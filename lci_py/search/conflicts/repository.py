@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from lci_py.search.answer.results import index_info
 from lci_py.search.conflicts.branches import gravest, of_branches
 from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over
-from lci_py.search.conflicts.sites import MAX_SITES, site_of, this_machine
+from lci_py.search.conflicts.logic.machine import this_machine
+from lci_py.search.conflicts.sites import MAX_SITES, site_of
 from lci_py.search.conflicts.values import all_of
 from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import RELATIONS

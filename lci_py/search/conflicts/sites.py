@@ -12,7 +12,7 @@ from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
-    from lci_py.search.conflicts.logic import Machine
+    from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.rust_modules import Modules
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, DefinitionSite, Result
@@ -69,7 +69,7 @@ def definition_sites(
     found: tuple[DefinitionSite, ...] = ()
     if len(rows) > 1:
         others = [site_of(snapshot, row) for row in rows if row is not asked]
-        found = definitions([site_of(snapshot, asked), *others], snapshot.manifest.branch, this_machine)
+        found = definitions([site_of(snapshot, asked), *others], snapshot.manifest.branch, _machine)
     if snapshot.branches is None:
         return found
     from lci_py.search.conflicts.branches import with_branches
@@ -77,12 +77,11 @@ def definition_sites(
     return with_branches(snapshot, asked, rows, found)
 
 
-@lru_cache(maxsize=1)
-def this_machine() -> Machine:
-    """What decides which definition is active here."""
-    from lci_py.search.conflicts.logic import Machine
+def _machine() -> Machine:
+    # To compare conditions takes imports, and most results have one definition.
+    from lci_py.search.conflicts.logic.machine import this_machine
 
-    return Machine.here()
+    return this_machine()
 
 
 def site_of(snapshot: Snapshot, row: Row) -> Site:

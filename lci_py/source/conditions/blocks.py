@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions import flags, text
-from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, clip, enclosed, join
+from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, bare, clip, enclosed, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -109,13 +109,13 @@ class Reader:
         shown = self.tidied(shown)
         if re.match(r"not\b", shown) and not re.search(r"\b(?:and|or|if)\b|&&|\|\|", shown):
             rest = shown[3:].strip()
-            shown = self.negate(_unwrapped(rest))
+            shown = self.negate(bare(rest))
         shown = flags.readable(shown, self._flags, words=self.syntax.shell)
         return {"True": "", "true": "", "1": "", "False": "0", "false": "0"}.get(shown, shown)
 
     def tidied(self, shown: str) -> str:
         """An expression with one form of quotes, blanks and outer brackets."""
-        return _unwrapped(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
+        return bare(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
 
     def negate(self, condition: str) -> str:
         """The opposite, without a double negation."""
@@ -283,20 +283,6 @@ def _gated(node: Node) -> Node | None:
     while following is not None and following.type in ("decorator", "comment"):
         following = following.next_named_sibling
     return following
-
-
-def _unwrapped(shown: str) -> str:
-    """A condition without the brackets around all of it, in one pass: the file decides how many there are."""
-    first = len(shown) - len(shown.lstrip("("))
-    last = len(shown) - len(shown.rstrip(")"))
-    if not first or not last:
-        return shown
-    least = depth = first
-    for letter in shown[first : len(shown) - last]:
-        depth += (letter == "(") - (letter == ")")
-        least = min(least, depth)
-    around = min(least, first, last) if depth == last else 0
-    return shown[around : len(shown) - around]
 
 
 @lru_cache(maxsize=32)

@@ -1,155 +1,128 @@
-"""One form for conditions written with `&&`, `||` and `!`: Go's constraints and the expressions after `#if`.
-
-`&&` inside `||` stands in brackets, as gofmt writes it; no other brackets are kept but those that mean something.
-"""
+"""Conditions as formulas: the one reader of `&&`, `||`, `!` and brackets, for sources and for what the index stores."""
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING, NamedTuple
 
-_TOKEN = re.compile(
-    r'__has_(?:include(?:_next)?|embed)\s*\(\s*(?:<[^>]*>|"[^"]*")[^)]*\)|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
-    r"|[\w.$]+|&&|\|\||[=!<>]=|<<|>>|\S"
-)
-_WORD = re.compile(r"[\w.$]")
-#: How a text binds: as an operand of everything, of `&&` and `||` but not `!`, of `||`, of nothing.
-_OPERAND, _COMPARISON, _AND, _OR = range(4)
-_MAX_READ, _MAX_LENGTH = 4000, 500  # characters that are read, and that are kept
-_MAX_NESTING = 20  # brackets; what is in deeper ones stays as it is written
-_CONSTANTS = {"true": "1", "false": "0"}
-#: A neutral part is left out, a deciding one is the whole.
-_NEUTRAL = {"&&": "1", "||": "0"}
+from lci_py.source.conditions.tokens import Tokens
 
-_Parsed = tuple[str, int]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-
-class _Malformed(Exception):
-    """Brackets that do not match, an operator without an operand."""
+#: Formulas in formulas; what is deeper is one atom.
+MAX_NESTING = 60
+#: What makes a text mean something else than its parts: a choice, a list, a function, an assignment.
+OPAQUE = frozenset({"?", "??", "if", "lambda", ":=", ",", ";", "=>", "<=>", "xor", "="})
+#: By token the comparison; those with a "!" are the negation of the rest.
+COMPARISONS = {
+    "==": "==", "===": "===", "is": "==", "=": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "in": "in",
+    "=~": "=~", "!=": "!==", "!==": "!===", "~=": "!==", "!~": "!=~",
+}  # fmt: skip
+_OPERATORS = (("or", True), ("and", False), ("||", True), ("&&", False))
 
 
-def formula(text: str, *, constants: bool) -> str:
-    """A condition in its one form; what is no formula keeps its words. What is too long is cut, its brackets closed.
+class Atom(NamedTuple):
+    """A part without operators: the tokens from `start` to before `end`.
 
-    Args:
-        text: As it is written.
-        constants: Whether numbers, `true` and `false` are truth values and no names. Then what always holds is "1",
-            what never does is "0".
+    Opaque is one in which there are some, or comparisons, that do not mean what they mean elsewhere.
     """
-    tokens = _tokens(text[:_MAX_READ])
-    try:
-        made = _Reader(tokens, constants).read(0, len(tokens), 0)[0]
-    except _Malformed:
-        made = _spaced(tokens)
-    if len(made) <= _MAX_LENGTH and len(text) <= _MAX_READ:
-        return made
-    made = made[:_MAX_LENGTH]
-    return f"{made}…{')' * (made.count('(') - made.count(')'))}"
+
+    tokens: Tokens
+    start: int
+    end: int
+    is_opaque: bool = False
+
+    @property
+    def source(self) -> str:
+        """The part as it is written."""
+        return self.tokens.source(self.start, self.end) if self.tokens.is_balanced else self.tokens.text
+
+    @property
+    def is_whole(self) -> bool:
+        """False if the text was cut (`…`), its brackets do not match, or an operand is missing."""
+        return self.start < self.end and self.tokens.is_balanced and "…" not in self.tokens.text
 
 
-def _tokens(text: str) -> list[str]:
-    tokens: list[str] = []
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        if token.startswith("__has_") and "(" in token:
-            token = re.sub(r"\s*([(,)])\s*", r"\1", token)
-        # `defined X` and `defined ( X )` are one operand.
-        if tokens and tokens[-1] == "defined" and _WORD.match(token):
-            tokens[-1] = f"defined({token})"
-        elif token == ")" and tokens[-2:-1] == ["("] and tokens[-3:-2] == ["defined"]:
-            tokens[-3:] = [f"defined({tokens[-1]})"]
-        else:
-            tokens.append(token)
-    return tokens
+class Not(NamedTuple):
+    """The opposite."""
+
+    part: Condition
 
 
-class _Reader:
-    """Reads a formula from its tokens. Places are indices of tokens, ends exclusive."""
+class All(NamedTuple):
+    """A conjunction."""
 
-    def __init__(self, tokens: list[str], constants: bool) -> None:
-        self._tokens = tokens
-        self._constants = constants
-        self._closing: dict[int, int] = {}
-        opened: list[int] = []
-        for place, token in enumerate(tokens):
-            if token == "(":
-                opened.append(place)
-            elif token == ")":
-                if not opened:
-                    raise _Malformed
-                self._closing[opened.pop()] = place
-        if opened:
-            raise _Malformed
-
-    def read(self, start: int, end: int, nesting: int) -> _Parsed:
-        if start >= end:
-            raise _Malformed
-        if nesting > _MAX_NESTING or self._split(start, end, "?")[1:]:
-            return _spaced(self._tokens[start:end]), _OR
-        for operator, level in (("||", _OR), ("&&", _AND)):
-            parts = self._split(start, end, operator)
-            if len(parts) > 1:
-                return self._joined([self.read(*part, nesting + 1) for part in parts], operator, level)
-        first = self._tokens[start]
-        if first == "!" and self._is_operand(start + 1, end):
-            return _opposite(*self.read(start + 1, end, nesting + 1))
-        if first == "(" and self._closing[start] == end - 1:
-            return self.read(start + 1, end - 1, nesting + 1)
-        text = _spaced(self._tokens[start:end])
-        if self._constants:
-            text = _CONSTANTS.get(text, text)
-            if re.fullmatch(r"\d+[uUlL]*", text):
-                text = "0" if not text.strip("0uUlL") else "1"
-        return text, _OPERAND if self._is_operand(start, end) else _COMPARISON
-
-    def _split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
-        parts, place = [start], start
-        while place < end:
-            if self._tokens[place] == operator:
-                parts.append(place + 1)
-            place = self._closing.get(place, place) + 1
-        return list(zip(parts, [*(part - 1 for part in parts[1:]), end], strict=True))
-
-    def _is_operand(self, start: int, end: int) -> bool:
-        """Whether it is one name, call, bracket, or the negation of one."""
-        while start < end and self._tokens[start] == "!":
-            start += 1
-        if start >= end:
-            return False
-        if _WORD.match(self._tokens[start]) and start + 1 < end:
-            start += 1  # a call
-            if self._tokens[start] != "(":
-                return False
-        return self._closing.get(start, start) == end - 1
-
-    def _joined(self, parts: list[_Parsed], operator: str, level: int) -> _Parsed:
-        if self._constants:
-            neutral = _NEUTRAL[operator]
-            deciding = "0" if neutral == "1" else "1"
-            if any(text == deciding for text, _ in parts):
-                return deciding, _OPERAND
-            parts = [part for part in parts if part[0] != neutral] or [(neutral, _OPERAND)]
-        if len(parts) == 1:
-            return parts[0]
-        texts = [f"({text})" if own > _COMPARISON and own != level else text for text, own in parts]
-        return f" {operator} ".join(dict.fromkeys(texts)), level
+    parts: tuple[Condition, ...]
 
 
-def _opposite(text: str, level: int) -> _Parsed:
-    if text in ("0", "1"):
-        return "1" if text == "0" else "0", _OPERAND
-    if level == _OPERAND and text.startswith("!"):
-        inner = text[1:]
-        return (inner[1:-1], _OR) if inner.startswith("(") else (inner, _OPERAND)
-    return f"!{text}" if level == _OPERAND else f"!({text})", _OPERAND
+class Some(NamedTuple):
+    """A disjunction."""
+
+    parts: tuple[Condition, ...]
 
 
-def _spaced(tokens: list[str]) -> str:
-    """The tokens as they are usually set: blanks around binary operators."""
-    text, before, unary = "", "(", False
-    for token in tokens:
-        is_after_operand = bool(_WORD.match(before)) or before[0] in ")\"'"
-        is_call = token == "(" and bool(_WORD.match(before))
-        text += token if unary or is_call or before in ("(", ",") or token in (")", ",") else f" {token}"
-        unary = not is_after_operand and not _WORD.match(token) and token[0] not in "()\"',"
-        before = token
-    return text
+Condition = Atom | Not | All | Some
+
+
+class Grammar(NamedTuple):
+    """Where languages differ.
+
+    Attributes:
+        words: Whether `and`, `or` and `not` are operators, too.
+        opaque: Tokens that make an atom of all that stands beside them.
+        comparisons: Those between two operands of an atom, as in `COMPARISONS`.
+        loose: Negations of a whole comparison: with `not` in it, `not a == b` is `not (a == b)`. Elsewhere it means
+            `(not a) == b`, which is an atom.
+    """
+
+    words: bool = True
+    opaque: frozenset[str] = OPAQUE
+    comparisons: Mapping[str, str] = COMPARISONS
+    loose: frozenset[str] = frozenset()
+
+
+def parse(text: str, grammar: Grammar) -> Condition:
+    """Read a condition. Never fails: what is no formula is one atom.
+
+    A cut text (`…`) says nothing about what it was, so of such a text only the conjuncts after the cut are read.
+    """
+    if "…" in text:
+        head, _, rest = text.rpartition("…")
+        rest = rest.lstrip(" )")
+        cut = _whole(Tokens(f"{head}…"))
+        return All((cut, parse(rest[2:], grammar))) if rest.startswith("&&") else cut
+    tokens = Tokens(text)
+    return _read(tokens, 0, len(tokens), grammar, 0) if tokens.is_balanced else _whole(tokens)
+
+
+def conjuncts(condition: Condition) -> list[Condition]:
+    """What must all hold for a condition to hold; of conjunctions in conjunctions the parts."""
+    if not isinstance(condition, All):
+        return [condition]
+    return [part for each in condition.parts for part in conjuncts(each)]
+
+
+def _whole(tokens: Tokens) -> Atom:
+    return Atom(tokens, 0, len(tokens))
+
+
+def _read(tokens: Tokens, start: int, end: int, grammar: Grammar, depth: int) -> Condition:
+    start, end = tokens.inside(start, end)
+    texts = tokens.texts
+    at_top = {texts[at] for at in tokens.top(start, end)}
+    if depth > MAX_NESTING or not at_top.isdisjoint(grammar.opaque):
+        return Atom(tokens, start, end, is_opaque=True)
+    for operator, is_choice in _OPERATORS if grammar.words else _OPERATORS[2:]:
+        if operator in at_top:
+            sides = tokens.split(operator, start, end)
+            parts = tuple(_read(tokens, *side, grammar, depth + 1) for side in sides)
+            return Some(parts) if is_choice else All(parts)
+    first = start
+    while first < end and (texts[first] == "!" or (texts[first] == "not" and grammar.words)):
+        first += 1
+    if first == start:
+        return Atom(tokens, start, end)
+    if texts[start] not in grammar.loose and not at_top.isdisjoint(grammar.comparisons):
+        return Atom(tokens, start, end, is_opaque=True)
+    part = _read(tokens, first, end, grammar, depth + 1)
+    return Not(part) if (first - start) % 2 else part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lci_py.source.conditions.formula import formula
+from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.conditions.text import File, Range
 
 # What go/build calls known in file names: Go 1.23's list. Names stay in it when their port is removed.
@@ -52,7 +52,7 @@ def _constraint(source: bytes) -> list[str]:
         return []
     build, end = _header(source)
     if build:
-        return [formula(build.decode("utf-8", "replace").partition("//")[0], constants=False)]
+        return [normal_form(build.decode("utf-8", "replace").partition("//")[0], constants=False)]
     lines = (line.strip() for line in source[:end].removeprefix(_BOM).split(b"\n"))
     found = []
     for line in lines:
@@ -114,7 +114,7 @@ def _plus_build(text: str) -> str:
             sign = "!" if word != tag and tag[:1] not in ("", "!") else ""
             parts.append(sign + (tag if _TAG.fullmatch(tag) else "ignore"))
         options.append(f"({' && '.join(parts)})")
-    return formula(" || ".join(options) or "ignore", constants=False)
+    return normal_form(" || ".join(options) or "ignore", constants=False)
 
 
 def _imports_c(source: bytes) -> bool:

@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from lci_py.source.conditions.text import join
+
 LANGUAGES = frozenset({"kotlin", "java", "scala"})
 
 # `src/jvmMain/kotlin/…`, `src/main/scala-2.13/…`, `src/debug/java/…`, `src/main/java9/…`
@@ -54,10 +56,7 @@ def _source_set(path: str, language: str) -> _SourceSet:
     if match := _RELEASES.search(path):
         folders.append(f"java >= {int(match['release'])}")
         root = path[: match.start()] if root == path else root
-    conditions = [condition for condition in folders if condition]
-    if len(conditions) > 1:
-        conditions = [f"({condition})" if "||" in condition else condition for condition in conditions]
-    return _SourceSet(root or ".", " && ".join(conditions) or None)
+    return _SourceSet(root or ".", join(filter(None, folders)))
 
 
 def path_condition(language: str, path: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lci_py.source.conditions.formula import formula
+from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.conditions.text import File, Range, conjuncts, join, negate
 
 # Comments and literals are matched so that a `#` in them is passed over. Each alternative starts with a fixed
@@ -163,5 +163,5 @@ def _expression(word: bytes, rest: bytes) -> str:
     if word in (b"ifdef", b"ifndef"):
         name = text.split(None, 1)
         return f"{'!' if word == b'ifndef' else ''}defined({name[0][:_MAX_NAME]})" if name else ""
-    condition = formula(text, constants=True)
+    condition = normal_form(text, constants=True)
     return "" if condition == "1" else condition

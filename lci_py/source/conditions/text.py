@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.conditions.tokens import Tokens
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -12,12 +14,14 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-ATOM = lazily(r"[\w.]+(?:\([^()]*\))?")
+_ATOM = lazily(r"[\w.]+(?:\([^()]*\))?")
 _LOOSE = lazily(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
 # Sources are untrusted: a chain of thousands of #elif, or #if nested as deep, must not make conditions of its length.
 MAX_CONDITION = 200  # characters of one condition
 MAX_DEPTH = 16  # conditions around one definition; the innermost are kept
 MAX_CHAIN = 8  # negated branches in the condition of an `else`; the nearest are kept
+#: The parts of one condition are looked at again and again while others are joined to it.
+_tokens = lru_cache(maxsize=1024)(Tokens)
 
 
 class Range(NamedTuple):
@@ -51,17 +55,21 @@ def node_text(node: Node | None) -> str:
 
 
 def conjuncts(condition: str) -> list[str]:
-    """What must all hold for `condition` to hold."""
-    if "&&" not in condition or "||" in outside(condition):
+    """What must all hold for `condition` to hold, as it is written."""
+    if "&&" not in condition:
         return [condition]
-    parts, depth = [""], 0
-    for token in re.split(r"(&&|[()])", condition):
-        depth += (token == "(") - (token == ")")
-        if token == "&&" and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += token
-    return [part.strip() for part in parts]
+    tokens = _tokens(condition)
+    if "||" in condition and any(tokens.texts[at] == "||" for at in tokens.top(0, len(tokens))):
+        return [condition]  # `a && b || c` is a disjunction
+    return [tokens.source(*side) for side in tokens.split("&&", 0, len(tokens))]
+
+
+def alternatives(condition: str) -> list[str]:
+    """The sides of a disjunction, as they are written; the condition itself if it is none."""
+    if "||" not in condition:
+        return [condition]
+    tokens = _tokens(condition)
+    return [tokens.source(*side) for side in tokens.split("||", *tokens.inside(0, len(tokens)))]
 
 
 def join(conditions: Iterable[str]) -> str | None:
@@ -76,28 +84,33 @@ def negate(condition: str) -> str:
     """The opposite of a condition; "" is the one that always holds, "0" the one that never does."""
     if condition in ("0", ""):
         return "0" if not condition else ""
-    if condition.startswith("!") and ATOM.fullmatch(condition, 1):
+    if condition.startswith("!") and _ATOM.fullmatch(condition, 1):
         return condition[1:]
     if condition.startswith("!(") and enclosed(condition[1:]):
         return condition[2:-1]
-    return f"!{condition}" if ATOM.fullmatch(condition) or enclosed(condition) else f"!({condition})"
-
-
-def outside(text: str) -> str:
-    """What stands outside all brackets."""
-    while (rest := re.sub(r"\([^()]*\)", "", text)) != text:
-        text = rest
-    return text
+    return f"!{condition}" if _ATOM.fullmatch(condition) or enclosed(condition) else f"!({condition})"
 
 
 def _binds_loosely(text: str) -> bool:
     """Whether `text && x` would mean something else than `(text) && x`."""
-    return bool(_LOOSE.search(text) and _LOOSE.search(outside(text)))
+    if not _LOOSE.search(text):
+        return False
+    while (rest := re.sub(r"\([^()]*\)", "", text)) != text:  # what stands outside all brackets
+        text = rest
+    return bool(_LOOSE.search(text))
 
 
-def enclosed(text: str) -> bool:
+def bare(condition: str) -> str:
+    """A condition without the brackets around all of it."""
+    if not condition.startswith("("):
+        return condition
+    tokens = _tokens(condition)
+    return tokens.source(*tokens.inside(0, len(tokens)))
+
+
+def enclosed(condition: str) -> bool:
     """Whether one pair of brackets holds it all: `(a && b)`, but not `(a) && (b)`."""
-    return text.startswith("(") and not outside(text)
+    return condition.startswith("(") and bare(condition) != condition.rstrip()
 
 
 def any_of(options: list[str]) -> str:

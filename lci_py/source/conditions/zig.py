@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.text import MAX_CHAIN, File, Range, any_of, clip, enclosed, negate, node_text
+from lci_py.source.conditions.text import MAX_CHAIN, File, Range, any_of, bare, clip, negate, node_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +82,4 @@ def _case(node: Node, subject: str) -> str:
 
 def _text(node: Node | None) -> str:
     text = _WORD.sub(lambda match: _OPERATORS.get(match.group(), match.group()), node_text(node))
-    while enclosed(text):
-        text = text[1:-1].strip()
-    return clip(text)
+    return clip(bare(text))

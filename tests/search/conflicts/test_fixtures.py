@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.search.conflicts.logic import Machine
+from lci_py.search.conflicts.logic.machine import Machine, this_machine
 from lci_py.types.conflicts import Conflict, ConflictsRequest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,8 +47,6 @@ def listing(conflicts: tuple[Conflict, ...]) -> str:
 def found(program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("LCI_INDEX_DIR", str(folder))
     monkeypatch.setattr("lci_py.search.conflicts.logic.Machine.here", lambda: LINUX)
-    from lci_py.search.conflicts.sites import this_machine
-
     this_machine.cache_clear()
     app.build_index(str(program), jobs=1)
     with app.open_engine(str(program), refresh="never") as session:

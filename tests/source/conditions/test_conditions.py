@@ -40,6 +40,17 @@ def test_join_drops_repetitions_and_keeps_precedence() -> None:
     assert conjuncts("a && b || c") == ["a && b || c"]
 
 
+@pytest.mark.parametrize(
+    ("condition", "parts"),
+    [('a == "x && y" && b', ['a == "x && y"', "b"]), ('a == "(" && b', ['a == "("', "b"]),
+     ("{ a && b; } && c", ["{ a && b; }", "c"]),
+     # what was cut
+     ("a && (b && c…", ["a", "(b && c…"]), ('a == "x… && b == "y"', ['a == "x…', 'b == "y"']), ("a) && b", ["a) && b"])],
+)  # fmt: skip
+def test_brackets_and_strings_hold_their_operators(condition: str, parts: list[str]) -> None:
+    assert conjuncts(condition) == parts
+
+
 @given(
     st.sampled_from(["preprocessor", "go"]),
     st.lists(st.sampled_from(["\n", "#if", "#else", "#endif", "#elif", "#ifndef X", "#define X", " A", "(", ")", "&&",

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from lci_py.source.conditions import File, Tags
-from lci_py.source.conditions.formula import formula
+from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.extract.extract import extract
 
 
@@ -30,6 +30,8 @@ FORMULAS = [
     ("! ( A||B )", "!(A || B)"),
     ("!!A && !(B)", "A && !B"),
     ("!(!(A && B))", "A && B"),
+    ("!(!(A && B)) || C", "(A && B) || C"),
+    ("!F(G(1)) && !X", "!F(G(1)) && !X"),
     ("defined A  &&  ! defined ( B )", "defined(A) && !defined(B)"),
     ("(A>1)&&!(B==2)", "A > 1 && !(B == 2)"),
     ("(A+1)*2>=-1", "(A + 1) * 2 >= -1"),
@@ -47,12 +49,12 @@ FORMULAS = [
 
 @pytest.mark.parametrize(("text", "expected"), FORMULAS, ids=range(len(FORMULAS)))
 def test_formulas_have_one_form(text: str, expected: str) -> None:
-    assert formula(text, constants=True) == expected
-    assert formula(expected, constants=True) == expected
+    assert normal_form(text, constants=True) == expected
+    assert normal_form(expected, constants=True) == expected
 
 
 def test_what_is_a_name_to_go_is_no_constant() -> None:
-    assert formula("true && 1", constants=False) == "true && 1"
+    assert normal_form("true && 1", constants=False) == "true && 1"
 
 
 C = [

@@ -1,8 +1,8 @@
 """Conditions compared as logic: can two hold together, does one imply the other, does one hold here.
 
-A tag is read by the grammar of its language (`parse.py`), turned into literals over variables that have many values
-(`atoms.py` and a module per family with the facts that are known about it), and searched for an assignment
-(`solve.py`). What a language cannot read is a variable of its own, named by its text.
+The grammar of a language (`source/conditions/formula.py`) says how a tag is read. Its atoms become literals over
+variables that have many values (`atoms.py`, and a module per family with the facts that are known about it), and a
+search looks for an assignment (`solve.py`). An atom that no rule reads is a variable of its own, named by its text.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect, Machine, attempts, numbered, translate
-from lci_py.search.conflicts.logic.parse import parse
+from lci_py.search.conflicts.logic.atoms import Dialect, read
+from lci_py.search.conflicts.logic.machine import Machine
 from lci_py.search.conflicts.logic.solve import (
     TRUE,
     Formula,
@@ -67,9 +67,7 @@ class _Tag:
         self.formula: Formula = TRUE
         self.attempts: tuple[str, ...] = ()
         if tag:
-            tree = parse(dialect.spell(tag), dialect.grammar)
-            self.attempts = attempts(tree)
-            self.formula = translate(numbered(tree), dialect)
+            self.formula, self.attempts = read(tag, dialect)
         self.is_cut = any(name.startswith("…") for name in variables(self.formula))
         self.affirmed = Problem([self.formula])
         self.denied = Problem([opposite(self.formula)])

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.search.conflicts.logic.parse import All, Comparison, Grammar, Not, Operand, Some, Unknown, items
+from lci_py.search.conflicts.logic.comparisons import Comparison, Operand, Unknown, asked, items
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, version, words
+from lci_py.source.conditions.formula import All, Atom, Grammar, Not, Some, conjuncts, parse
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lci_py.search.conflicts.logic.parse import Tree
+    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
-
-Leaf = Operand | Comparison
+    from lci_py.source.conditions.formula import Condition
 
 #: What stands for a constant in `Values`; a string stands for itself with its quote in front, so that none collide.
 NULL, UNDEFINED, YES, NO, EMPTY = "null", "undefined", "true", "false", '"'
@@ -30,67 +31,11 @@ _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _VERSIONED = lazily(r"version|release", re.IGNORECASE)
 _NEVER = Operand("0")
 _ATTEMPT = lazily(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
+_ATTEMPTS = frozenset({"try", "begin", "except", "catch", "rescue"})  # what these begin with
 #: A boolean that nothing else is known of: 1 is true, all else is false.
 ON = 1
 # Variables named by a text have `Values`, and no text begins with a blank. All others have integers, or their names
 # stand for nothing else: two blanks before a boolean's, ` @` before what several texts are about.
-
-
-class Machine(NamedTuple):
-    """What decides conditions on one computer, as this Python names it.
-
-    Attributes:
-        platform: `sys.platform`.
-        machine: The processor, as `platform.machine()` has it.
-        os_name: `os.name`.
-        python: `sys.version_info[:3]`.
-        pointer_bits: 64 or 32.
-        byteorder: "little" or "big".
-    """
-
-    platform: str
-    machine: str
-    os_name: str
-    python: tuple[int, int, int]
-    pointer_bits: int
-    byteorder: str
-
-    @classmethod
-    def here(cls) -> Machine:
-        """The one that runs this."""
-        import os
-        import sys
-
-        major, minor, micro = sys.version_info[:3]
-        return cls(
-            platform=sys.platform,
-            machine=os.uname().machine
-            if hasattr(os, "uname")
-            else os.environ.get("PROCESSOR_ARCHITECTURE", "").lower(),
-            os_name=os.name,
-            python=(major, minor, micro),
-            pointer_bits=64 if sys.maxsize > 2**32 else 32,
-            byteorder=sys.byteorder,
-        )
-
-    @property
-    def system(self) -> str:
-        """The operating system by the name that most languages share; the platform if it is none of the usual."""
-        shared = {"win32": "windows", "cygwin": "cygwin", "darwin": "macos", "sunos": "solaris"}
-        family = self.platform.rstrip("0123456789.") if self.platform != "win32" else "win32"
-        return shared.get(family, family)
-
-    @property
-    def processor(self) -> str:
-        """The architecture by its usual name: x86_64, x86, aarch64, arm; else as the system has it."""
-        name = self.machine.lower()
-        if name in ("amd64", "x64", "x86_64"):
-            return "x86_64"
-        if re.fullmatch(r"i[3-6]86|x86", name):
-            return "x86"
-        if name in ("arm64", "aarch64"):
-            return "aarch64"
-        return "arm" if name.startswith("arm") else name
 
 
 def _nothing(leaf: Leaf) -> Formula | None:
@@ -106,6 +51,7 @@ class Dialect(NamedTuple):
 
     Attributes:
         grammar: How a condition is read.
+        chains: Whether `a < b < c` is `a < b and b < c`.
         falsy: The values of a name that make it, alone, a condition that does not hold.
         spell: What is changed in a tag's text before it is read.
         zero: The word that counts as the number 0 (C: a macro that is not defined).
@@ -115,6 +61,7 @@ class Dialect(NamedTuple):
     """
 
     grammar: Grammar = Grammar()
+    chains: bool = False
     falsy: Values = words(NULL, NO)
     spell: Callable[[str], str] = str
     zero: str = ""
@@ -123,56 +70,53 @@ class Dialect(NamedTuple):
     here: Callable[[Machine], Mapping[str, Allowed]] = _nobody
 
 
-def translate(tree: Tree, dialect: Dialect) -> Formula:
-    """A condition as a formula over variables."""
-    if isinstance(tree, All):
-        return both(*(translate(part, dialect) for part in tree.parts))
-    if isinstance(tree, Some):
-        return either(*(translate(part, dialect) for part in tree.parts))
-    if isinstance(tree, Not):
-        return opposite(translate(tree.part, dialect))
-    if isinstance(tree, Unknown):
-        return Literal(f"…{tree.text}", ON)
-    if tree == _NEVER:
-        return FALSE
-    formula = dialect.special(tree)
-    if formula is not None:
-        return formula
-    return _operand(tree.text, dialect) if isinstance(tree, Operand) else _comparison(tree, dialect)
-
-
-def attempts(tree: Tree) -> tuple[str, ...]:
-    """The `try` and `except` among a condition's parts, outermost first."""
-    return tuple(part.text for part in _conjuncts(tree) if isinstance(part, Operand) and _ATTEMPT.fullmatch(part.text))
-
-
-def numbered(tree: Tree) -> Tree:
-    """A condition in which each `try` and `except` says how its statement ends.
+def read(tag: str, dialect: Dialect) -> tuple[Formula, tuple[str, ...]]:
+    """A tag as a formula over variables, and the `try` and `except` among its parts, outermost first.
 
     A tag does not tell which statement its parts are of. The first of two tags is taken to be of the same one, the
-    second of the same one in it, and so on: the alternatives of a name are mostly in one statement.
+    second of the same one in it, and so on: the alternatives of a name are mostly in one statement. So each of them
+    becomes what a numbered statement ends by.
     """
-    parts: list[Tree] = []
-    count = 0
-    for part in _conjuncts(tree):
-        if isinstance(part, Operand) and (match := _ATTEMPT.fullmatch(part.text)):
-            count += 1
-            parts.append(Comparison(f"try {count}", "==", f'"{match[1] or ""}"'))
+    condition = parse(dialect.spell(tag), dialect.grammar)
+    attempts: list[str] = []
+    parts: list[Formula] = []
+    for part in conjuncts(condition):
+        match = _attempt(part, dialect)
+        if match is not None:
+            attempts.append(match[0])
+            parts.append(_leaf(Comparison(f"try {len(attempts)}", "==", f'"{match[1] or ""}"'), dialect))
         else:
-            parts.append(part)
-    return All(tuple(parts)) if count else tree
+            parts.append(_translated(part, dialect))
+    return both(*parts), tuple(attempts)
 
 
-def _conjuncts(tree: Tree) -> list[Tree]:
-    found: list[Tree] = []
-    pending = [tree]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, All):
-            pending.extend(reversed(part.parts))
-        else:
-            found.append(part)
-    return found
+def _attempt(part: Condition, dialect: Dialect) -> re.Match[str] | None:
+    if not isinstance(part, Atom) or not part.is_whole or part.tokens.texts[part.start] not in _ATTEMPTS:
+        return None
+    leaf = asked(part, dialect.grammar, dialect.chains)[0][1]
+    return _ATTEMPT.fullmatch(leaf.text) if isinstance(leaf, Operand) else None
+
+
+def _translated(condition: Condition, dialect: Dialect) -> Formula:
+    if isinstance(condition, All):
+        return both(*(_translated(part, dialect) for part in condition.parts))
+    if isinstance(condition, Some):
+        return either(*(_translated(part, dialect) for part in condition.parts))
+    if isinstance(condition, Not):
+        return opposite(_translated(condition.part, dialect))
+    leaves = [(_leaf(leaf, dialect), holds) for holds, leaf in asked(condition, dialect.grammar, dialect.chains)]
+    return both(*(formula if holds else opposite(formula) for formula, holds in leaves))
+
+
+def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
+    if isinstance(leaf, Unknown):
+        return Literal(f"…{leaf.text}", ON)
+    if leaf == _NEVER:
+        return FALSE
+    formula = dialect.special(leaf)
+    if formula is not None:
+        return formula
+    return _operand(leaf.text, dialect) if isinstance(leaf, Operand) else _comparison(leaf, dialect)
 
 
 def flag(name: str) -> Literal:
@@ -184,7 +128,7 @@ def scalar(text: str, versions: bool = False) -> Number | str | None:
     """The value that a constant stands for: a number, or a word; None for what is no constant.
 
     Args:
-        text: As `parse` gives it.
+        text: An operand, as `asked` gives it.
         versions: Whether a string such as "2.7" is a version.
     """
     if text in _KEYWORDS:

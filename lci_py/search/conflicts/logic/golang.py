@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect, Leaf, Machine, flag
-from lci_py.search.conflicts.logic.parse import Operand
+from lci_py.search.conflicts.logic.atoms import Dialect, flag
+from lci_py.search.conflicts.logic.comparisons import Operand
 from lci_py.search.conflicts.logic.solve import FALSE, Formula, Literal, Or, both
 from lci_py.search.conflicts.logic.values import compared, numeric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
 #: The processors of each operating system, in any release of gc or gccgo. Sources: `go tool dist list`, the release

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import Dialect, Leaf, Machine, compare, flag, ordered, scalar
-from lci_py.search.conflicts.logic.parse import Comparison, Operand
+from lci_py.search.conflicts.logic.atoms import Dialect, compare, flag, ordered, scalar
+from lci_py.search.conflicts.logic.comparisons import Comparison, Operand
 from lci_py.search.conflicts.logic.platforms import MACROS, PROCESSOR, SYSTEM, VERSIONS, big_endian
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Number, Values, compared, number, numeric
@@ -15,6 +15,8 @@ from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Number, Values, co
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
 UNDEFINED, MODULE = "undefined", "module"

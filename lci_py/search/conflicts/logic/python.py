@@ -6,14 +6,17 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, Leaf, Machine, flag, scalar
-from lci_py.search.conflicts.logic.parse import Comparison, Grammar, items
+from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag, scalar
+from lci_py.search.conflicts.logic.comparisons import Comparison, items
 from lci_py.search.conflicts.logic.solve import Formula, Literal, either
 from lci_py.search.conflicts.logic.values import Number, Values, compared, numeric, prefixed, words
+from lci_py.source.conditions.formula import Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
 #: What `sys.platform` begins with. Sources: the documentation of `sys.platform`; the release notes of what went.
@@ -186,7 +189,8 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
 
 
 PYTHON = Dialect(
-    grammar=Grammar(loose_not=True, chains=True),
+    grammar=Grammar(loose=frozenset({"not"})),
+    chains=True,
     falsy=Values(frozenset({NULL, NO, EMPTY}), numbers=compared("==", (0,))),
     special=_special,
     here=_here,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect, Leaf, Machine, flag
-from lci_py.search.conflicts.logic.parse import Comparison, Grammar
+from lci_py.search.conflicts.logic.atoms import Dialect, flag
+from lci_py.search.conflicts.logic.comparisons import Comparison
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, Or
 from lci_py.search.conflicts.logic.values import Values, words
+from lci_py.source.conditions.formula import OPAQUE, Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
 #: Operating systems of no family `unix`. Source: `families` in rustc's target specifications (compiler/rustc_target);
@@ -92,4 +95,6 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
     }
 
 
-RUST = Dialect(grammar=Grammar(assigns=True), special=_special, facts=_FACTS, here=_here)
+#: `feature = "x"` compares, and `!feature = "x"` is the negation of that.
+_GRAMMAR = Grammar(opaque=OPAQUE - {"="}, loose=frozenset({"!"}))
+RUST = Dialect(grammar=_GRAMMAR, special=_special, facts=_FACTS, here=_here)

@@ -6,15 +6,18 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, Leaf, Machine, flag
-from lci_py.search.conflicts.logic.parse import Comparison, Grammar, Operand, items
+from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag
+from lci_py.search.conflicts.logic.comparisons import Comparison, Operand, items
 from lci_py.search.conflicts.logic.platforms import APPLE, SYSTEM, system
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, version, words
+from lci_py.source.conditions.formula import COMPARISONS, Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
 #: What the names of systems begin with (`uname`, OSTYPE, PHP_OS, RUBY_PLATFORM's second part), in lower case.
@@ -93,7 +96,7 @@ def _ruby_host(name: str, pattern: str | None) -> Formula | None:
 
 
 RUBY = Dialect(
-    grammar=Grammar(loose_not=True),
+    grammar=Grammar(loose=frozenset({"not"})),
     falsy=words(NULL, NO),
     special=_ruby,
     facts=(*platforms.FACTS, Or((opposite(_JRUBY), opposite(Literal("RUBY_ENGINE", words('"ruby')))), 2)),
@@ -244,7 +247,12 @@ def _shell(leaf: Leaf) -> Formula | None:
 
 
 SHELL = Dialect(
-    grammar=Grammar(shell=True),
+    # Words and most signs are arguments of commands, no operators.
+    grammar=Grammar(
+        words=False,
+        opaque=frozenset({";"}),
+        comparisons={sign: COMPARISONS[sign] for sign in ("==", "===", "!=", "!==", "=~", "<", "<=", ">", ">=")},
+    ),
     falsy=words(EMPTY),
     spell=_shell_text,
     special=_shell,

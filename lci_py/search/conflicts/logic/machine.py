@@ -1,0 +1,69 @@
+"""The computer that decides which of several definitions is active."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Machine(NamedTuple):
+    """What decides conditions on one computer, as this Python names it.
+
+    Attributes:
+        platform: `sys.platform`.
+        machine: The processor, as `platform.machine()` has it.
+        os_name: `os.name`.
+        python: `sys.version_info[:3]`.
+        pointer_bits: 64 or 32.
+        byteorder: "little" or "big".
+    """
+
+    platform: str
+    machine: str
+    os_name: str
+    python: tuple[int, int, int]
+    pointer_bits: int
+    byteorder: str
+
+    @classmethod
+    def here(cls) -> Machine:
+        """The one that runs this."""
+        major, minor, micro = sys.version_info[:3]
+        return cls(
+            platform=sys.platform,
+            machine=os.uname().machine
+            if hasattr(os, "uname")
+            else os.environ.get("PROCESSOR_ARCHITECTURE", "").lower(),
+            os_name=os.name,
+            python=(major, minor, micro),
+            pointer_bits=64 if sys.maxsize > 2**32 else 32,
+            byteorder=sys.byteorder,
+        )
+
+    @property
+    def system(self) -> str:
+        """The operating system by the name that most languages share; the platform if it is none of the usual."""
+        shared = {"win32": "windows", "cygwin": "cygwin", "darwin": "macos", "sunos": "solaris"}
+        family = self.platform.rstrip("0123456789.") if self.platform != "win32" else "win32"
+        return shared.get(family, family)
+
+    @property
+    def processor(self) -> str:
+        """The architecture by its usual name: x86_64, x86, aarch64, arm; else as the system has it."""
+        name = self.machine.lower()
+        if name in ("amd64", "x64", "x86_64"):
+            return "x86_64"
+        if re.fullmatch(r"i[3-6]86|x86", name):
+            return "x86"
+        if name in ("arm64", "aarch64"):
+            return "aarch64"
+        return "arm" if name.startswith("arm") else name
+
+
+@lru_cache(maxsize=1)
+def this_machine() -> Machine:
+    """What decides which definition is active here."""
+    return Machine.here()

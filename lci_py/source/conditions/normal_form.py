@@ -1,0 +1,109 @@
+"""The one spelling of conditions written with `&&`, `||` and `!`: Go's constraints and the expressions after `#if`.
+
+`&&` inside `||` stands in brackets, as gofmt writes it; no other brackets are kept but those that mean something.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from lci_py.source.conditions.formula import COMPARISONS, All, Atom, Condition, Grammar, Not, parse
+from lci_py.source.conditions.text import any_of, join, negate
+
+_ARITHMETIC = dict.fromkeys(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"), "")
+_GRAMMAR = Grammar(words=False, opaque=frozenset("?"), comparisons=COMPARISONS | _ARITHMETIC)
+_TOKEN = re.compile(
+    r'__has_(?:include(?:_next)?|embed)\s*\(\s*(?:<[^>]*>|"[^"]*")[^)]*\)|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
+    r"|[\w.$]+|&&|\|\||[=!<>]=|<<|>>|\S"
+)
+_WORD = re.compile(r"[\w.$]")
+_MAX_READ, _MAX_LENGTH = 4000, 500  # characters that are read, and that are kept
+_CONSTANTS = {"true": "1", "false": "0"}
+_OPPOSITES = {"0": "1", "1": "0"}
+
+
+class _Malformed(Exception):
+    """Brackets that do not match, an operator without an operand."""
+
+
+@lru_cache(maxsize=4096)
+def normal_form(text: str, *, constants: bool) -> str:
+    """A condition in its one form; what is no formula keeps its words. What is too long is cut, its brackets closed.
+
+    Args:
+        text: As it is written.
+        constants: Whether numbers, `true` and `false` are truth values and no names. Then what always holds is "1",
+            what never does is "0".
+    """
+    try:
+        made = _printed(parse(text[:_MAX_READ], _GRAMMAR), constants)
+    except _Malformed:
+        made = _spaced(_tokens(text[:_MAX_READ]))
+    if len(made) <= _MAX_LENGTH and len(text) <= _MAX_READ:
+        return made
+    made = made[:_MAX_LENGTH]
+    return f"{made}…{')' * (made.count('(') - made.count(')'))}"
+
+
+def _printed(condition: Condition, constants: bool) -> str:
+    if isinstance(condition, Atom):
+        if not condition.is_whole:
+            raise _Malformed
+        return _atom(_spaced(_tokens(condition.source)), constants)
+    if isinstance(condition, Not):
+        inner = _printed(condition.part, constants)
+        if isinstance(condition.part, Atom) and _is_operand(condition.part):
+            return _OPPOSITES.get(inner, f"!{inner}")
+        return _OPPOSITES.get(inner) or negate(inner)
+    parts = dict.fromkeys(_printed(part, constants) for part in condition.parts)
+    is_all = isinstance(condition, All)
+    if constants:
+        # A deciding part is the whole, a neutral one is left out.
+        neutral, deciding = ("1", "0") if is_all else ("0", "1")
+        if deciding in parts:
+            return deciding
+        parts.pop(neutral, None)
+        if not parts:
+            return neutral
+    return (join(parts) or "") if is_all else any_of(list(parts))
+
+
+def _atom(text: str, constants: bool) -> str:
+    if constants and re.fullmatch(r"\d+[uUlL]*", text):
+        return "1" if text.strip("0uUlL") else "0"
+    return _CONSTANTS.get(text, text) if constants else text
+
+
+def _is_operand(atom: Atom) -> bool:
+    """Whether an atom is one name or call, so that its negation needs no brackets."""
+    return atom.end - atom.start == 1 or atom.tokens.ends.get(atom.start + 1) == atom.end - 1
+
+
+def _tokens(text: str) -> list[str]:
+    """The tokens of an expression of the preprocessor."""
+    tokens: list[str] = []
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token.startswith("__has_") and "(" in token:
+            token = re.sub(r"\s*([(,)])\s*", r"\1", token)
+        # `defined X` and `defined ( X )` are one operand.
+        if tokens and tokens[-1] == "defined" and _WORD.match(token):
+            tokens[-1] = f"defined({token})"
+        elif token == ")" and tokens[-2:-1] == ["("] and tokens[-3:-2] == ["defined"]:
+            tokens[-3:] = [f"defined({tokens[-1]})"]
+        else:
+            tokens.append(token)
+    return tokens
+
+
+def _spaced(tokens: list[str]) -> str:
+    """The tokens as they are usually set: blanks around binary operators."""
+    text, before, unary = "", "(", False
+    for token in tokens:
+        is_after_operand = bool(_WORD.match(before)) or before[0] in ")\"'"
+        is_call = token == "(" and bool(_WORD.match(before))
+        text += token if unary or is_call or before in ("(", ",") or token in (")", ",") else f" {token}"
+        unary = not is_after_operand and not _WORD.match(token) and token[0] not in "()\"',"
+        before = token
+    return text
