@@ -35,7 +35,8 @@ from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, Mode, SearchRequest
 
 PROJECT = Path(__file__).resolve().parents[2]
-_INDEX = re.compile(rb'"index":\{"generation":\d+,"built_at":"[^"]*",')
+#: The build's number and time, and how many files a loaded machine had no time to look at.
+_INDEX = re.compile(rb'"index":\{"generation":\d+,"built_at":"[^"]*",|,"unchecked_files":\d+')
 #: Milliseconds that --conflicts may add to a search.
 BAR = 10.0
 

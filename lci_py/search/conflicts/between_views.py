@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters, View
 

@@ -11,7 +11,7 @@ from lci_py.search.ranking.fusion import Ranked
 if TYPE_CHECKING:
     from lci_py.search.query.plan import Plan
     from lci_py.search.query.weights import Ranking
-    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import SearchRequest
 

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.ranking.bm25_evidence import Evidence
-    from lci_py.search.ranking.fusion import Fused
-    from lci_py.search.ranking.outcome import Found, Outcome
+    from lci_py.search.ranking.fusion import Fused, Outcome
     from lci_py.search.snapshot import Snapshot
-    from lci_py.search.views.hits import HitList
+    from lci_py.search.views.hits import Found, HitList
     from lci_py.types.search import Filters, SearchRequest, View
 
 

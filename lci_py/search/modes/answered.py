@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from lci_py.search.degraded import Extras
     from lci_py.search.explain.explainable import Explainable
     from lci_py.search.query.plan import Plan
-    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.search.ranking.fusion import Outcome
     from lci_py.types.search import Answer, Filters
 
 

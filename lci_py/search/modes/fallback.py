@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.query.plan import Plan
-    from lci_py.search.ranking.outcome import Outcome
+    from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters
 

@@ -20,9 +20,8 @@ from lci_py.search.query.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.query.weights import GRAPH
-from lci_py.search.ranking.fusion import Candidates, Ranked, joined
+from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
-from lci_py.search.ranking.outcome import POOL, Outcome
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.views.hits import HitList
 from lci_py.search.views.time_budget import side_by_side

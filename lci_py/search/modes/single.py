@@ -12,9 +12,8 @@ from lci_py.search.answer.results import answer, result
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
 from lci_py.search.query.text import read_text
-from lci_py.search.ranking.outcome import Found
 from lci_py.search.ranking.same_file import POOL, spread, supported
-from lci_py.search.views.hits import HitList
+from lci_py.search.views.hits import Found, HitList
 from lci_py.search.views.time_budget import within
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ factors that apply, and damped for each further result of the same file.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.query.plan import Plan
-    from lci_py.types.search import View
+    from lci_py.search.views.hits import HitList
+    from lci_py.types.search import Degradation, View
 
 #: A lifted result stays below this factor times the best result without a lift.
 BELOW = 0.999
@@ -177,3 +179,31 @@ def _source(steps: list[Step]) -> View:
         if step.view is not None:
             sums[step.view] += step.adds
     return max(VIEWS, key=sums.__getitem__)
+
+
+#: Candidates of each view in multiview. The ranking never depends on how many results are shown: this is a constant.
+POOL = 400
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a multiview search found."""
+
+    hits: dict[View, HitList]
+    ranked: Ranked | None = None  # None if there are no candidates
+    candidates: Candidates | None = None
+    degraded: list[Degradation] = field(default_factory=list)
+    trace: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        return 0 if self.ranked is None else len(self.ranked)
+
+    def head(self, limit: int) -> list[Fused]:
+        """The first results."""
+        return [] if self.ranked is None else self.ranked.head(limit)
+
+    def find(self, unit: int) -> Fused | None:
+        """The result of a unit, None if it is not among them."""
+        found = None if self.ranked is None else self.ranked.find(unit)
+        return None if found is None else found[1]
