@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from lci_py import app
-from lci_py.search.conflicts.branch_diff import differing
+from lci_py.search.conflicts.branches import differing
 
 LANGUAGES = ("c",)
 KINDS = ("function",)

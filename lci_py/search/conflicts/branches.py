@@ -1,31 +1,37 @@
-"""The definitions of other branches beside those of this tree, as `definitions` of one conflict."""
+"""The definitions of other branches beside those of this tree: which of them differ, and the conflicts that they make.
+
+Only files that differ are compared, and of these, the own texts of the definitions: a function that has moved within
+its file, or to another one that differs, is the same function.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.filters import path_test
 from lci_py.search.conflicts import logic
-from lci_py.search.conflicts.branch_diff import differing, differing_name
 from lci_py.search.conflicts.definitions import GROUPS
 from lci_py.search.conflicts.logic.machine import this_machine
 from lci_py.types.conflicts import Conflict
-from lci_py.types.search import RELATIONS, DefinitionSite
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, DefinitionSite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
-    from lci_py.index.shards.symbols import Row
-    from lci_py.search.conflicts.branch_diff import BranchDifference
+    from lci_py.index.shards.branches import BranchIndex
+    from lci_py.index.shards.symbols import Row, SymbolicIndex
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.conflicts import ConflictsRequest
     from lci_py.types.search import Filters
 
 #: What `missing_on` calls the tree that is indexed where no branch is checked out.
 DETACHED = "HEAD"
+#: The kinds that are listed. The text of a field or of an enum's member is part of its type's; that of a namespace or
+#: a section is everything in it.
+_LISTED = FUNCTION_KINDS | TYPE_KINDS | {"type", "constant", "variable", "property"}
+_LOCAL, _DECLARATION = "local", "declaration"
 
 
 def with_branches(
@@ -75,10 +81,9 @@ def of_branches(
     }  # fmt: skip
     more: dict[int, list[DefinitionSite]] = defaultdict(list)
     alone: dict[tuple[str, int, str, str], list[BranchDifference]] = defaultdict(list)
-    passes = _test(request.filters, request.name)
+    passes = _passing(request.filters, request.name)
     for one in differing(snapshot.branches, snapshot.symbols):
-        row = one.here if one.here is not None else one.there
-        assert row is not None
+        row = one.row
         if one.here is None:
             if passes(row):
                 alone["", 0, row["qualified_name"], row["language"]].append(one)
@@ -97,9 +102,7 @@ def of_branches(
 
 def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
     """What branches have of one definition of this tree, or of a name that this tree does not have."""
-    here = group[0].here
-    row = here if here is not None else group[0].there
-    assert row is not None
+    here, row = group[0].here, group[0].row
     own = snapshot.manifest.branch
     sites = [_own(here, own)] if here is not None else []
     sites += [_site(one.there, one.branch) for one in group if one.there is not None]
@@ -108,11 +111,6 @@ def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
         row["symbol"], row["qualified_name"], row["kind"], row["language"], "branch", tuple(dict.fromkeys(sites)),
         tuple(missing),
     )  # fmt: skip
-
-
-def gravest(definitions: Sequence[DefinitionSite]) -> str:
-    """The relation that a whole conflict is called by."""
-    return min((site.relation for site in definitions), key=RELATIONS.index)
 
 
 def _own(row: Row, branch: str | None) -> DefinitionSite:
@@ -125,7 +123,7 @@ def _site(row: Row, branch: str | None) -> DefinitionSite:
     return DefinitionSite(row["file"], row["line"], branch, row["build_tag"], "branch")
 
 
-def _test(filters: Filters, name: str | None) -> Callable[[Row], bool]:
+def _passing(filters: Filters, name: str | None) -> Callable[[Row], bool]:
     """Which definitions that only another branch has pass the filters."""
     inside = path_test(filters)
     languages = {value.lower() for value in filters.lang}
@@ -145,3 +143,133 @@ def _test(filters: Filters, name: str | None) -> Callable[[Row], bool]:
 def _ends(qualified: str, name: str) -> bool:
     plain = name.replace("::", ".")
     return qualified == plain or qualified.endswith(f".{plain}")
+
+
+# --- which definitions differ ------------------------------------------------------------------------------------
+
+
+class BranchDifference(NamedTuple):
+    """One definition that a branch has otherwise, or that one side lacks. Rows as `SymbolicIndex`, `BranchIndex`."""
+
+    branch: str
+    here: Row | None
+    there: Row | None
+
+    @property
+    def row(self) -> Row:
+        """The definition here, or there if this tree lacks it."""
+        row = self.here if self.here is not None else self.there
+        assert row is not None
+        return row
+
+
+def differing_name(
+    index: BranchIndex, qualified_name: str, language: str, here: Sequence[Row]
+) -> list[BranchDifference]:
+    """How the definitions of one qualified name differ, branch by branch.
+
+    Args:
+        index: The branches.
+        qualified_name: The name.
+        language: Of the definitions.
+        here: All definitions of the name in the language that the tree has.
+    """
+    there: dict[str, list[Row]] = defaultdict(list)
+    for row in index.same_name(qualified_name, language):
+        there[row["branch"]].append(row)
+    statuses = index.statuses_of(sorted({row["file"] for row in here}))
+    found = []
+    for branch in index.names:
+        mine = [row for row in here if (branch, row["file"]) in statuses]
+        if mine or branch in there:
+            found += [BranchDifference(branch, *pair) for pair in unlike(mine, there.get(branch, ()))]
+    return found
+
+
+def differing(index: BranchIndex, symbols: SymbolicIndex) -> Iterator[BranchDifference]:
+    """All definitions of a listed kind that differ, by branch, file and line; those only there after the others."""
+    for branch in index.names:
+        names: dict[tuple[str, str], tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+        for side, rows in enumerate((symbols.in_files(list(index.statuses(branch))), index.rows(branch))):
+            for row in rows:
+                if row["kind"] in _LISTED:
+                    names[row["qualified_name"], row["language"]][side].append(row)
+        pairs = [pair for here, there in names.values() for pair in unlike(here, there)]
+        for pair in sorted(pairs, key=_place):
+            yield BranchDifference(branch, *pair)
+
+
+Pair = tuple["Row | None", "Row | None"]
+
+
+def unlike(here: Sequence[Row], there: Sequence[Row]) -> list[Pair]:
+    """The definitions of one qualified name and language that are not the same on both sides, by file and line.
+
+    Args:
+        here: Those in files that differ from the branch's.
+        there: The branch's, in files that differ from those here.
+    Returns:
+        (here, there) of a definition that differs; None where one side lacks it.
+    """
+    groups: dict[Hashable, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    for side, rows in enumerate((here, there)):
+        for row in rows:
+            traits = row["traits"].split()
+            if _LOCAL not in traits:
+                group = GROUPS.get(row["kind"], row["kind"])
+                groups[group, _DECLARATION in traits][side].append(row)
+    found: list[Pair] = []
+    for mine, theirs in groups.values():
+        found += _unlike(mine, theirs)
+    return sorted(found, key=_place)
+
+
+# What is the same comes first, so that it pairs with nothing else; then the same place; then the same condition.
+_SAME: tuple[Callable[[Row], Hashable], ...] = (
+    lambda row: (row["file"], row["digest"], row["build_tag"]),
+    lambda row: (row["file"], row["digest"]),
+    lambda row: row["digest"],
+)
+_CHANGED: tuple[Callable[[Row], Hashable], ...] = (
+    lambda row: (row["file"], row["build_tag"], row["signature"]),
+    lambda row: (row["file"], row["signature"]),
+    lambda row: (row["file"], row["build_tag"]),
+    lambda row: row["file"],
+    lambda row: (row["build_tag"], row["signature"]),
+    lambda row: row["build_tag"],
+    lambda _row: None,
+)
+
+
+def _unlike(here: list[Row], there: list[Row]) -> Iterator[Pair]:
+    for key in _SAME:
+        _, here, there = _paired(here, there, key)
+    for key in _CHANGED:
+        pairs, here, there = _paired(here, there, key)
+        yield from pairs
+    yield from ((row, None) for row in here)
+    yield from ((None, row) for row in there)
+
+
+def _paired(
+    here: Iterable[Row], there: Iterable[Row], key: Callable[[Row], Hashable]
+) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
+    """Pairs of equal keys in the order of the rows, and what is left over on either side."""
+    waiting: dict[Hashable, deque[Row]] = defaultdict(deque)
+    for row in there:
+        waiting[key(row)].append(row)
+    pairs: list[tuple[Row, Row]] = []
+    alone: list[Row] = []
+    for row in here:
+        others = waiting.get(key(row))
+        if others:
+            pairs.append((row, others.popleft()))
+        else:
+            alone.append(row)
+    return pairs, alone, [row for others in waiting.values() for row in others]
+
+
+def _place(pair: Pair) -> tuple[bool, str, int]:
+    row = pair[0] if pair[0] is not None else pair[1]
+    assert row is not None
+    return pair[0] is None, row["file"], row["line"]

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import index_info
-from lci_py.search.conflicts.branches import gravest, of_branches
+from lci_py.search.conflicts.branches import of_branches
 from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over
 from lci_py.search.conflicts.logic.machine import this_machine
 from lci_py.search.conflicts.sites import MAX_SITES, site_of
@@ -73,7 +73,12 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Con
                 if found and found not in told:
                     told.add(found)
                     name = (asked.name, asked.qualified_name, asked.kind, asked.language)
-                    yield Conflict(*name, gravest(found), found)
+                    yield Conflict(*name, _gravest(found), found)
+
+
+def _gravest(definitions: tuple[DefinitionSite, ...]) -> str:
+    """The relation that a whole conflict is called by."""
+    return min((site.relation for site in definitions), key=RELATIONS.index)
 
 
 def _askers(sites: list[Site]) -> Iterator[Site]:

@@ -18,7 +18,7 @@ from lci_py.errors import DamagedIndexError, UsageError
 from lci_py.index.build import branches as branch_build, worker
 from lci_py.index.shards.branches import BranchIndex
 from lci_py.index.store.manifest import Manifest, read_manifest
-from lci_py.search.conflicts.branch_diff import differing, differing_name
+from lci_py.search.conflicts.branches import differing, differing_name
 from lci_py.types.index import BuildSummary
 from tests.conftest import Ran
 from tests.support.branch_repo import branch, commit, git, init

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.search.conflicts.branch_diff import unlike
+from lci_py import app
+from lci_py.search.conflicts.branches import unlike
+from lci_py.search.conflicts.sites import definition_sites
+from lci_py.search.snapshot import Session
+from lci_py.types.conflicts import ConflictsRequest
+from lci_py.types.search import DefinitionSite, Filters
+from tests.support.branch_repo import branch, init
 
 
 def row(digest: str, file: str = "a.c", line: int = 1, **more: Any) -> dict[str, Any]:
@@ -108,3 +115,67 @@ def test_both_directions_agree(here: list[dict[str, Any]], there: list[dict[str,
     assert Counter((one is None, other is None) for one, other in forth) == Counter(
         (one is None, other is None) for other, one in back
     )
+
+
+# --- of an index --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """A function that differs on a branch, one that is defined twice here and differs, and one on each side only."""
+    twice = "def twice():\n    return 1\n\n\n"
+    files = {
+        "a.py": f"def one():\n    return 1\n\n\n{twice}",
+        "b.py": "def gone():\n    pass\n",
+        "c.sh": "f() { :; }\n",
+    }
+    files["a.py"] += twice.replace("1", "2")
+    root = init(tmp_path_factory.mktemp("branches") / "repo", files)
+    branch(root, "other", {"a.py": files["a.py"].replace("return", "yield"), "b.py": None, "d.py": "def new(): pass\n"})
+    app.build_index(str(root), jobs=1, branches=("other",))
+    return app.open_session(str(root), refresh="never")
+
+
+def told(site: DefinitionSite) -> str:
+    return f"{site.branch} {site.file}:{site.line} {site.relation}{' *' if site.active else ''}"
+
+
+CONFLICTS = {
+    "twice": (["main a.py:5 duplicate", "main a.py:9 duplicate *", "other a.py:5 branch", "other a.py:9 branch"], ()),
+    "one": (["main a.py:1 branch *", "other a.py:1 branch"], ()),
+    "gone": (["main b.py:1 branch *"], ("other",)),
+    "new": (["other d.py:1 branch"], ("main",)),
+}
+
+
+@pytest.mark.parametrize(
+    ("request_", "names"),
+    [
+        (ConflictsRequest(name="*"), ["twice", "one", "gone", "new"]),
+        pytest.param(
+            ConflictsRequest(),
+            ["twice", "one", "gone", "new"],
+            marks=pytest.mark.xfail(strict=True, reason="no name counts as one that `new` does not have"),
+        ),
+        (ConflictsRequest(name="*", relations=("branch",)), ["twice", "one", "gone", "new"]),
+        (ConflictsRequest(name="*", relations=("duplicate",)), ["twice"]),
+        (ConflictsRequest(name="n*"), ["new"]),
+        (ConflictsRequest(Filters(path=("d.py", "b.py")), name="*"), ["gone", "new"]),
+        (ConflictsRequest(Filters(lang=("bash",)), name="*"), []),
+        (ConflictsRequest(Filters(kind=("class",)), name="*"), []),
+        (ConflictsRequest(Filters(name=("[gn]*",), lang=("python",), kind=("function",)), name="*"), ["gone", "new"]),
+        (ConflictsRequest(Filters(parent=("*",)), name="*"), []),
+    ],
+)
+def test_conflicts_with_a_branch(session: Session, request_: ConflictsRequest, names: list[str]) -> None:
+    answer = session.conflicts(request_)
+    found = {one.qualified_name: ([told(site) for site in one.definitions], one.missing_on) for one in answer.results}
+    assert list(found) == names
+    assert found == {name: CONFLICTS[name] for name in names}
+
+
+@pytest.mark.parametrize(("name", "expected"), [("one", 2), ("twice", 4), ("gone", 0)])
+def test_a_search_tells_what_a_branch_has_otherwise(session: Session, name: str, expected: int) -> None:
+    row = session.symbols.same_name(name, "python", 9)[0]
+    sites = definition_sites(session, row["id"], "python", name)
+    assert [told(site) for site in sites] == (CONFLICTS[name][0] if expected else [])
