@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from lci_py import app
 from lci_py.search.conflicts.branches import unlike
 from lci_py.search.conflicts.sites import definition_sites
-from lci_py.search.snapshot import Snapshot
+from lci_py.search.engine import Engine
 from lci_py.types.conflicts import ConflictsRequest
 from lci_py.types.search import DefinitionSite, Filters
 from tests.support.branch_repo import branch, init
@@ -121,7 +121,7 @@ def test_both_directions_agree(here: list[dict[str, Any]], there: list[dict[str,
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """A function that differs on a branch, one that is defined twice here and differs, and one on each side only."""
     twice = "def twice():\n    return 1\n\n\n"
     files = {
@@ -133,7 +133,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     root = init(tmp_path_factory.mktemp("branches") / "repo", files)
     branch(root, "other", {"a.py": files["a.py"].replace("return", "yield"), "b.py": None, "d.py": "def new(): pass\n"})
     app.build_index(str(root), jobs=1, branches=("other",))
-    return app.open_session(str(root), refresh="never")
+    return app.open_engine(str(root), refresh="never")
 
 
 def told(site: DefinitionSite) -> str:
@@ -167,7 +167,7 @@ CONFLICTS = {
         (ConflictsRequest(Filters(parent=("*",)), name="*"), []),
     ],
 )
-def test_conflicts_with_a_branch(session: Snapshot, request_: ConflictsRequest, names: list[str]) -> None:
+def test_conflicts_with_a_branch(session: Engine, request_: ConflictsRequest, names: list[str]) -> None:
     answer = session.conflicts(request_)
     found = {one.qualified_name: ([told(site) for site in one.definitions], one.missing_on) for one in answer.results}
     assert list(found) == names
@@ -175,7 +175,7 @@ def test_conflicts_with_a_branch(session: Snapshot, request_: ConflictsRequest, 
 
 
 @pytest.mark.parametrize(("name", "expected"), [("one", 2), ("twice", 4), ("gone", 0)])
-def test_a_search_tells_what_a_branch_has_otherwise(session: Snapshot, name: str, expected: int) -> None:
-    row = session.symbols.same_name(name, "python", 9)[0]
-    sites = definition_sites(session, row["id"], "python", name)
+def test_a_search_tells_what_a_branch_has_otherwise(session: Engine, name: str, expected: int) -> None:
+    row = session.snapshot.symbols.same_name(name, "python", 9)[0]
+    sites = definition_sites(session.snapshot, row["id"], "python", name)
     assert [told(site) for site in sites] == (CONFLICTS[name][0] if expected else [])
