@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.conflicts.combine import all_of, one_of
 from lci_py.source.conditions import conjuncts
-from lci_py.source.conditions.paths import source_root
 from lci_py.source.conditions.rust_cfg import unquote
 from lci_py.source.conditions.rust_macros import UNKNOWN
 
@@ -73,38 +72,32 @@ class Modules:
         self._macros: dict[str, list[sqlite3.Row]] = {}
         self._imports: dict[tuple[int, int], list[tuple[str, str, str]]] = {}
 
-    def tag(self, language: str, path: str, build_tag: str | None) -> str | None:
+    def tag(self, path: str, build_tag: str | None) -> str | None:
         """A definition's condition together with what other files say: None if it is always built, "0" if never.
 
         Args:
-            language: Of the file.
             path: Of the file, relative to the root.
             build_tag: As the index has it. What a macro that is not known puts before its items stays `macro(name)`.
         """
-        if language != "rust":
-            return build_tag
         key = (path, build_tag)
         if key not in self._tags:
-            self._tags[key] = all_of([self.condition(language, path), self._resolved(build_tag, path)])
+            self._tags[key] = all_of([self.condition(path), self._resolved(build_tag, path)])
         return self._tags[key]
 
-    def condition(self, language: str, path: str) -> str | None:
+    def condition(self, path: str) -> str | None:
         """What must hold for a file to be part of a build, as far as other files say; None if they say nothing."""
-        return self._condition(path, 0) if language == "rust" else None
+        return self._condition(path, 0)
 
-    def scope(self, language: str, path: str, qualified_name: str = "") -> str:
+    def scope(self, path: str, qualified_name: str = "") -> str:
         """What variants of one definition share: two of them with different scopes are two things.
 
-        For Rust the path of the item in its crate, from where it is handed on with `pub use`, with the declared name
+        That is the path of the item in its crate, from where it is handed on with `pub use`, with the declared name
         of a module in place of its file's: `#[path]` may give one module several files.
 
         Args:
-            language: Of the file.
             path: Of the file, relative to the root.
             qualified_name: Of the definition, in its file; without it, the answer is the scope of the file.
         """
-        if language != "rust":
-            return source_root(language, path)
         inner = [part for part in qualified_name.split(".") if part]
         at = holder = path
         named = ".".join(inner[:1])  # what it is called in `holder`; "" if that is not known

@@ -97,7 +97,7 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
         kind=row["kind"],
         language=language,
         signature=row["signature"] or "",
-        build_tag=rust.tag(language, file, row["build_tag"]) if rust is not None else row["build_tag"],
+        build_tag=rust.tag(file, row["build_tag"]) if rust is not None else row["build_tag"],
         is_test=bool(row["test"]),
         traits=frozenset(row["traits"].split()),
         parent=row["parent"] if row["parent"] is not None else -1,
@@ -105,7 +105,7 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
         arity=row["arity"],
         broken=bool(row["errors"]),
         path_tag=path_condition(language, file),
-        scope=rust.scope(language, file, row["qualified_name"]) if rust is not None else "",
+        scope=rust.scope(file, row["qualified_name"]) if rust is not None else "",
     )
 
 

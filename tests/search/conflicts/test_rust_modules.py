@@ -106,13 +106,13 @@ FILES = [
 
 @pytest.mark.parametrize(("path", "expected"), FILES, ids=[path for path, _ in FILES])
 def test_condition_of_a_file(modules: Modules, path: str, expected: str | None) -> None:
-    assert modules.condition("rust", path) == expected
-    assert modules.condition("rust", path) == expected  # the answer that is kept
+    assert modules.condition(path) == expected
+    assert modules.condition(path) == expected  # the answer that is kept
 
 
 def test_files_that_declare_each_other_end(modules: Modules) -> None:
-    assert modules.condition("rust", "circle/a.rs") in (None, "y", "y && x", "x && y")
-    assert modules.scope("rust", "circle/a.rs")
+    assert modules.condition("circle/a.rs") in (None, "y", "y && x", "x && y")
+    assert modules.scope("circle/a.rs")
 
 
 TAGS = [
@@ -130,15 +130,13 @@ TAGS = [
 
 @pytest.mark.parametrize(("path", "tag", "expected"), TAGS, ids=range(len(TAGS)))
 def test_tag_of_a_definition(modules: Modules, path: str, tag: str | None, expected: str | None) -> None:
-    assert modules.tag("rust", path, tag) == expected
+    assert modules.tag(path, tag) == expected
 
 
 def test_the_index_has_what_the_macros_of_other_files_are_asked_for(session: Engine) -> None:
     (connect,) = session.snapshot.symbols.same_name("connect", "rust", 9)
     assert connect["build_tag"] == "macro(cfg_net)"
-    assert (
-        _rust_modules(session.snapshot.symbols).tag("rust", connect["file"], connect["build_tag"]) == 'feature = "net"'
-    )
+    assert _rust_modules(session.snapshot.symbols).tag(connect["file"], connect["build_tag"]) == 'feature = "net"'
 
 
 SCOPES = [
@@ -163,19 +161,12 @@ SCOPES = [
 
 @pytest.mark.parametrize(("path", "name", "expected"), SCOPES, ids=[f"{path}-{name}" for path, name, _ in SCOPES])
 def test_scope(modules: Modules, path: str, name: str, expected: str) -> None:
-    assert modules.scope("rust", path, name) == expected
+    assert modules.scope(path, name) == expected
 
 
 def test_scope_of_a_file(modules: Modules) -> None:
-    assert modules.scope("rust", "src/sys/unix/fs.rs") == "src/lib.rs::sys.fs"  # `pub mod fs` is handed on
-    assert modules.scope("rust", "src/lib.rs") == "src/lib.rs::"
-
-
-def test_other_languages_have_no_modules_of_this_kind(modules: Modules) -> None:
-    path = "app/src/jvmMain/kotlin/p/F.kt"
-    assert modules.scope("kotlin", path) == "app/src"
-    assert modules.condition("kotlin", path) is None
-    assert modules.tag("kotlin", path, "jvm") == "jvm"
+    assert modules.scope("src/sys/unix/fs.rs") == "src/lib.rs::sys.fs"  # `pub mod fs` is handed on
+    assert modules.scope("src/lib.rs") == "src/lib.rs::"
 
 
 def test_variants_in_files_of_one_module_are_one_symbol(session: Engine) -> None:
@@ -195,16 +186,16 @@ def test_a_refreshed_index_says_the_same(tmp_path: Path) -> None:
     (root / "src/lib.rs").write_text(SOURCES["src/lib.rs"].replace('feature = "extra"', "unix"))
     app.build_index(str(root), jobs=1)
     with app.open_engine(str(root)) as session:
-        assert _rust_modules(session.snapshot.symbols).condition("rust", "src/extra/more.rs") == "unix && nightly"
-        assert _rust_modules(session.snapshot.symbols).condition("rust", "src/net/tcp.rs") == 'feature = "net"'
+        assert _rust_modules(session.snapshot.symbols).condition("src/extra/more.rs") == "unix && nightly"
+        assert _rust_modules(session.snapshot.symbols).condition("src/net/tcp.rs") == 'feature = "net"'
 
 
 def test_a_long_chain_of_files_ends(tmp_path: Path) -> None:
     sources = {f"src/m{i}.rs": f'#[path = "m{i + 1}.rs"]\n#[cfg(c{i})]\nmod m;\n' for i in range(1_100)}
     root = build(tmp_path, {**sources, "src/m1100.rs": "fn f() {}\n"})
     with app.open_engine(str(root)) as session:
-        assert len(_rust_modules(session.snapshot.symbols).condition("rust", "src/m1100.rs") or "") < 5_000
-        assert len(_rust_modules(session.snapshot.symbols).scope("rust", "src/m1100.rs", "f")) < 5_000
+        assert len(_rust_modules(session.snapshot.symbols).condition("src/m1100.rs") or "") < 5_000
+        assert len(_rust_modules(session.snapshot.symbols).scope("src/m1100.rs", "f")) < 5_000
 
 
 # --- conditions of several places as one ----------------------------------------------------------------------------

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.conflicts.logic.values import Allowed
 
-__all__ = ["Machine", "always", "holds", "implies", "never", "together"]
+__all__ = ["Machine", "holds", "implies", "never", "together"]
 
 #: By language the module that knows it; the others are read by the rules that languages share.
 _DIALECTS = {
@@ -98,11 +98,6 @@ def implies(one: str | None, other: str | None, language: str) -> bool | None:
 def never(tag: str | None, language: str) -> bool:
     """Whether a condition cannot hold: `0`, `linux && windows`. False also if that is not decided."""
     return _possible([_read(tag or "", language).affirmed], language) is False
-
-
-def always(tag: str | None, language: str) -> bool:
-    """Whether a condition holds everywhere. False also if that is not decided."""
-    return _possible([_read(tag or "", language).denied], language) is False
 
 
 def holds(tag: str | None, language: str, machine: Machine) -> bool | None:

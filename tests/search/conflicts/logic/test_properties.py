@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lci_py.search.conflicts.logic import Machine, always, golang, holds, implies, never, together
+from lci_py.search.conflicts.logic import Machine, golang, holds, implies, never, together
 from lci_py.source.conditions import negate
 
 World = dict[str, Any]
@@ -41,7 +41,7 @@ def check(language: str, one: Condition, other: Condition, worlds: list[World]) 
     assert together(one[0], other[0], language) is any(a and b for a, b in zip(here, there, strict=True))
     assert implies(one[0], other[0], language) is all(b or not a for a, b in zip(here, there, strict=True))
     assert never(one[0], language) is not any(here)
-    assert always(one[0], language) is all(here)
+    assert implies(None, one[0], language) is all(here)
     assert together(one[0], negate(one[0]), language) is False
 
 
