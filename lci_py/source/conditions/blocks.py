@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions import flags, text
-from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, bare, clip, enclosed, join
+from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, bare, clip, enclosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,6 +79,26 @@ class Syntax:
     single: bool = True
     shell: bool = False
 
+    def ranges(self, file: File) -> list[Range]:
+        """What the conditionals among a file's captures say, and those in their blocks."""
+        reader = Reader(self, file)
+        found: list[Range] = []
+        # A condition around a definition comes before the flag of its decorator.
+        pending = sorted(file.nodes, key=lambda node: node.type not in _GATES)
+        while pending:
+            node = pending.pop()
+            read = self.conditionals.get(node.type)
+            if read is not None:
+                for branch in read(node, reader):
+                    if branch.condition:
+                        found.append(Range(branch.start, branch.end, branch.condition))
+                    pending.extend(branch.inside)
+            elif node.type in self.blocks:
+                pending.extend(node.named_children)
+            elif node.type in _GATES and (flag := reader.gate(node)) and (gated := _gated(node)) is not None:
+                found.append(Range(gated.start_byte, gated.end_byte, flag))
+        return found
+
 
 class Reader:
     """The text of conditions, normalised."""
@@ -132,7 +152,7 @@ class Reader:
 
     def later(self, earlier: Sequence[str], own: str) -> str:
         """The condition of a later branch: none of the earlier ones, and its own."""
-        return join([*map(self.negate, earlier[-MAX_CHAIN:]), own]) or ""
+        return text.chain(earlier, own, self.negate)
 
     def one_of(self, subject: str, values: Iterable[str]) -> str:
         """The condition that a subject is one of some values; a pattern is matched instead."""
@@ -158,27 +178,6 @@ class Reader:
         if match[0].startswith(","):
             return ", "
         return negation or bracket or ""
-
-
-def ranges(syntax: Syntax, file: File) -> list[Range]:
-    """What the conditionals among a file's captures say, and those in their blocks."""
-    reader = Reader(syntax, file)
-    found: list[Range] = []
-    # What a decorator gates may be all of a block, and the condition around comes first.
-    pending = sorted(file.nodes, key=lambda node: node.type not in _GATES)
-    while pending:
-        node = pending.pop()
-        read = syntax.conditionals.get(node.type)
-        if read is not None:
-            for branch in read(node, reader):
-                if branch.condition:
-                    found.append(Range(branch.start, branch.end, branch.condition))
-                pending.extend(branch.inside)
-        elif node.type in syntax.blocks:
-            pending.extend(node.named_children)
-        elif node.type in _GATES and (flag := reader.gate(node)) and (gated := _gated(node)) is not None:
-            found.append(Range(gated.start_byte, gated.end_byte, flag))
-    return found
 
 
 def if_branches(node: Node, reader: Reader) -> list[Branch]:
@@ -226,17 +225,14 @@ def try_branches(node: Node, reader: Reader) -> list[Branch]:
     return branches
 
 
-def switch_branches(subject: str, cases: Iterable[Node], reader: Reader) -> list[Branch]:
-    """The branches of a `switch`, whose cases run on into the next.
-
-    Args:
-        subject: What is compared.
-        cases: The case and default clauses.
-    """
+def switch_branches(node: Node, reader: Reader) -> list[Branch]:
+    """The branches of a `switch`. A case without a jump at its end runs on into the next one."""
+    body = node.child_by_field_name("body")
+    subject = reader.condition(node.child_by_field_name("value") or node.child_by_field_name("condition"))
     branches: list[Branch] = []
     earlier: list[str] = []
     values: list[str] = []
-    for case in cases:
+    for case in body.named_children if body is not None else ():
         value = case.child_by_field_name("value")
         statements = [child for child in case.named_children if child != value]
         if value is not None:

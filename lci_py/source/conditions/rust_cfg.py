@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lci_py.source.conditions.text import MAX_DEPTH, any_of, join, negate
+from lci_py.source.conditions.text import MAX_DEPTH, any_of, clip, join, negate
 
 #: Longer than other languages' conditions: a list of target systems is long, and says nothing if it is cut.
 MAX_PREDICATE = 1000
@@ -25,18 +25,13 @@ def cfg(attributes: str) -> list[str]:
     """The conditions of the `cfg` among some attributes. `cfg_attr` attaches an attribute, it removes nothing."""
     if "cfg" not in attributes:
         return []
-    return [clip(predicate(text)) for text in _CFG.findall(attributes)]
+    return [predicate(text) for text in _CFG.findall(attributes)]
 
 
 def handed(attribute: str) -> str:
     """The predicate that an attribute `#![…]` hands to a macro; "" if it is another attribute."""
     match = _PREDICATE_ATTRIBUTE.match(attribute)
-    return clip(predicate(match.group(1))) if match else ""
-
-
-def clip(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_PREDICATE else text[: MAX_PREDICATE - 1] + "…"
+    return predicate(match.group(1)) if match else ""
 
 
 def paths(attributes: list[str]) -> list[tuple[str, str]]:
@@ -68,14 +63,18 @@ def _conditional(attribute: str) -> tuple[str, str]:
         depth += (text == "(") - (text == ")")
         if text == "," and depth == 0:
             if not condition:
-                condition = clip(predicate(attribute[start : token.start()]))
+                condition = predicate(attribute[start : token.start()])
             if match := _PATH.match(attribute, token.end()):
                 return condition, match.group(1)
     return "", ""
 
 
 def predicate(text: str) -> str:
-    """`all(a, not(b))` is `a && !b`. What does not parse stays as it is written."""
+    """`all(a, not(b))` is `a && !b`. What does not parse stays as it is written, on one line."""
+    return clip(_read(text), MAX_PREDICATE)
+
+
+def _read(text: str) -> str:
     stack: list[tuple[str, list[str]]] = [("all", [])]  # no recursion: the file decides how deep its brackets go
     before = ""
     for token in _TOKEN.findall(text):

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.rust_cfg import cfg, clip, handed, paths, predicate, quote
+from lci_py.source.conditions.rust_cfg import cfg, handed, paths, predicate, quote
 from lci_py.source.conditions.text import Range, chain, join
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class _Scanner:
             return self._branch(top, start, _conditions(top.attributes))
         if top.kind == _CFG_SELECT and is_block and top.attributes:
             written = top.attributes[0]
-            return self._branch(top, start, "" if written == "_" else clip(predicate(written)))
+            return self._branch(top, start, "" if written == "_" else predicate(written))
         return _Frame(_OTHER, start)
 
     def _branch(self, top: _Frame, start: int, own: str) -> _Frame:

@@ -10,7 +10,7 @@ from lci_py.source.conditions.tokens import Tokens
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from tree_sitter import Node
 
@@ -119,11 +119,12 @@ def any_of(options: list[str]) -> str:
     return " || ".join(f"({option})" if several and len(conjuncts(option)) > 1 else option for option in options)
 
 
-def clip(text: str) -> str:
+def clip(text: str, most: int = MAX_CONDITION) -> str:
+    """A text on one line, of at most so many characters; `…` stands for what was cut."""
     text = " ".join(text.split())
-    return text if len(text) <= MAX_CONDITION else text[: MAX_CONDITION - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def chain(earlier: list[str], own: str) -> str:
+def chain(earlier: Sequence[str], own: str, negated: Callable[[str], str] = negate) -> str:
     """The condition of a later branch: none of the earlier ones, and its own."""
-    return join([*map(negate, earlier[-MAX_CHAIN:]), own]) or ""
+    return join([*map(negated, earlier[-MAX_CHAIN:]), own]) or ""

@@ -97,9 +97,6 @@ def _c_comparison(leaf: Comparison) -> Formula | None:
     return either(both(MACROS[left], defined), both(opposite(MACROS[left]), TRUE if undefined else FALSE))
 
 
-_PLAIN = Dialect()
-
-
 #: Swift's `os()` and `arch()`. Source: The Swift Programming Language, "Conditional Compilation Block".
 _SWIFT_OS = {
     "macOS": "macos", "OSX": "macos", "iOS": "ios", "tvOS": "tvos", "watchOS": "watchos", "visionOS": "visionos",
