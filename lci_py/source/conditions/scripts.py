@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from lci_py.source.conditions.blocks import Reader
 
 _RESCUE = frozenset({"rescue", "else", "ensure"})
-
-
 _DEFINED = re.compile(r"\bdefined\? *([\w.:@$]+)")
 _GLOBAL = re.compile(r"(?<![\w\\])\\(?=\w+(?![\w\\]))")
 
@@ -68,7 +66,7 @@ def _case_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _or_branches(node: Node, reader: Reader) -> list[Branch]:
-    """Lua's `M.f = M.f or function …`: it is one's own only if there is none yet."""
+    """Lua's `M.f = M.f or function …` defines the function only if there is none yet."""
     assigned = re.match(r"([\w.:]+) ?= ?(.*)", reader.raw(node))
     if assigned is None or not assigned[2].startswith(f"{assigned[1]} or "):
         return []

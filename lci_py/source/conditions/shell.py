@@ -82,7 +82,7 @@ def _case_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _list_branches(node: Node, reader: Reader) -> list[Branch]:
-    """`a && b || c`: b under a, c under not a; a list of more holds its last under all that comes before."""
+    """`a && b || c`: b under a, c under not a. In a longer list, the last one depends on all before it."""
     branches = []
     for _ in range(MAX_DEPTH):
         if len(node.children) != 3:

@@ -1,4 +1,4 @@
-"""Conditions as text: joined, negated, cut. Equal conditions are equal strings; nothing is evaluated."""
+"""Conditions as text: split, joined, negated, cut. Equal conditions are equal strings; nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _LOOSE = lazily(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
 MAX_CONDITION = 200  # characters of one condition
 MAX_DEPTH = 16  # conditions around one definition; the innermost are kept
 MAX_CHAIN = 8  # negated branches in the condition of an `else`; the nearest are kept
-#: The parts of one condition are looked at again and again while others are joined to it.
-_tokens = lru_cache(maxsize=1024)(Tokens)
+# The conditions of a file are joined, negated and split again for each definition.
+_tokens = lru_cache(maxsize=256)(Tokens)
 
 
 class Range(NamedTuple):
-    """Bytes that are there, or mean something, under a condition only."""
+    """Bytes of a file that are built, or have a note, under a condition only."""
 
     start: int
     end: int
-    condition: str  # "" if they are there always, and the range is for the note
-    note: str = ""  # what the definition in it says about other files, words separated by blanks
+    condition: str  # "" if there is only a note
+    note: str = ""  # what the definition in these bytes says about other files: words separated by blanks
 
 
 class File(NamedTuple):
-    """What a family reads the conditions of a file from.
+    """A file that a family reads conditions from.
 
     Attributes:
         path: Relative to the root; Go has constraints in file names.
