@@ -249,7 +249,7 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
 def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
     """Whether to bring the index up to date before a search: because that is asked for, or quick."""
     if settings.refresh == "always":
-        return bool(snapshot.freshness.sweep(None).stale)
+        return bool(snapshot.freshness.sweep(whole=True).stale)
     swept = snapshot.freshness.sweep()
     return bool(swept.stale) and swept.few and not snapshot.manifest.model.get("reads_text") and not settings.trust
 
@@ -288,7 +288,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         problems = snapshot.problems(thoroughly=check)
         try:
             stale, skipped = (
-                snapshot.freshness.sweep(None).stale,
+                snapshot.freshness.sweep(whole=True).stale,
                 skipped_paths(snapshot.files, snapshot.manifest.counts["skipped_by_reason"]),
             )
         except IndexError_:

@@ -129,15 +129,18 @@ class _Walk:
         return sorted(sure, key=lambda node: (-sure[node], node))
 
     def _passing(self, nodes: set[int]) -> set[int]:
-        """The nodes that are not among the results yet and pass the filters."""
+        """The nodes that are not among the results yet, pass the filters and lie in files that are still there."""
         places = self._nodes.places(nodes)
         fresh = {node for node, place in places.items() if place.id not in self._shown}
+        there = self._snapshot.freshness.there()
+        if there is not None:
+            fresh = {node for node in fresh if there(places[node].file)}
         if not self._filters:
             return fresh
         from lci_py.search.navigate.calls import place_filter
 
         symbols = [node for node in fresh if node < self._nodes.first_file]
-        passes = place_filter(self._filters)
+        passes = place_filter(self._filters, None)
         # Neither a file nor an anonymous function has a name that a filter on names could let pass.
         named = bool(self._filters.name or self._filters.parent)
         rest = {node for node in fresh if node >= self._nodes.first_file and not named and passes(places[node])}

@@ -14,10 +14,13 @@ from lci_py.search.query.text import read_symbolic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lci_py.index.shards.symbols import Row
+    from lci_py.index.shards.symbols import PathTest, Row
     from lci_py.search.explain.explainable import Explainable
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.search import Answer, SearchRequest
+    from lci_py.types.search import Answer, Filters, SearchRequest
+
+#: A limit that nothing reaches.
+_ALL = 1 << 62
 
 
 def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
@@ -28,11 +31,12 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
         BudgetExceededError: There was no time to find them.
     """
     with snapshot.trace.stage("plan"):
-        filters = read_symbolic(request.query, request.filters)
+        filters, phrases = read_symbolic(request.query, request.filters)
         check(snapshot, filters)
+        there = snapshot.freshness.there()
 
     def select() -> tuple[list[Row], int]:
-        return snapshot.symbols.select(filters, snapshot.shown(request))
+        return matching(snapshot, filters, phrases, snapshot.shown(request), there)
 
     lock = snapshot.view_locks["symbolic"]
     with snapshot.trace.stage("filter", snapshot.numbering.total("symbols")) as stage:
@@ -47,9 +51,27 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Structure
 
-        return Structure(snapshot, filters)
+        return Structure(snapshot, filters, matching(snapshot, filters, phrases, _ALL, there)[0])
 
     return Answered(_answer(snapshot, request, rows, stage.left), filters, explainable)
+
+
+def matching(
+    snapshot: Snapshot, filters: Filters, phrases: tuple[str, ...], limit: int, there: PathTest | None
+) -> tuple[list[Row], int]:
+    """The symbols that pass the filters and hold the phrases, in files that pass `there`: (at most `limit` rows, how
+    many in all)."""
+    if not phrases:
+        return snapshot.symbols.select(filters, limit, there)
+    from lci_py.search.modes.phrases import symbols_with
+
+    def select(has: PathTest) -> list[Row]:
+        both = has if there is None else lambda path: has(path) and there(path)
+        return snapshot.symbols.select(filters, _ALL, both)[0]
+
+    with snapshot.view_locks["bm25"]:  # its postings say in which files to look
+        rows = symbols_with(snapshot, phrases, select)
+    return rows[:limit], len(rows)
 
 
 def _answer(snapshot: Snapshot, request: SearchRequest, rows: Sequence[Row], total: int) -> Answer:
