@@ -174,7 +174,12 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
 
 
 def open_engine(
-    root: str | None, model: str | None = None, *, refresh: str | None = None, trust: bool | None = None
+    root: str | None,
+    model: str | None = None,
+    *,
+    refresh: str | None = None,
+    trust: bool | None = None,
+    snippet: int | None = None,
 ) -> Engine:
     """Open the index around `root` for searching.
 
@@ -183,12 +188,13 @@ def open_engine(
         model: Folder of the embedding model; None for the setting.
         refresh: One of types.REFRESH; None for the setting.
         trust: Read an index that somebody else made; None for the setting.
+        snippet: Lines of code per result where a request does not say; None for the setting.
     Raises:
         NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
     began = time.perf_counter()
     where = find_root(root)
-    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
+    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust, "snippet": snippet})
     snapshot = _refreshed(where, settings, model)
     opening = (time.perf_counter() - began) * 1e3
     if settings.log == "off":

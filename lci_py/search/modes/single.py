@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.search.answer.results import answer, result
+from lci_py.search.answer.results import Wanted, answer, result
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
 from lci_py.search.modes.structural import structural
@@ -119,8 +119,10 @@ def _answer(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:
         explains = of_single(snapshot, found, hits.units.tolist())
     with snapshot.trace.stage("present", len(hits)) as stage:
         rows = snapshot.symbols.result_rows(hits.units.tolist())
+        wanted = Wanted(found.query.terms, found.query.phrases)
         results = [
-            result(snapshot, rows[hit.unit], request, hit.view, hit.score, found.places.get(hit.unit)) for hit in hits
+            result(snapshot, rows[hit.unit], request, hit.view, hit.score, wanted, found.places.get(hit.unit))
+            for hit in hits
         ]
         if explains is not None:
             results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]

@@ -6,10 +6,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lci_py.search.answer.results import answer, result
+from lci_py.search.answer.results import Wanted, answer, result
 from lci_py.search.modes.answered import Answered
 from lci_py.search.modes.candidates import check
-from lci_py.search.query.text import read_symbolic
+from lci_py.search.query.text import read_symbolic, read_text
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, Filters, SearchRequest
 
+#: A set of characters in a glob, which is no word.
+_SET = lazily(r"\[[^\]]*\]")
 #: A limit that nothing reaches.
 _ALL = 1 << 62
 
@@ -53,7 +56,7 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
         return Structure(snapshot, filters, matching(snapshot, filters, phrases, _ALL, there)[0])
 
-    return Answered(_answer(snapshot, request, rows, stage.left), filters, explainable)
+    return Answered(_answer(snapshot, request, _wanted(filters, phrases), rows, stage.left), filters, explainable)
 
 
 def matching(
@@ -74,10 +77,16 @@ def matching(
     return rows[:limit], len(rows)
 
 
-def _answer(snapshot: Snapshot, request: SearchRequest, rows: Sequence[Row], total: int) -> Answer:
+def _wanted(filters: Filters, phrases: Sequence[str]) -> Wanted:
+    """What to look for in the lines of a symbol: the words of its name's globs, and the phrases."""
+    names = read_text(" ".join(_SET.sub(" ", name) for name in filters.name))
+    return Wanted(names.terms, phrases)
+
+
+def _answer(snapshot: Snapshot, request: SearchRequest, wanted: Wanted, rows: Sequence[Row], total: int) -> Answer:
     """The envelope of a query by structure alone; every row is as good as any."""
     with snapshot.trace.stage("present", len(rows)) as stage:
-        results = [result(snapshot, row, request, "symbolic", 1.0) for row in rows]
+        results = [result(snapshot, row, request, "symbolic", 1.0, wanted) for row in rows]
         stage.left = len(results)
         made = answer(snapshot, request, results, total)
     if not request.explain:

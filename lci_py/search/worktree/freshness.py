@@ -160,7 +160,9 @@ class Freshness:
         suspects = self._suspects()
         places: Sequence[int] = range(len(paths))
         if not whole and len(paths) > LOOKED:
-            places = sorted(places, key=lambda place: paths[place].rpartition("/")[0] not in suspects)[:LOOKED]
+            if suspects:
+                places = sorted(places, key=lambda place: paths[place].rpartition("/")[0] not in suspects)
+            places = places[:LOOKED]
         odd: list[int] = []
         looked = 0
         while looked < len(places) and (whole or time.monotonic() <= deadline):
