@@ -174,7 +174,12 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
 
 
 def open_engine(
-    root: str | None, model: str | None = None, *, refresh: str | None = None, trust: bool | None = None
+    root: str | None,
+    model: str | None = None,
+    *,
+    refresh: str | None = None,
+    trust: bool | None = None,
+    snippet: int | None = None,
 ) -> Engine:
     """Open the index around `root` for searching.
 
@@ -183,12 +188,13 @@ def open_engine(
         model: Folder of the embedding model; None for the setting.
         refresh: One of types.REFRESH; None for the setting.
         trust: Read an index that somebody else made; None for the setting.
+        snippet: Lines of code per result where a request does not say; None for the setting.
     Raises:
         NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
     began = time.perf_counter()
     where = find_root(root)
-    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
+    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust, "snippet": snippet})
     snapshot = _refreshed(where, settings, model)
     opening = (time.perf_counter() - began) * 1e3
     if settings.log == "off":
@@ -249,7 +255,7 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
 def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
     """Whether to bring the index up to date before a search: because that is asked for, or quick."""
     if settings.refresh == "always":
-        return bool(snapshot.freshness.sweep(None).stale)
+        return bool(snapshot.freshness.sweep(whole=True).stale)
     swept = snapshot.freshness.sweep()
     return bool(swept.stale) and swept.few and not snapshot.manifest.model.get("reads_text") and not settings.trust
 
@@ -285,7 +291,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         stale: tuple[str, ...] = ()
         skipped: dict[str, list[str]] = {}
         try:
-            stale = snapshot.freshness.sweep(None).stale
+            stale = snapshot.freshness.sweep(whole=True).stale
             skipped = skipped_paths(snapshot.files, snapshot.manifest.counts["skipped_by_reason"])
         except IndexError_:
             if not check:

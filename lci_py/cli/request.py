@@ -18,22 +18,26 @@ if TYPE_CHECKING:
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Each number and its smallest valid value.
-_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0, "budget_ms": 1}
+_NUMBERS = {
+    "limit": 1, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1, "expand": 0,
+    "budget_ms": 1,
+}  # fmt: skip
 #: The keys of a batch line, in the order in which an error lists them.
 BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def open_engine(call: Invocation) -> Engine:
-    """The engine that the flags of a query ask for."""
+def open_engine(call: Invocation, *, snippet: int | None = None) -> Engine:
+    """The engine that the flags of a query ask for; it shows `snippet` lines of a result, None for the setting."""
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh("--refresh", refresh)
     from lci_py import app
 
     trust = call.flag("trust_index") or None
-    return app.open_engine(call.text("root"), call.text("model"), refresh=refresh, trust=trust)
+    root, model = call.text("root"), call.text("model")
+    return app.open_engine(root, model, refresh=refresh, trust=trust, snippet=snippet)
 
 
 def required_name(call: Invocation) -> str:
@@ -105,6 +109,7 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
         limit=number(values, "limit"),
         filters=filters,
         snippet=number(values, "snippet"),
+        context=_context(values),
         max_tokens=number(values, "max_tokens"),
         budget_ms=number(values, "budget_ms"),
         conflicts=_flag(values, "conflicts"),
@@ -149,6 +154,18 @@ def _near(place: object, mode: Mode, query: str) -> str | None:
     if not query.strip():
         raise near_needs_words()
     return place
+
+
+def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
+    """How many lines around the best one are shown, as (before, after); None for the lines of `snippet`."""
+    around, before, after = (number(values, key) for key in ("context", "before_context", "after_context"))
+    given = [value for value in (around, before, after) if value is not None]
+    if not given:
+        return None
+    if values.get("snippet") is not None:
+        raise UsageError("--snippet and --context cannot be used together", hint="either says how many lines are shown")
+    around = around or 0
+    return (around if before is None else before, around if after is None else after)
 
 
 def _shadow(name: object, mode: Mode) -> str | None:

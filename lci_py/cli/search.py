@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.cli.request import FILTER_KEYS, batch_values, number, open_engine, required_name, to_request
@@ -47,12 +48,24 @@ def run_search(call: Invocation) -> int:
     if call.text("batch") is not None:
         return _run_batch(call)
     request = to_request({**batch_values(call), "query": call.text("argument")})
-    with open_engine(call) as engine:
+    if call.flag("paths") and request.snippet is not None:
+        request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
+    with open_engine(call, snippet=_default_lines(call)) as engine:
         answer = _from_here(engine.search(request), engine, call)
         _warn_of_log(engine, call)
     with writing():
         _print(answer, call, request)
     return _exit_code(answer, request.strict)
+
+
+def _default_lines(call: Invocation) -> int | None:
+    """Lines per result that the output has without --snippet, so that these are the ones that match best; None for the
+    setting."""
+    if call.flag("json") or call.flag("jsonl") or call.flag("paths"):
+        return None
+    from lci_py.render.text.results import DEFAULT_SNIPPET_LINES
+
+    return DEFAULT_SNIPPET_LINES
 
 
 def run_def(call: Invocation) -> int:
@@ -124,7 +137,7 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
             file=to.file,
             color=to.color,
             width=to.width,
-            snippet_lines=request.snippet,
+            snippet_lines=request.snippet if request.context is None else sum(request.context) + 1,
             footer=not quiet,
             explain=request.explain,
         )

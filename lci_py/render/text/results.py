@@ -92,13 +92,38 @@ class _Listing:
             lines.pop()
         start = r.snippet_line or r.line
         digits = len(str(start + len(lines)))
-        for number, line in enumerate(lines, start):
-            gutter = f"{_INDENT}{number:>{digits}} {self.signs.bar} "
+        raw = r.snippet.split("\n") if self.style.color and r.marks else []
+        for place, line in enumerate(lines):
+            gutter = f"{_INDENT}{start + place:>{digits}} {self.signs.bar} "
             if self.width is not None:
                 shown = shorten(line.expandtabs(_TAB), self.width - len(gutter), self.signs.ellipsis)
             else:
                 shown = line
+            if raw:
+                shown = self.marked(shown, raw[place], [mark[1:] for mark in r.marks if mark[0] == place])
             yield f"{self.style(gutter, 'dim')}{shown}".rstrip()
+
+    def marked(self, shown: str, line: str, spans: list[tuple[int, ...]]) -> str:
+        """A line as it is shown, with the matched words in colour.
+
+        Args:
+            shown: The line, escaped and perhaps cut.
+            line: The line of the file.
+            spans: First character of each word, and the one behind it, in `line`.
+        """
+
+        def place(at: int) -> int:
+            before = visible(line[:at])
+            return len(before if self.width is None else before.expandtabs(_TAB))
+
+        end = len(shown)
+        if self.width is not None and end and shown.endswith(self.signs.ellipsis) and end < place(len(line)):
+            end -= len(self.signs.ellipsis)
+        pieces, done = [], 0
+        for start, stop in ((min(place(a), end), min(place(b), end)) for a, b in spans):
+            pieces += [shown[done:start], self.style(shown[start:stop], "match")]
+            done = stop
+        return "".join((*pieces, shown[done:]))
 
     def graph(self, graph: GraphContext) -> Iterator[str]:
         for label in ("callers", "callees", "imports", "imported_by"):
@@ -313,5 +338,5 @@ def render_definitions(
 
 
 def render_paths(answer: Answer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line, for xargs and editors."""
-    file.writelines(f"{visible_path(result.file)}:{result.line}\n" for result in answer.results)
+    """`--paths`: file:line per line, for xargs and editors; the line is the first that matches, if one does."""
+    file.writelines(f"{visible_path(result.file)}:{result.match_line or result.line}\n" for result in answer.results)

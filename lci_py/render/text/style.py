@@ -120,8 +120,8 @@ def layout_for(file: IO[str], color: bool, width: int | None) -> Layout:
     return Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
 
 
-# Paths and line numbers have ripgrep's default colours, which many readers know.
-_CODES = {"path": "35", "line": "32", "bold": "1", "dim": "2", "kind": "36", "warn": "33"}
+# Paths, line numbers and matches have ripgrep's default colours, which many readers know.
+_CODES = {"path": "35", "line": "32", "match": "1;31", "bold": "1", "dim": "2", "kind": "36", "warn": "33"}
 
 
 def counts(numbers: Iterable[tuple[str, int]], signs: Signs, limit: int = 8) -> str:

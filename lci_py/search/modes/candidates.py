@@ -34,13 +34,14 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS
 
 
 def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
-    """[units] mask of what passes the filters, None if there are none."""
-    if not filters:
+    """[units] mask of what passes the filters and lies in a file that is still there, None for all."""
+    there = snapshot.freshness.there()
+    if not filters and there is None:
         return None
     import numpy as np
 
     with snapshot.trace.stage("filter", snapshot.n_units) as stage:
-        units = snapshot.symbols.allowed_units(filters)
+        units = snapshot.symbols.allowed_units(filters, there)
         mask = np.zeros(snapshot.n_units, np.bool_)
         mask[units] = True
         stage.left = len(units)

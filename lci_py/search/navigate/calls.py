@@ -34,7 +34,7 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
     # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
     for group in [rows] if direction == "callers" else _by_file(rows):
         found += _neighbours(nodes, group, direction)
-    passes = place_filter(request.filters)
+    passes = place_filter(request.filters, snapshot.freshness.there())
     kept = sorted({item for item in found if passes(item.place)}, key=_order if direction == "callers" else _by_site)
     outside = externals(nodes, rows) if direction == "callees" and not request.filters else ()
     return GraphAnswer(
@@ -63,8 +63,8 @@ def nothing(snapshot: Snapshot, command: str, request: GraphRequest) -> GraphAns
     return GraphAnswer(command, request.name, (), results.index_info(snapshot), 0, did_you_mean=near)
 
 
-def place_filter(filters: Filters) -> Callable[[Place], bool]:
-    """Whether a place passes the filters on language, kind and path.
+def place_filter(filters: Filters, there: Callable[[str], bool] | None) -> Callable[[Place], bool]:
+    """Whether a place passes the filters on language, kind and path, and lies in a file that passes `there`.
 
     Raises:
         BadGlobError: A path filter is no glob.
@@ -80,6 +80,7 @@ def place_filter(filters: Filters) -> Callable[[Place], bool]:
             (not languages or place.language in languages)
             and (not kinds or place.kind in kinds)
             and (on_path is None or on_path(place.file))
+            and (there is None or there(place.file))
         )
 
     return passes

@@ -127,10 +127,11 @@ class _Grower:
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
 
     def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
-        """A test whether a node passes the filters."""
-        if not self._filters:
+        """A test whether a node passes the filters, and its file is still there."""
+        there = self._nodes.snapshot.freshness.there()
+        if not self._filters and there is None:
             return lambda _: True  # a tree's last level is only counted: its places are not needed
-        passes = place_filter(self._filters)
+        passes = place_filter(self._filters, there)
         shown = {node for node, place in self._nodes.places(nodes).items() if passes(place)}
         return shown.__contains__
 

@@ -206,6 +206,20 @@ def test_without_code_a_result_is_a_row_and_columns_line_up() -> None:
     assert rows[0].index("dense") == rows[1].index("dense")
 
 
+def test_matched_words_are_marked_in_colour_only() -> None:
+    code = "if x:\n\tcall(\x1b, größe, wanted_name, tail)"
+    row = answer(make(snippet=code, marks=((1, 9, 14), (1, 16, 27), (1, 29, 33))))
+    assert "\x1b" not in shown(row)
+    coloured = shown(row, color=True)
+    assert "call(\\x1b, \x1b[1;31mgröße\x1b[0m, \x1b[1;31mwanted_name\x1b[0m, \x1b[1;31mtail\x1b[0m)" in coloured
+    for width in range(24, 60):  # cut inside of a word, and behind it
+        plain = shown(row, width=width)
+        marked = shown(row, width=width, color=True)
+        assert re.sub("\x1b\\[[0-9;]*m", "", marked) == plain
+        for word in re.findall("\x1b\\[1;31m(.*?)\x1b", marked):
+            assert any(word and name.startswith(word) for name in ("größe", "wanted_name", "tail"))
+
+
 def test_snippet_lines_are_a_limit() -> None:
     long = make(snippet="x\n" * 50)
     assert shown(answer(long)).count("│ x") == results.DEFAULT_SNIPPET_LINES
