@@ -87,7 +87,9 @@ def screen() -> Screen:
 def warn(text: str, *, quiet: bool) -> None:
     """Write a warning to stderr if that is a terminal; a script finds it in the JSON."""
     if not quiet and sys.stderr.isatty():
-        sys.stderr.write(f"lci: {text}\n")
+        from lci_py.render.text.style import visible_line
+
+        sys.stderr.write(f"lci: {visible_line(text)}\n")
 
 
 def say_unknown(name: str, near: Iterable[str]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import sys
+import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +29,10 @@ from lci_py.types.source import FileEntry, Skip
 
 INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)
 CODE = "func encrypt(p []byte) {\n\treturn\n}\n"
-hostile = st.text(st.characters() | st.sampled_from("\x1b\x9b\r\n\t\u202e\u2066\u2028\udcff"), max_size=30)
-FORBIDDEN = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+UNSEEN = "\xad\u034f\u200b\u200c\u200d\u2060\u3164\ufe00\ufeff\U000e0041\U000e0101"
+hostile = st.text(st.characters() | st.sampled_from("\x1b\x9b\r\n\t\u202e\u2066\u2028\udcff" + UNSEEN), max_size=30)
+FILLERS = "\u115f\u1160\u3164\uffa0"  # letters without a glyph
+FORBIDDEN = f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069{UNSEEN}]"
 
 
 def make(**changes: Any) -> Result:
@@ -73,7 +77,7 @@ def test_visible_text_has_no_control_characters(value: str) -> None:
     visible_line(value).encode("utf-8")
 
 
-@given(st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=30))
+@given(st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=FILLERS), max_size=30))
 def test_ordinary_text_is_left_alone(value: str) -> None:
     assert visible(value) == visible_line(value) == visible_path(value) == value
 
@@ -86,10 +90,20 @@ def test_ordinary_text_is_left_alone(value: str) -> None:
         ("\u202e", "\\u202e"),
         ("\udcff", "\\xff"),
         ("\x9b", "\\x9b"),
+        ("a\u200bb\ufeff", "a\\u200bb\\ufeff"),
+        ("\U000e0041", "\\U000e0041"),
+        ("\U0001f468\u200d\U0001f4bb", "\U0001f468\\u200d\U0001f4bb"),  # joined emoji: the joiner is seen
+        ("\u26a0\ufe0f 1\ufe0f\u20e3", "\u26a0\ufe0f 1\ufe0f\u20e3"),  # the coloured form of a sign
+        ("a\ufe0f\u26a0\ufe0f\ufe0f\ufe01", "a\\ufe0f\u26a0\ufe0f\\ufe0f\\ufe01"),
     ],
 )
 def test_visible_spells_out(raw: str, seen: str) -> None:
     assert visible(raw) == seen
+
+
+def test_every_format_character_is_spelled_out() -> None:
+    found = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Cf"]
+    assert [char for char in found if visible(char) == char] == []
 
 
 def test_a_path_keeps_its_bytes_and_stays_on_one_line() -> None:
