@@ -141,8 +141,6 @@ def _as_usage_error(error: Exception) -> UsageError | None:
     message = message[:1].lower() + message[1:]
     context = getattr(error, "ctx", None)
     path = getattr(context, "command_path", _PROGRAM)
-    if "extra argument" in message and path.endswith("search"):
-        return UsageError(message, hint='put a query of several words in quotes: lci search "…"')
     return UsageError(message, hint=f"see `{path} --help`")
 
 

@@ -50,6 +50,7 @@ class Command(NamedTuple):
     argument: Positional | None
     flags: tuple[Flag, ...]
     examples: tuple[tuple[str, str], ...]  # (command line, what it does)
+    more: Positional | None = None  # what may follow the argument, any number of them
 
 
 _MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
@@ -73,8 +74,14 @@ _JSONL = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": â
 _FILTERS = (
     Flag(("--lang", "-l"), "list", "Only this language; repeatable.", FILTERS, "LANG"),
     Flag(("--kind", "-k"), "list", "Only this kind: function, class, struct, â€¦; repeatable.", FILTERS, "KIND", KINDS),
-    Flag(("--path", "-p"), "list", "Only paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
-    Flag(("--exclude",), "list", "No paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
+    Flag(
+        ("--path", "-p"),
+        "list",
+        "Only paths that match, as in .gitignore; with a slash from the current folder; repeatable.",
+        FILTERS,
+        "GLOB",
+    ),
+    Flag(("--exclude",), "list", "No paths that match; as --path; repeatable.", FILTERS, "GLOB"),
 )
 _NAME = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")
 
@@ -193,7 +200,9 @@ SEARCH = Command(
         ("lci search parse_config --paths | head -1 | xargs code -g", "open the first result"),
         ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
         ('lci search "retry an upload" -m multiview --explain-file src/queue.py', "why is this file not shown?"),
+        ('lci search "retry an upload" src/http tests', "only in these folders"),
     ),
+    Positional("PATH", "Only what is in these files and folders; they start at the current folder.", many=True),
 )
 DEF = Command(
     "def",

@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.cli.request import FILTER_KEYS, batch_values, number, open_engine, required_name, to_request
+from lci_py.cli.request import batch_values, flag_filters, number, open_engine, required_name, to_request
 from lci_py.cli.streams import (
     InternalError,
     machine_stdout,
@@ -30,7 +30,7 @@ from lci_py.errors import (
     LciError,
     UsageError,
 )
-from lci_py.types.search import Answer, Filters, SearchRequest
+from lci_py.types.search import Answer, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ def run_search(call: Invocation) -> int:
 def run_def(call: Invocation) -> int:
     one_output(call, "json", "paths")
     name = required_name(call)
-    filters = Filters(**{key: call.texts(key) for key in FILTER_KEYS if key != "name"})
+    filters = flag_filters(call)
     limit = number(call.values, "limit")
     with open_engine(call) as engine:
         answer = _from_here(engine.definitions(name, filters, limit or 1), engine, call)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lci_py import __version__
-from lci_py.cli.fast_parser import ARGUMENT, Invocation, Value
-from lci_py.cli.options import COMMANDS, Command, Flag
+from lci_py.cli.fast_parser import ARGUMENT, MORE, Invocation, Value
+from lci_py.cli.options import COMMANDS, Command, Flag, Positional
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,15 +41,14 @@ def _parameter(flag: Flag) -> inspect.Parameter:
     )
 
 
-def _argument(command: Command) -> list[inspect.Parameter]:
-    spec = command.argument
+def _argument(name: str, spec: Positional | None) -> list[inspect.Parameter]:
     if spec is None:
         return []
     info = typer.Argument(metavar=spec.metavar, help=spec.help, autocompletion=_completion(spec.choices))
     annotation: Any = list[str] | None if spec.many else str if spec.required else str | None
     return [
         inspect.Parameter(
-            ARGUMENT,
+            name,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if spec.required else None,
             annotation=Annotated[annotation, info],
@@ -65,12 +64,15 @@ def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callabl
         if command.argument:
             given = values.get(ARGUMENT)
             found[ARGUMENT] = tuple(given or ()) if command.argument.many else given
+        if command.more:
+            found[MORE] = tuple(values.get(MORE) or ())
         for flag in command.flags:
             value = values.get(flag.name)
             found[flag.name] = tuple(value or ()) if flag.shape == "list" else value
         raise typer.Exit(execute(Invocation(command.name, found)))
 
-    parameters = [*_argument(command), *(_parameter(flag) for flag in command.flags)]
+    positionals = [*_argument(ARGUMENT, command.argument), *_argument(MORE, command.more)]
+    parameters = [*positionals, *(_parameter(flag) for flag in command.flags)]
     run.__name__ = command.name
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions allow it
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

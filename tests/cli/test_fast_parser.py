@@ -49,6 +49,8 @@ def by_typer(argv: list[str]) -> Invocation | None:
 @example(["search", "--", "--json"])
 @example(["search", "--json=1"])
 @example(["def"])
+@example(["search", "q", "a", "-q", "b"])
+@example(["search", "q", "--", "-c"])
 @example(["status", "x"])
 @example(["index", "--files", "a", "-q", "b", "--", "-c", "--json"])
 @example(["index", "a", "b"])
@@ -71,6 +73,7 @@ def test_they_agree(argv: list[str]) -> None:
         ["search", "-m", "bm25", "-n5", "--json", "-l", "go", "--lang=py", "q"],
         ["search", "-qv", "--kind", "class"],
         ["search", "--", "-q"],
+        ["search", "q", "src", "-n5", "*.py"],
         ["def", "x", "--paths"],
         ["index", ".", "-j", "2"],
         ["index", "--files", "a.py", "b.py", "--quiet", "--wait", "0"],
