@@ -46,6 +46,13 @@ def find_root(root: str | None) -> Path:
     return Path(root).resolve()
 
 
+def language_words() -> list[str]:
+    """What `--lang` takes: the names of the languages, and what else they are called."""
+    from lci_py.source.syntax.languages import language_aliases, language_names
+
+    return sorted({*language_names(), *language_aliases()})
+
+
 def _index_dir(root: Path, settings: Settings) -> Path:
     return settings.index_dir or root / config.INDEX_FOLDER
 

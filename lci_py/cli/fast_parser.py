@@ -54,7 +54,7 @@ def defaults(command: Command) -> dict[str, Value]:
     if command.more:
         values[MORE] = ()
     for flag in command.flags:
-        values[flag.name] = {"flag": False, "int": flag.default, "text": None, "list": ()}[flag.shape]
+        values[flag.name] = {"flag": False, "int": flag.default, "text": None, "once": None, "list": ()}[flag.shape]
     return values
 
 
@@ -125,6 +125,8 @@ def _store(flag: Flag, text: str, values: dict[str, Value]) -> bool:
     elif flag.shape == "list":
         held = values[flag.name]
         values[flag.name] = (*(held if isinstance(held, tuple) else ()), text)
+    elif flag.shape == "once" and values[flag.name] is not None:
+        return False
     else:
         values[flag.name] = text
     return True

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from lci_py.types.search import FAIL_ON, KINDS, MODES, REFRESH, RELATIONS
 
-Shape = Literal["flag", "int", "text", "list"]
+Shape = Literal["flag", "int", "text", "once", "list"]  # of "text" the last counts, of "once" a second is an error
 
 # Copies of those in `types.graph`, which a search does not import.
 DIRECTIONS, FORMATS = ("callees", "callers"), ("text", "dot", "mermaid", "json")
@@ -26,7 +26,7 @@ class Flag(NamedTuple):
     help: str
     panel: str
     metavar: str | None = None
-    choices: tuple[str, ...] = ()  # for completion only; the command checks the value
+    choices: tuple[str, ...] | None = ()  # for completion only; the command checks the value. None: languages
     default: int | None = None
 
     @property
@@ -55,7 +55,7 @@ class Command(NamedTuple):
 
 _MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
 _MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
-_ROOT = Flag(("--root",), "text", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
+_ROOT = Flag(("--root",), "once", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
 _JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
 _QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
 _VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
@@ -72,7 +72,14 @@ _REFRESH = Flag(
 _PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
 _JSONL = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
 _FILTERS = (
-    Flag(("--lang", "-l"), "list", "Only this language; repeatable.", FILTERS, "LANG"),
+    Flag(
+        ("--lang", "-l"),
+        "list",
+        "Only this language: its name, an alias or a suffix (python, c++, rs); repeatable.",
+        FILTERS,
+        "LANG",
+        choices=None,
+    ),
     Flag(("--kind", "-k"), "list", "Only this kind: function, class, struct, …; repeatable.", FILTERS, "KIND", KINDS),
     Flag(
         ("--path", "-p"),

@@ -10,18 +10,31 @@ import typer
 from lci_py import __version__
 from lci_py.cli.fast_parser import ARGUMENT, MORE, Invocation, Value
 from lci_py.cli.options import COMMANDS, Command, Flag, Positional
+from lci_py.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-_TYPES: dict[str, Any] = {"flag": bool, "int": int | None, "text": str | None, "list": list[str] | None}
+_TYPES: dict[str, Any] = {
+    "flag": bool,
+    "int": int | None,
+    "text": str | None,
+    "once": list[str] | None,
+    "list": list[str] | None,
+}
 
 
-def _completion(choices: tuple[str, ...]) -> Callable[[str], list[str]] | None:
+def _completion(choices: tuple[str, ...] | None) -> Callable[[str], list[str]] | None:
+    """What the shell asks; without choices it completes nothing. None stands for the words of languages."""
+
     def complete(incomplete: str) -> list[str]:
+        if choices is None:
+            from lci_py import app
+
+            return [word for word in app.language_words() if word.startswith(incomplete)]
         return [choice for choice in choices if choice.startswith(incomplete)]
 
-    return complete if choices else None
+    return None if choices == () else complete
 
 
 def _parameter(flag: Flag) -> inspect.Parameter:
@@ -68,6 +81,8 @@ def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callabl
             found[MORE] = tuple(values.get(MORE) or ())
         for flag in command.flags:
             value = values.get(flag.name)
+            if flag.shape == "once":
+                value = _one(flag, value or ())
             found[flag.name] = tuple(value or ()) if flag.shape == "list" else value
         raise typer.Exit(execute(Invocation(command.name, found)))
 
@@ -77,6 +92,12 @@ def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callabl
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions allow it
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _one(flag: Flag, given: Sequence[str]) -> str | None:
+    if len(given) > 1:
+        raise UsageError(f"{flag.spellings[0]} is given {len(given)} times", hint="give it once")
+    return given[0] if given else None
 
 
 def _epilog(command: Command) -> str:

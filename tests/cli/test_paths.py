@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lci_py import app
 from lci_py.cli.main import main
+from tests.conftest import Ran
 
 FILES = ("net/src/runtime/mod.rs", "net/src/mod.rs", "app/[id]/page.rs", "app/i/page.rs", "runtime.rs")
 RUNTIME, MOD, PAGE, OTHER, TOP = FILES
@@ -109,6 +111,21 @@ def test_a_batch_starts_at_the_root(
 
 
 @pytest.mark.parametrize(
+    "command",
+    [["search", "target", "-l", "rs"], ["search", "lang:RS", "-m", "symbolic"], ["def", "target", "-l", "rs"],
+     ["refs", "target", "-l", "rs"], ["search", "target", "-l", "py", "-m", "multiview"],
+     ["refs", "target", "-l", "py"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_command_knows_aliases_of_languages(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, root: Path, command: list[str]
+) -> None:
+    monkeypatch.chdir(root)
+    code = main([*command, "--paths"])
+    assert (code, len(capsys.readouterr().out.splitlines())) == ((1, 0) if "py" in command else (0, len(FILES)))
+
+
+@pytest.mark.parametrize(
     ("args", "said"),
     [
         (["-p", "../outside/*.py"], "../outside/*.py is outside "),
@@ -124,3 +141,8 @@ def test_what_is_no_path(
     monkeypatch.chdir(root)
     assert main(["search", "target", *args]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_the_shell_completes_languages(lci: Callable[..., Ran]) -> None:
+    ran = lci(_LCI_COMPLETE="complete_bash", COMP_WORDS="lci search --lang go", COMP_CWORD="3")
+    assert ran.out.split() == ["go", "golang"]

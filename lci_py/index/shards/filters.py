@@ -25,8 +25,9 @@ def where(filters: Filters) -> tuple[str, list[object]]:
     clauses: list[str] = []
     args: list[object] = []
     if filters.lang:
-        clauses.append(f"f.language IN ({marks(filters.lang)})")
-        args += [language.lower() for language in filters.lang]
+        names = languages(filters)
+        clauses.append(f"f.language IN ({marks(names)})")
+        args += names
     if filters.kind:
         clauses.append(f"coalesce(s.kind, '{BLOCK_KIND}') IN ({marks(filters.kind)})")
         args += [kind.lower() for kind in filters.kind]
@@ -37,6 +38,15 @@ def where(filters: Filters) -> tuple[str, list[object]]:
             clauses.append("(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")")
             args += [name_glob(glob) for glob in globs]
     return " AND ".join(clauses) or "1", args
+
+
+def languages(filters: Filters) -> list[str]:
+    """The names of the languages that pass, aliases resolved; none if all do."""
+    if not filters.lang:
+        return []
+    from lci_py.source.syntax.languages import language_of
+
+    return sorted({language_of(word) for word in filters.lang})
 
 
 def path_test(filters: Filters) -> Callable[[str], bool] | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.index.shards.filters import name_glob, path_test
+from lci_py.index.shards.filters import languages, name_glob, path_test
 from lci_py.index.shards.stated_values import PACKAGED, ClaimRow, claims_of, disputable_keys, is_computed, keys_in
 from lci_py.source.stated_values.file_roles import (
     documented_folder,
@@ -367,7 +367,7 @@ def _named(name: str) -> Callable[[ClaimRow], bool]:
 def _test(filters: Filters) -> Callable[[ClaimRow], bool]:
     """Whether a place passes filters; one without a definition has no kind, and no parent."""
     path = path_test(filters)
-    languages = {language.lower() for language in filters.lang}
+    known = languages(filters)
     kinds = {kind.lower() for kind in filters.kind}
     names = [_as_pattern(glob) for glob in filters.name]
     owners = [_as_pattern(glob) for glob in filters.parent]
@@ -376,7 +376,7 @@ def _test(filters: Filters) -> Callable[[ClaimRow], bool]:
         owner = row.qualified_name.rpartition(".")[0].rpartition(".")[2] if row.how == "code" else ""
         return (
             (path is None or path(row.file))
-            and (not languages or row.language in languages)
+            and (not known or row.language in known)
             and (not kinds or (row.how == "code" and row.kind in kinds))
             and (not names or any(pattern.fullmatch(row.name) for pattern in names))
             and (not owners or any(pattern.fullmatch(owner) for pattern in owners))
