@@ -41,7 +41,7 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("config") / "lci"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LCI_CONFIG_DIR", str(folder))
-        for name in ("LCI_TRUST_INDEX", "LCI_REFRESH", "LCI_INDEX_DIR", "LCI_LOG"):
+        for name in ("LCI_TRUST_INDEX", "LCI_REFRESH", "LCI_INDEX_DIR", "LCI_LOG", "LCI_MODE"):
             patch.delenv(name, raising=False)
         yield folder
 

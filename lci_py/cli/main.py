@@ -73,6 +73,8 @@ def _dispatch(argv: list[str]) -> int:
 
 def execute(call: Invocation) -> int:
     """Run one command."""
+    if call.command not in ("index", "stats") and not call.flag("quiet") and sys.stderr.isatty():
+        _warn_of_settings(call)  # the two others show them in their output
     if call.command in ("search", "def"):
         from lci_py.cli import search
 
@@ -95,6 +97,13 @@ def execute(call: Invocation) -> int:
         "hook": index.run_hook,
     }
     return runs[call.command](call)
+
+
+def _warn_of_settings(call: Invocation) -> None:
+    from lci_py import app
+
+    for warning in app.settings_warnings(call.text("root")):
+        streams.warn(warning, quiet=False)
 
 
 def _run_typer(argv: list[str]) -> int:

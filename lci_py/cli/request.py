@@ -66,6 +66,10 @@ def batch_values(call: Invocation) -> dict[str, Any]:
     """The flags of `lci search` under the names that a batch line uses."""
     values: dict[str, Any] = {key: call.values.get(key) for key in BATCH_KEYS if key != "query"}
     values.update(path_filters(call))
+    if values["mode"] is None:
+        from lci_py import app
+
+        values["mode"] = app.default_mode(call.text("root"))
     if near := call.text("near"):
         values["near"] = _from_here_or_root(near)
     return values

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ from lci_py.errors import (
     LciError,
     UsageError,
 )
-from lci_py.types.search import Answer, SearchRequest
+from lci_py.types.search import Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 #: Bytes. A longer line of a batch is no query; the file may be binary, or not the one that was meant.
 _MAX_LINE = 1 << 20
+#: A query that may be a name, and needs no quotes in a shell.
+_NAME = re.compile(r"\w[\w.:]*")
 
 
 def run_search(call: Invocation) -> int:
@@ -50,8 +53,11 @@ def run_search(call: Invocation) -> int:
     with open_engine(call) as engine:
         answer = _from_here(engine.search(request), engine, call)
         _warn_of_log(engine, call)
+        name = _defined_name(engine, request, call)
     with writing():
         _print(answer, call, request)
+    if name:
+        warn(f"`lci def {name}` shows where it is defined", quiet=False)
     return _exit_code(answer, request.strict)
 
 
@@ -75,6 +81,15 @@ def run_def(call: Invocation) -> int:
     if not answer.results and not filters and not call.flag("json") and not call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)
     return _exit_code(answer, strict=False)
+
+
+def _defined_name(engine: Engine, request: SearchRequest, call: Invocation) -> str:
+    """The query, if it is the name of a definition and nobody chose the mode: then `lci def` is what a person wants."""
+    quiet = any(call.flag(flag) for flag in ("quiet", "json", "jsonl", "paths")) or not sys.stderr.isatty()
+    if quiet or call.text("mode") is not None or request.mode != "dense" or not _NAME.fullmatch(request.query.strip()):
+        return ""
+    name = request.query.strip()
+    return name if engine.definitions(name, Filters(), 1).total else ""
 
 
 # --- output -----------------------------------------------------------------------------------------------------
