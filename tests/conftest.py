@@ -43,6 +43,7 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("LCI_CONFIG_DIR", str(folder))
         for name in ("LCI_TRUST_INDEX", "LCI_REFRESH", "LCI_INDEX_DIR", "LCI_LOG", "LCI_MODE"):
             patch.delenv(name, raising=False)
+        patch.setenv("LCI_PAGER", "cat")  # none
         yield folder
 
 

@@ -129,7 +129,7 @@ def _print(answer: ConflictsAnswer, call: Invocation, request: ConflictsRequest)
     else:
         from lci_py.render.text.conflicts import render
 
-        to = screen()
+        to = screen(call)
         render(
             answer,
             file=to.file,

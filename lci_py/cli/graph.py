@@ -106,9 +106,9 @@ def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
     elif shape == "text":
         from lci_py.render.text.graph import render
 
-        to = screen()
+        to = screen(call)
         render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     else:
         from lci_py.render.text.graph import render_diagram
 
-        render_diagram(answer, shape, file=screen().file)
+        render_diagram(answer, shape, file=screen(call).file)

@@ -59,7 +59,18 @@ _ROOT = Flag(("--root",), "once", "Default: the nearest parent with an index, el
 _JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
 _QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
 _VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
-_GENERAL = (_ROOT, _QUIET, _VERBOSE)
+WHEN = ("auto", "always", "never")
+_COLOR = Flag(("--color",), "text", "auto (on a terminal, if left out), always or never.", GENERAL, "WHEN", WHEN)
+_HYPERLINK = Flag(
+    ("--hyperlink",),
+    "text",
+    "Places as links: auto (on a terminal known to show them, if left out), always or never.",
+    GENERAL,
+    "WHEN",
+    WHEN,
+)
+_NO_PAGER = Flag(("--no-pager",), "flag", "Print what is longer than the terminal without a pager.", GENERAL)
+_GENERAL = (_ROOT, _QUIET, _VERBOSE, _COLOR, _HYPERLINK, _NO_PAGER)
 _TRUST = Flag(("--trust-index",), "flag", "Read an index that was not made by you on this machine.", GENERAL)
 _REFRESH = Flag(
     ("--refresh",),

@@ -76,7 +76,7 @@ def run_def(call: Invocation) -> int:
         else:
             from lci_py.render.text.results import render_definitions
 
-            to = screen()
+            to = screen(call)
             render_definitions(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     if not answer.results and not filters and not call.flag("json") and not call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)
@@ -133,7 +133,7 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
     else:
         from lci_py.render.text.results import render
 
-        to, quiet = screen(), call.flag("quiet")
+        to, quiet = screen(call), call.flag("quiet")
         render(
             answer,
             file=to.file,

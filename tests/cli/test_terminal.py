@@ -86,3 +86,70 @@ def test_every_command_warns_of_a_key_that_is_none(lci: Callable[..., Ran], root
         assert lci("search", "target", cwd=root).err == ""
     finally:
         (root / ".lci.toml").unlink()
+
+
+# --- colours, links, the pager ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "env", "coloured"),
+    [
+        ([], {}, False),
+        (["--color", "always"], {}, True),
+        (["--color=always"], {"NO_COLOR": "1"}, True),
+        ([], {"FORCE_COLOR": "1"}, True),
+        ([], {"FORCE_COLOR": "0"}, False),
+        ([], {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (["--color", "never"], {"FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_colours_in_a_pipe(
+    lci: Callable[..., Ran], root: Path, flags: list[str], env: dict[str, str], coloured: bool
+) -> None:
+    ran = lci("def", "target", *flags, cwd=root, **env)
+    assert ran.code == 0 and ("\x1b[35ma.py\x1b[0m" in ran.out) == coloured
+    assert ("\x1b" in ran.out) == coloured
+
+
+def test_colours_on_a_terminal(root: Path) -> None:
+    assert "\x1b[35ma.py" in on_a_terminal(root, "def", "target")
+    assert "\x1b" not in on_a_terminal(root, "def", "target", "--color", "never")
+
+
+def test_places_are_links(lci: Callable[..., Ran], root: Path) -> None:
+    ran = lci("def", "target", "--hyperlink", "always", cwd=root)
+    assert ran.out.startswith(f"\x1b]8;;file://{root}/a.py\x1b\\a.py:1\x1b]8;;\x1b\\  function target\n")
+    ran = lci("refs", "target", "--hyperlink", "always", cwd=root, LCI_HYPERLINK="vscode://file{path}:{line}")
+    assert ran.out.startswith(f"\x1b]8;;vscode://file{root}/a.py:1\x1b\\")
+    ran = lci("def", "target", "--hyperlink", "always", "--root", str(root))
+    assert f"file://{root}/a.py" in ran.out
+    assert "\x1b]8" in on_a_terminal(root, "def", "target", VTE_VERSION="7000")
+    assert "\x1b]8" not in on_a_terminal(root, "def", "target", "--hyperlink", "never", VTE_VERSION="7000")
+
+
+@pytest.mark.parametrize(
+    ("flags", "env"),
+    [
+        (["--color", "blue"], {}),
+        (["--hyperlink", "on"], {}),
+        (["--hyperlink", "always"], {"LCI_HYPERLINK": "x\x1b{path}"}),
+    ],
+)
+def test_what_is_no_choice(lci: Callable[..., Ran], root: Path, flags: list[str], env: dict[str, str]) -> None:
+    ran = lci("def", "target", *flags, cwd=root, **env)
+    assert ran.code == 2 and ran.err.startswith("lci: ") and "Traceback" not in ran.err
+
+
+def test_a_long_answer_goes_through_the_pager(lci: Callable[..., Ran], root: Path) -> None:
+    pager = "sed 's/^/> /'"
+    long, short = ["search", "target", "-m", "bm25", "-n", "30"], ["search", "target", "-m", "bm25", "-n", "1"]
+    shown = on_a_terminal(root, *long, "--color", "never", LCI_PAGER=pager)
+    assert shown.startswith("> a.py:1  ") and shown.count("\n> ") > 30
+    assert on_a_terminal(root, *long, "--color", "never", LCI_PAGER="", PAGER=pager) == shown
+    for argv, env in [
+        (long, {"LCI_PAGER": "no-such-program"}), (long, {"LCI_PAGER": "cat"}), ([*long, "--no-pager"], {"LCI_PAGER": pager}),
+        (short, {"LCI_PAGER": pager}), (long, {"LCI_PAGER": pager, "TERM": "dumb"}),
+    ]:  # fmt: skip
+        plain = on_a_terminal(root, *argv, "--color", "never", **env)
+        assert plain.startswith("a.py:1  ") and "> " not in plain
+    assert lci(*long, cwd=root, LCI_PAGER=pager).out.startswith("a.py:1  ")
