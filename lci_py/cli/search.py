@@ -142,6 +142,7 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
             snippet_lines=request.snippet,
             footer=not quiet,
             explain=request.explain,
+            imports=bool(request.expand) or call.flag("verbose"),
         )
 
 
