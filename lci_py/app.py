@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.source.repository.walk import WalkResult
     from lci_py.types.index import BuildSummary
+    from lci_py.types.search import Mode
     from lci_py.types.source import FileEntry, Skip
 
 #: Seconds that a search with --refresh always waits for another writer.
@@ -43,6 +44,30 @@ def find_root(root: str | None) -> Path:
         what = "is not a folder" if os.path.exists(root) else "does not exist"
         raise BadPathError(f"{root} {what}", hint="give a folder")
     return Path(root).resolve()
+
+
+def default_mode(root: str | None) -> Mode:
+    """The mode of a search around `root` that names none.
+
+    Raises:
+        BadPathError, ConfigError: see errors.py.
+    """
+    return config.load(find_root(root))[0].mode
+
+
+def settings_warnings(root: str | None) -> list[str]:
+    """Warnings about the settings around `root`; none where they cannot be read, which is an error later."""
+    try:
+        return config.load(find_root(root))[1]
+    except LciError:
+        return []
+
+
+def language_words() -> list[str]:
+    """What `--lang` takes: the names of the languages, and what else they are called."""
+    from lci_py.source.syntax.languages import language_aliases, language_names
+
+    return sorted({*language_names(), *language_aliases()})
 
 
 def _index_dir(root: Path, settings: Settings) -> Path:

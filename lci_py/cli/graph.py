@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lci_py.cli.request import FILTER_KEYS, number, open_engine, plain_text, required_name
+from lci_py.cli.request import flag_filters, number, open_engine, required_name
 from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, GraphAnswer, GraphRequest, Role
-from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
     from lci_py.app import Engine
@@ -48,7 +47,7 @@ def _request(call: Invocation) -> GraphRequest:
     return GraphRequest(
         _from_root(name, call),
         every=call.flag("all"),
-        filters=Filters(**{key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS if key != "name"}),
+        filters=flag_filters(call),
         limit=limit,
         roles=_roles(call.texts("role")),
         direction=_direction(call.text("direction")),
@@ -107,9 +106,9 @@ def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
     elif shape == "text":
         from lci_py.render.text.graph import render
 
-        to = screen()
+        to = screen(call)
         render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     else:
         from lci_py.render.text.graph import render_diagram
 
-        render_diagram(answer, shape, file=screen().file)
+        render_diagram(answer, shape, file=screen(call).file)

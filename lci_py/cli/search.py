@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.cli.request import FILTER_KEYS, batch_values, number, open_engine, required_name, to_request
+from lci_py.cli.request import batch_values, flag_filters, number, open_engine, required_name, to_request
 from lci_py.cli.streams import (
     InternalError,
     machine_stdout,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Bytes. A longer line of a batch is no query; the file may be binary, or not the one that was meant.
 _MAX_LINE = 1 << 20
+#: A query that may be a name, and needs no quotes in a shell.
+_NAME = re.compile(r"\w[\w.:]*")
 
 
 def run_search(call: Invocation) -> int:
@@ -53,8 +56,11 @@ def run_search(call: Invocation) -> int:
     with open_engine(call, snippet=_default_lines(call)) as engine:
         answer = _from_here(engine.search(request), engine, call)
         _warn_of_log(engine, call)
+        name = _defined_name(engine, request, call)
     with writing():
         _print(answer, call, request)
+    if name:
+        warn(f"`lci def {name}` shows where it is defined", quiet=False)
     return _exit_code(answer, request.strict)
 
 
@@ -71,7 +77,7 @@ def _default_lines(call: Invocation) -> int | None:
 def run_def(call: Invocation) -> int:
     one_output(call, "json", "paths")
     name = required_name(call)
-    filters = Filters(**{key: call.texts(key) for key in FILTER_KEYS if key != "name"})
+    filters = flag_filters(call)
     limit = number(call.values, "limit")
     with open_engine(call) as engine:
         answer = _from_here(engine.definitions(name, filters, limit or 1), engine, call)
@@ -83,11 +89,20 @@ def run_def(call: Invocation) -> int:
         else:
             from lci_py.render.text.results import render_definitions
 
-            to = screen()
+            to = screen(call)
             render_definitions(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     if not answer.results and not filters and not call.flag("json") and not call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)
     return _exit_code(answer, strict=False)
+
+
+def _defined_name(engine: Engine, request: SearchRequest, call: Invocation) -> str:
+    """The query, if it is the name of a definition and nobody chose the mode: then `lci def` is what a person wants."""
+    quiet = any(call.flag(flag) for flag in ("quiet", "json", "jsonl", "paths")) or not sys.stderr.isatty()
+    if quiet or call.text("mode") is not None or request.mode != "dense" or not _NAME.fullmatch(request.query.strip()):
+        return ""
+    name = request.query.strip()
+    return name if engine.definitions(name, Filters(), 1).total else ""
 
 
 # --- output -----------------------------------------------------------------------------------------------------
@@ -131,7 +146,7 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
     else:
         from lci_py.render.text.results import render
 
-        to, quiet = screen(), call.flag("quiet")
+        to, quiet = screen(call), call.flag("quiet")
         render(
             answer,
             file=to.file,
@@ -140,6 +155,7 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
             snippet_lines=request.snippet if request.context is None else sum(request.context) + 1,
             footer=not quiet,
             explain=request.explain,
+            imports=bool(request.expand) or call.flag("verbose"),
         )
 
 

@@ -111,6 +111,7 @@ USAGE_ERRORS = [
     ["search", ""],
     ["search", "  "],
     ["search", "a", "b"],
+    ["search", "a", "--root", ".", "--root", "."],
     ["search", "q", "--nope"],
     ["search", "q", "-n"],
     ["search", "q", "-n", "x"],
@@ -142,6 +143,20 @@ USAGE_ERRORS = [
     ["status", "extra"],
     ["nope"],
 ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (["search", "->x"], "write -- before it: lci search -- '->x'"),
+        (["refs", "-x y"], "write -- before it: lci refs -- '-x y'"),
+        (["search", "--jason"], "see `lci search --help`"),
+        (["status", "-x"], "see `lci status --help`"),
+    ],
+)
+def test_what_begins_with_a_dash(run: Callable[..., Ran], argv: list[str], hint: str) -> None:
+    ran = run(*argv)
+    assert ran.code == 2 and ran.err.endswith(f"{hint}\n")
 
 
 @pytest.mark.parametrize("argv", USAGE_ERRORS, ids=" ".join)

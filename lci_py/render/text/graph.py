@@ -12,6 +12,7 @@ from lci_py.render.text.style import (
     layout_for,
     plural,
     shorten,
+    visible,
     visible_line,
     visible_path,
     width_of,
@@ -34,6 +35,7 @@ _REST, _REST_OF_REFS = 12, 26
 #: A rest narrower than this is left out; the columns before it are not made narrower than that.
 _LEAST_REST, _LEAST_CELL = 6, 14
 _INDENT = "    "
+_TAB = 4
 #: Lines of calls listed per row on a terminal.
 _SITES = 5
 _NOTES = {
@@ -64,7 +66,12 @@ def render(
         file.writelines(line + "\n" for line in _tree_lines(answer.branches, layout))
     elif answer.command == "refs":
         rows = [
-            (f"{visible_line(r.file)}:{r.line}:{r.column}", r.role, _in(r.enclosing), r.text.strip())
+            (
+                f"{visible_line(r.file)}:{r.line}:{r.column}",
+                r.role,
+                _in(r.enclosing),
+                visible(r.text.strip()).expandtabs(_TAB),
+            )
             for r in answer.references
         ]
         file.writelines(line + "\n" for line in _Table(layout, _REST_OF_REFS).lines(rows))

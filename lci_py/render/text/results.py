@@ -19,6 +19,7 @@ from lci_py.render.text.style import (
     width_of,
     wrapped,
 )
+from lci_py.types.search import BLOCK_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,11 +41,12 @@ _MAX_PLACE, _MAX_WHAT = 48, 44
 class _Listing:
     """An answer and the settings of its rendering; each method gives the lines of one part."""
 
-    def __init__(self, answer: Answer, layout: Layout, snippet_lines: int) -> None:
+    def __init__(self, answer: Answer, layout: Layout, snippet_lines: int, *, imports: bool = False) -> None:
         self.answer = answer
         self.layout = layout
         self.style, self.signs, self.width = layout
         self.snippet_lines = snippet_lines
+        self.relations = ("callers", "callees", *(("imports", "imported_by") if imports else ()))
         self.listed: dict[
             tuple[DefinitionSite, ...], str
         ] = {}  # definitions to the place of the result that lists them
@@ -126,7 +128,7 @@ class _Listing:
         return "".join((*pieces, shown[done:]))
 
     def graph(self, graph: GraphContext) -> Iterator[str]:
-        for label in ("callers", "callees", "imports", "imported_by"):
+        for label in self.relations:
             links: tuple[GraphLink, ...] = getattr(graph, label)
             if not links:
                 continue
@@ -246,6 +248,8 @@ def _name(r: Result) -> str:
 
 
 def _what(r: Result) -> str:
+    if r.kind == BLOCK_KIND and not _name(r):
+        return f"lines {r.line}-{r.end_line}"
     return visible_line(f"{r.kind} {_name(r)}".rstrip())
 
 
@@ -268,10 +272,13 @@ def _found_by(r: Result) -> str:
 def _summary(answer: Answer) -> list[str]:
     """The parts of the footer: how many results, the mode, and what --expand added."""
     added = sum(result.via is not None for result in answer.results)
-    shown, noun = len(answer.results) - added, "result" if answer.total == 1 else "results"
-    head = f"{shown:,} of {answer.total:,} {noun}" if answer.total != shown else f"{shown:,} {noun}"
-    intent = visible_line(str((answer.plan or {}).get("intent", "")))
-    parts = [head, f"{answer.mode} ({intent})" if intent else answer.mode]
+    shown = len(answer.results) - added
+    head = plural(shown, "result")
+    if answer.total != shown and answer.mode == "symbolic":
+        head = f"{shown:,} of {plural(answer.total, 'result')}"
+    elif answer.total != shown:  # the rest is all that can be ranked, however little it fits
+        head = f"the best {head if shown != 1 else 'result'}, more with -n"
+    parts = [head, answer.mode]
     if answer.expansion is not None:
         left_out = answer.expansion["left_out"]
         parts.append(f"{added:,} around them" + (f" ({left_out:,} left out)" if left_out else ""))
@@ -287,6 +294,7 @@ def render(
     snippet_lines: int | None = None,
     footer: bool = True,
     explain: bool = False,
+    imports: bool = False,
 ) -> None:
     """Write `answer` to `file`.
 
@@ -296,11 +304,12 @@ def render(
         color: Whether to write ANSI colours.
         width: Columns of the terminal; None for a pipe, where nothing is cut.
         snippet_lines: Lines of code per result at most; 0 lists one line per result; None is the default.
-        footer: Whether to end with `10 of 37 results · multiview (balanced_hybrid)`.
-        explain: Whether to show the whole plan; the footer names only its intent.
+        footer: Whether to end with `the best 10 results, more with -n · multiview`.
+        explain: Whether to show the plan.
+        imports: Whether to show what the files of the results import, and who imports them.
     """
     lines_of_code = DEFAULT_SNIPPET_LINES if snippet_lines is None else snippet_lines
-    listing = _Listing(answer, layout_for(file, color, width), lines_of_code)
+    listing = _Listing(answer, layout_for(file, color, width), lines_of_code, imports=imports)
     for i, result in enumerate(answer.results):
         if i and lines_of_code:
             file.write("\n")

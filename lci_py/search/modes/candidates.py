@@ -25,12 +25,13 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS
         if kind.lower() not in kinds:
             raise unknown_value("kind", kind, kinds)
     if filters.lang:
-        from lci_py.source.syntax.languages import language_names
+        from lci_py.source.syntax.languages import language_aliases, language_names, language_of
 
         known = {*language_names(), *snapshot.manifest.counts["files_by_language"]}
         for language in filters.lang:
-            if language.lower() not in known:
-                raise unknown_value("language", language, sorted(known))
+            if language_of(language) not in known:
+                near = unknown_value("language", language, sorted({*known, *language_aliases()}))
+                raise near if "did you mean" in near.hint else unknown_value("language", language, sorted(known))
 
 
 def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:

@@ -69,15 +69,15 @@ def place_filter(filters: Filters, there: Callable[[str], bool] | None) -> Calla
     Raises:
         BadGlobError: A path filter is no glob.
     """
-    from lci_py.index.shards.filters import path_test
+    from lci_py.index.shards.filters import languages, path_test
 
     on_path = path_test(filters)
-    languages = {language.lower() for language in filters.lang}
+    known = languages(filters)
     kinds = {kind.lower() for kind in filters.kind}
 
     def passes(place: Place) -> bool:
         return (
-            (not languages or place.language in languages)
+            (not known or place.language in known)
             and (not kinds or place.kind in kinds)
             and (on_path is None or on_path(place.file))
             and (there is None or there(place.file))

@@ -111,12 +111,12 @@ class _Search:
 
     def run(self, filters: Filters) -> Iterator[Reference]:
         """The references, by path and place."""
-        from lci_py.index.shards.filters import path_test
+        from lci_py.index.shards.filters import languages, path_test
 
         passes = path_test(filters)
-        languages = {language.lower() for language in filters.lang}
+        known = languages(filters)
         for file in self._candidates():
-            if (languages and file.language not in languages) or (passes is not None and not passes(file.path)):
+            if (known and file.language not in known) or (passes is not None and not passes(file.path)):
                 continue
             data = self._snapshot.reader.read(file.path)
             if data is None or not self._pattern.search(data):

@@ -75,6 +75,7 @@ class LanguageSpec:
 
     name: str
     folder: Path
+    aliases: tuple[str, ...]
     suffixes: tuple[str, ...]
     filenames: tuple[str, ...]
     interpreters: tuple[str, ...]
@@ -210,6 +211,7 @@ def _spec(folder: Path) -> LanguageSpec:
     return LanguageSpec(
         name=folder.name,
         folder=folder,
+        aliases=tuple(data.get("aliases", ())),
         suffixes=tuple(data.get("suffixes", ())),
         filenames=tuple(data.get("filenames", ())),
         interpreters=tuple(data.get("interpreters", ())),
@@ -246,6 +248,23 @@ def load_languages() -> dict[str, LanguageSpec]:
     """Every language in grammars/, by name."""
     folders = sorted(path.parent for path in grammars_dir().glob("*/language.toml"))
     return {folder.name: _spec(folder) for folder in folders}
+
+
+def language_of(word: str) -> str:
+    """The language that a word means: its name, an alias, or a suffix of its files (`py`); else the word, lowered."""
+    lowered = word.lower()
+    return lowered if lowered in language_names() else language_aliases().get(lowered, lowered)
+
+
+@lru_cache(maxsize=1)
+def language_aliases() -> dict[str, str]:
+    """What languages are called besides their names."""
+    names = language_names()
+    found = {alias: name for name, spec in load_languages().items() for alias in spec.aliases}
+    for name, spec in load_languages().items():
+        for suffix in spec.suffixes:
+            found.setdefault(suffix[1:].lower(), name)
+    return {alias: name for alias, name in found.items() if alias not in names}
 
 
 def prepare(language: str) -> None:
