@@ -19,6 +19,8 @@ FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Each number and its smallest valid value.
 _NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0, "budget_ms": 1}
+#: The same of other commands.
+_MORE_NUMBERS = {"max_nodes": 0}
 #: The keys of a batch line, in the order in which an error lists them.
 BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
@@ -174,8 +176,9 @@ def number(values: Mapping[str, object], key: str) -> int | None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{_spelled(key)} must be a whole number")
-    if value < _NUMBERS[key]:
-        raise UsageError(f"{_spelled(key)} must be at least {_NUMBERS[key]}, not {value}")
+    least = _NUMBERS[key] if key in _NUMBERS else _MORE_NUMBERS[key]
+    if value < least:
+        raise UsageError(f"{_spelled(key)} must be at least {least}, not {value}")
     return value
 
 

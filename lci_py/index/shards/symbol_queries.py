@@ -72,6 +72,20 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
     return found
 
 
+def calls_named(index: SymbolicIndex, name: str) -> list[tuple[int, int, int]]:
+    """File, caller (as in `CallText`) and line of every call of a name, whatever it is called on."""
+    sql = (
+        "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
+        "ON f.id = c.file WHERE n.text = ? AND {live}"
+    )
+    found = []
+    for segment in index.segments:
+        for file, caller, line in segment.execute(sql.format(live=segment.live), [name]):
+            _check(type(caller) is type(line) is int)
+            found.append((segment.public("files", file), caller, line))
+    return found
+
+
 def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
     """What a file imports, in the order of the text."""
     from lci_py.types.source import Import

@@ -46,6 +46,8 @@ CREATE INDEX symbols_qualified ON symbols (qualified_name);
 CREATE INDEX symbols_file ON symbols (file);
 CREATE INDEX symbols_parent ON symbols (parent);
 CREATE INDEX symbols_placed ON symbols (file) WHERE kind = 'module' AND instr(traits, 'path=');
+CREATE INDEX calls_name ON calls (name);
+CREATE INDEX texts_text ON texts (text);
 CREATE INDEX chunks_unit ON chunks (unit);
 CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
@@ -132,7 +134,7 @@ def _file_rows(rows: Rows) -> Iterator[tuple[object, ...]]:
 
 
 def _write_calls(db: sqlite3.Connection, rows: Rows) -> None:
-    """Calls by file, and in the order of the text: `files` says which are whose, so they need no index."""
+    """Calls by file, and in the order of the text: `files` says which are whose, so an index of the names is enough."""
     # Each text once: a name is called many times, and a receiver may be a whole chain of calls.
     texts: dict[str, int] = {}
 
