@@ -165,3 +165,4 @@ class Extract:
     has_errors: bool = False
     limit: str = ""  # which of `source.repository.walk.LIMIT_REASONS` keeps it from being complete
     handed: Handed = Handed()
+    marks: bytes = b""  # where its identifiers are (source.extract.marks), "" if that is not known

@@ -34,6 +34,7 @@ CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT,
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE marks (file INTEGER PRIMARY KEY, marks BLOB NOT NULL);
 CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, joined TEXT NOT NULL, name TEXT NOT NULL,
   value TEXT NOT NULL, line INTEGER NOT NULL, how TEXT NOT NULL);
 CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
@@ -97,6 +98,10 @@ def write_symbolic(path: Path, rows: Rows) -> None:
                 for i, record in enumerate(rows.records)
                 for item in record.extract.imports
             ),
+        )
+        db.executemany(
+            "INSERT INTO marks VALUES (?,?)",
+            ((i, record.extract.marks) for i, record in enumerate(rows.records) if record.extract.marks),
         )
         db.executemany(
             "INSERT INTO claims VALUES (?,?,?,?,?,?,?)",

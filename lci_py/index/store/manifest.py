@@ -29,7 +29,7 @@ from lci_py.index.shards.numbering import COUNTED
 from lci_py.index.store.seal import is_sealed, seal
 
 #: Version history stands in docs/index-format.md.
-FORMAT = 6
+FORMAT = 7
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 #: The same as an expression, because importing the parser of such a format takes as long as reading the manifest.

@@ -13,6 +13,7 @@ from lci_py.render.text.style import (
     layout_for,
     plural,
     shorten,
+    visible,
     visible_line,
     visible_path,
     width_of,
@@ -69,7 +70,7 @@ def render(
         file.writelines(line + "\n" for line in _tree_lines(answer.branches, layout))
     elif answer.command == "refs":
         rows = [
-            (visible_line(r.file), f"{r.line}:{r.column}", r.role, _in(r.enclosing), visible_line(r.text.strip()))
+            (visible_line(r.file), f"{r.line}:{r.column}", r.role, _in(r.enclosing), _code(r.text, layout))
             for r in answer.references
         ]
         file.writelines(line + "\n" for line in _Table(layout, _CODE).lines(rows))
@@ -193,6 +194,12 @@ def _end(name: str, width: int, ellipsis: str) -> str:
     while width_of(name) > room:
         name = name[1:]
     return ellipsis + name
+
+
+def _code(text: str, layout: Layout) -> str:
+    """A line of the source; on a terminal without tabs, whose width depends on where they stand."""
+    shown = visible(text.strip())
+    return shown if layout.width is None else shown.replace("\t", " ")
 
 
 def _in(place: Place | None) -> str:

@@ -14,6 +14,7 @@ from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.describe import clean_doc, exported, prefix, signature
+from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.roles import handed_on
 from lci_py.source.extract.traits import own_digests, traits_of
 from lci_py.source.extract.type_hints import bound_names, outline, types_of
@@ -59,6 +60,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     spec = load_languages()[language]
     tree = spec.parse(_valid(source), limits)
     captured = Captured(spec.matches(tree.root_node, limits), source)
+    marks = marks_of(captured) if spec.marks_text else b""
     tags = conditions.Tags(spec.conditions, language, conditions.File(path, source, captured.conditions, flags))
     symbols, nodes, limit = _symbols(spec, captured, tags, limits.max_file_symbols)
     if not limit and is_deep(tree, limits.max_nesting):
@@ -87,6 +89,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",
         chunks=chunks[: limits.max_file_chunks],
         has_errors=tree.root_node.has_error,
+        marks=marks if not limit else b"",
         limit=limit,
         handed=handed_on(tree.root_node, captured, symbols, imports, chunks[: limits.max_file_chunks]),
     )
