@@ -22,8 +22,6 @@ _AT_ONCE = 5_000
 _CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
 #: Lists of numbers for SQL are filled up to a multiple of this, so that few texts occur, which SQLite has read already.
 _STEP = 16
-#: Lines that are asked about one by one.
-_MOST_LINES = 16
 #: Names that are compared with one that nothing has.
 _MOST_ALIKE = 20_000
 
@@ -104,30 +102,14 @@ def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
 def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
     """The definitions of a file, in the order of the text."""
     sql = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE file IN ({}) ORDER BY id"
-    return _spans(index, file, sql, [])
-
-
-def _spans(index: SymbolicIndex, file: int, sql: str, args: Sequence[object]) -> list[Span]:
     found = [
         Span(segment.public("symbols", number), *rest)
         for segment, own in index.by_number("files", [file])
-        for number, *rest in segment.execute(sql.format(own), args)
+        for number, *rest in segment.execute(sql.format(own))
     ]
     for span in found:
         _check(all(type(text) is str for text in span[1:5]) and type(span.line) is type(span.end_line) is int)
     return found
-
-
-def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) -> list[Span]:
-    """The definitions of a file that one of some lines lies in, and perhaps others; in the order of the text."""
-    if len(lines) > _MOST_LINES:
-        return definitions_in(index, file)
-    around = " OR ".join(["line <= ? AND end_line >= ?"] * len(lines))
-    sql = (
-        "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols "
-        f"WHERE file IN ({{}}) AND ({around}) ORDER BY id"
-    )
-    return _spans(index, file, sql, [line for line in lines for _ in range(2)])
 
 
 def marks_in(index: SymbolicIndex, file: int) -> bytes:

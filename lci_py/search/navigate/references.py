@@ -8,7 +8,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.symbol_queries import definitions_around, file_state, marks_in
+from lci_py.index.shards.symbol_queries import definitions_in, file_state, marks_in
 from lci_py.search.answer import results
 from lci_py.search.navigate.calls import nothing
 from lci_py.search.navigate.names import meanings
@@ -167,8 +167,7 @@ class _Search:
         if not found:
             return
         # The lines of a changed file are not those of the index.
-        around_lines = list(dict.fromkeys(item.line for item in found))
-        spans = definitions_around(self._snapshot.symbols, file.number, around_lines) if known else []
+        spans = definitions_in(self._snapshot.symbols, file.number) if known else []
         lines = data.split(b"\n")
         for item in found:
             text = lines[item.line - 1].decode("utf-8", "replace").removesuffix("\r")

@@ -198,3 +198,25 @@ def test_damaged_marks_are_an_error_of_the_index(tmp_path: Path) -> None:
         session.snapshot.symbols.segments[0].db = damaged
         with pytest.raises(DamagedIndexError):
             session.navigate("refs", GraphRequest("turn"))
+
+
+def test_marks_and_a_parse_give_the_same_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "typedef struct {\n  int turn;  /* turn */\n} Box;\n\nint get(Box *b) {\n  return b->turn;\n}\n"
+    root = build(tmp_path, {"a.c": source})
+    with app.open_engine(str(root)) as session:
+        by_marks = session.navigate("refs", GraphRequest("turn")).references
+        monkeypatch.setattr(references, "marked_occurrences", lambda *_: None)
+        assert session.navigate("refs", GraphRequest("turn")).references == by_marks
+    assert [(r.line, r.enclosing.symbol if r.enclosing else None) for r in by_marks] == [(2, "Box"), (6, "get")]
+
+
+def test_control_characters_of_a_line_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    import io
+
+    from lci_py.render.text.graph import render
+
+    root = build(tmp_path, {"a.py": "turn = 1  # \x1b[31m\u202e\n"})
+    with app.open_engine(str(root)) as session:
+        shown = io.StringIO()
+        render(session.navigate("refs", GraphRequest("turn")), file=shown)
+    assert "\\x1b[31m\\u202e" in shown.getvalue() and "\x1b" not in shown.getvalue()
