@@ -280,6 +280,8 @@ TREE = Command(
         _REFRESH,
         *_FILTERS,
         Flag(("--format", "-f"), "text", "text, dot, mermaid or json; text if left out.", OUTPUT, "FORMAT", FORMATS),
+        Flag(("--max-nodes",), "int", "Places shown; 0 for all. If left out, 200 as text, else all.", OUTPUT, "N"),
+        Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
         _JSON,
         _TRUST,
         *_GENERAL,
@@ -288,6 +290,7 @@ TREE = Command(
         ("lci tree main", "what main calls, and what that calls, three levels deep"),
         ("lci tree Session.close --direction callers -d 2", "who calls it, and who calls them"),
         ("lci tree main --format dot | dot -Tsvg > main.svg", "as a picture"),
+        ("lci tree main -d 6 --max-nodes 500", "deeper, with more places than the 200 that are shown otherwise"),
     ),
 )
 REFS = Command(

@@ -25,6 +25,8 @@ _NUMBERS = {
     "limit": 1, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1, "expand": 0,
     "budget_ms": 1,
 }  # fmt: skip
+#: The same of other commands.
+_MORE_NUMBERS = {"max_nodes": 0}
 #: The keys of a batch line, in the order in which an error lists them.
 BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
@@ -313,8 +315,9 @@ def number(values: Mapping[str, object], key: str) -> int | None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{_spelled(key)} must be a whole number")
-    if value < _NUMBERS[key]:
-        raise UsageError(f"{_spelled(key)} must be at least {_NUMBERS[key]}, not {value}")
+    least = _NUMBERS[key] if key in _NUMBERS else _MORE_NUMBERS[key]
+    if value < least:
+        raise UsageError(f"{_spelled(key)} must be at least {least}, not {value}")
     return value
 
 

@@ -98,7 +98,7 @@ def _path_matcher(globs: Sequence[str]) -> Callable[[str], bool]:
 
     It takes time in proportion to the length of a path, whatever the glob.
     """
-    from lci_py.source.repository.git import IgnoreRules
+    from lci_py.source.repository.ignore_rules import IgnoreRules
 
     for glob in globs:
         if not glob.strip() or glob.startswith("!"):

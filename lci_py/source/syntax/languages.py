@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 #: The fallback for every file that no grammar claims.
 TEXT = "text"
 _VISIBLE = re.compile(rb"[^\n]")
+#: How far the text after what is blanked counts.
+_LOOK_AHEAD = 200
 #: Bytes of a file that `detect` reads, for languages that its name does not tell apart.
 HEAD_BYTES = 8192
 #: A query gets this many times the bound: its timeout is in wall-clock time, and it cannot go on afterwards.
@@ -116,11 +118,31 @@ class LanguageSpec:
         """The source with spaces for text that the grammar cannot parse (macros, directives). Same offsets."""
         return source if self.blank is None else self.blank.sub(_overwritten, source)
 
+    def is_blanked(self, source: bytes, line: int, byte: int) -> bool:
+        """Whether a byte may be overwritten by `blanked`.
+
+        Args:
+            source: The file's bytes.
+            line: Where the byte's line starts. A text that is blanked begins and ends on one line.
+            byte: The byte.
+        """
+        if self.blank is None:
+            return False
+        # A look ahead that ends too early finds too much rather than too little.
+        end = source.find(b"\n", byte)
+        end = len(source) if end < 0 else end + _LOOK_AHEAD
+        return any(match.start() <= byte < match.end() for match in self.blank.finditer(source, line, end))
+
     @property
     def query_files(self) -> list[Path]:
         """The files of the combined query, in order: those of the language it extends, then its own."""
         folders = [self.folder.parent / self.queries_of] if self.queries_of else []
         return [path for folder in [*folders, self.folder] for path in sorted(folder.glob("*.scm"))]
+
+    @cached_property
+    def marks_text(self) -> bool:
+        """Whether the queries capture what holds no identifiers."""
+        return any(path.name == "text.scm" for path in self.query_files)
 
     @cached_property
     def query_source(self) -> str:
