@@ -164,6 +164,7 @@ class Session:
         from lci_py.types.search import Answer, IndexInfo
         return Answer(r.query, r.mode, (), 0, False, IndexInfo(1, "", None, None, 0))
 fake.open_engine = lambda root, model, **how: Session()
+fake.default_mode = lambda root: "dense"
 from lci_py.cli.main import main
 main({argv!r})
 heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")
