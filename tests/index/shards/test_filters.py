@@ -12,7 +12,7 @@ from pathspec import GitIgnoreSpec
 from lci_py.errors import BadGlobError
 from lci_py.index.shards.filters import name_glob, path_test
 from lci_py.search.conflicts.values import _as_pattern
-from lci_py.source.repository.git import IgnoreRules
+from lci_py.source.repository.ignore_rules import IgnoreRules
 from lci_py.types.search import Filters
 
 _PIECES = ["a", "b", "c", "*", "**", "?", "[ab]", ".", "a.b", "*a", "\\*", "-"]
