@@ -104,7 +104,7 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
         if key in raw:
             values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
     if "model" in values:
-        values["model"] = root / values["model"]  # elsewhere a path starts at the current folder
+        values["model"] = _inside(root, values["model"])  # elsewhere a path starts at the current folder
     chosen = _from_environment()
     if values.get("log") == "queries":
         # A file that comes with a clone must not choose that queries are logged.
@@ -120,6 +120,20 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
         if value is not None:
             values[key] = _CHECKS[key](f"--{key.replace('_', '-')}", value)
     return Settings(**values), warnings
+
+
+def _inside(root: Path, model: Path) -> Path:
+    """The model's folder that .lci.toml names. The file may come with a clone: it must not lead out of the clone.
+
+    Raises:
+        ConfigError: It does.
+    """
+    folder = root / model
+    if not folder.resolve().is_relative_to(root.resolve()):
+        raise ConfigError(
+            f"model in {CONFIG_FILE} leads out of {root}: {model}", hint="name such a folder with --model or LCI_MODEL"
+        )
+    return folder
 
 
 def find_root(start: Path | None = None) -> Path:

@@ -116,7 +116,8 @@ def _run_typer(argv: list[str]) -> int:
     if not argv and not os.environ.get(COMPLETE_VARIABLE):  # a shell that asks for completions passes no arguments
         return _bare(command)
     try:
-        code = command.main(args=argv, prog_name=_PROGRAM, standalone_mode=False)
+        with streams.writing():  # the help, the version; a command has a guard of its own
+            code = command.main(args=argv, prog_name=_PROGRAM, standalone_mode=False)
     except typer.Abort:
         return EXIT_INTERRUPTED
     except SystemExit as exit_:
@@ -124,6 +125,8 @@ def _run_typer(argv: list[str]) -> int:
         if isinstance(exit_.__context__, BrokenPipeError):
             raise BrokenPipeError from exit_
         return exit_.code if isinstance(exit_.code, int) else EXIT_OK
+    except LciError:
+        raise
     except Exception as error:
         raise _as_usage_error(error, argv) or error from error
     return code if isinstance(code, int) else EXIT_OK

@@ -249,7 +249,7 @@ def _name(r: Result) -> str:
 
 def _what(r: Result) -> str:
     if r.kind == BLOCK_KIND and not _name(r):
-        return f"lines {r.line}-{r.end_line}"
+        return f"lines {r.line}-{r.end_line}" if r.end_line > r.line else f"line {r.line}"
     return visible_line(f"{r.kind} {_name(r)}".rstrip())
 
 
