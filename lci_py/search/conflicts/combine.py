@@ -1,6 +1,6 @@
 """Conditions from several places as one that a person can read: joined, and shortened where one part decides another.
 
-Only what the texts show is used: of `a && (b || !a)` is left `a && b`, of `a || (a && b)` is left `a`.
+`a && (b || !a)` becomes `a && b`, and `a || (a && b)` becomes `a`. Parts are compared as texts, not as logic.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from lci_py.source.conditions.text import any_of, join
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_MAX_TEXT = 4000  # characters of a condition; what gets longer loses its innermost parts
+_MAX_TEXT = 4000  # characters of a condition; a longer one loses its innermost parts
 _MAX_ROUNDS = 4
 
 
 def all_of(conditions: Iterable[str | None]) -> str | None:
-    """What holds when all the conditions do: None if there are none, "0" if they contradict each other."""
+    """The conjunction of conditions: None if there are none, "0" if they contradict each other."""
     parts = list(dict.fromkeys(part for one in conditions if one for part in _parts(one)))
     for _ in range(_MAX_ROUNDS if len(parts) > 1 else 0):
         shorter = _shortened(parts)
@@ -32,7 +32,7 @@ def all_of(conditions: Iterable[str | None]) -> str | None:
 
 
 def one_of(conditions: Iterable[str]) -> str:
-    """What holds when one of the conditions does: "0" if there are none, "" if one always holds."""
+    """The disjunction of conditions: "0" if there are none, "" if it always holds."""
     options = [dict.fromkeys(_parts(one)) for one in dict.fromkeys(conditions) if one != "0"]
     # An option that asks for more than another one adds nothing.
     kept = [
@@ -50,7 +50,7 @@ def one_of(conditions: Iterable[str]) -> str:
     single = {next(iter(option)) for option in kept if len(option) == 1}
     if any(negate(part) in single for part in single):
         return ""
-    # Beside `a`, of `!a && b` is left `b`.
+    # Beside `a`, the option `!a && b` can be `b`.
     rest_of = [[part for part in option if len(option) == 1 or negate(part) not in single] for option in kept]
     return any_of([side for option in rest_of for side in _alternatives(join(option) or "")])
 

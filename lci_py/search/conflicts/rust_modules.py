@@ -1,7 +1,7 @@
-"""What only other files say about a definition: conditions from module declarations and macros, and shared scopes.
+"""What other files say about a definition in Rust: conditions of module declarations and of macros, and its scope.
 
-A Rust file is a module because another file declares it, maybe under a condition: `#[cfg(unix)] mod unix;`. A macro
-such as tokio's `cfg_net!` puts `#[cfg]` before the items it is given, and is mostly defined in a file of its own. Both
+A file is a module because another file declares it, maybe under a condition: `#[cfg(unix)] mod unix;`. A macro such as
+tokio's `cfg_net!` puts `#[cfg]` before the items it is given, and is mostly defined in a file of its own. Both
 are noted at the definitions of the modules and macros (`source/conditions/rust.py`), so that a file costs a few
 look-ups by name here, however large the repository is.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import SymbolicIndex
 
-#: More declarations of one file than this say nothing that a person could read.
+#: A file with more declarations than this counts as one without a condition: no person could read it.
 _MAX_DECLARATIONS = 8
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
@@ -46,15 +46,15 @@ class _Module(NamedTuple):
 
 
 class _Lead(NamedTuple):
-    """A module that leads to a file."""
+    """A declaration that makes a file a module."""
 
     module: _Module
     condition: str  # of its attribute `path`
-    placed: bool  # whether that attribute names the file
+    placed: bool  # whether the attribute names the file
 
 
 class Modules:
-    """Answers from one index; each question is answered once.
+    """What one index says about Rust's modules; each answer is kept.
 
     Args:
         symbols: The symbolic shards.
@@ -63,7 +63,8 @@ class Modules:
     def __init__(self, symbols: SymbolicIndex) -> None:
         self._symbols = symbols
         self._names_read: set[str] = set()
-        #: What leads to a place: by the names of the files alone, and if the modules of a file are beside it.
+        #: By the path of a file, the declarations that lead to it: if the modules of a file are where its name says,
+        #: and if they are beside it.
         self._by_place: tuple[dict[str, list[_Lead]], dict[str, list[_Lead]]] = ({}, {})
         self._leading: dict[str, list[_Lead]] = {}
         self._conditions: dict[str, str | None] = {}
@@ -77,7 +78,7 @@ class Modules:
 
         Args:
             path: Of the file, relative to the root.
-            build_tag: As the index has it. What a macro that is not known puts before its items stays `macro(name)`.
+            build_tag: As the index has it. The condition of a macro that is not known stays `macro(name)`.
         """
         key = (path, build_tag)
         if key not in self._tags:
@@ -129,7 +130,7 @@ class Modules:
     def _condition(self, path: str, depth: int) -> str | None:
         if path in self._conditions or depth > _MAX_STEPS:
             return self._conditions.get(path)
-        self._conditions[path] = None  # a module that declares itself, through others, depends on nothing
+        self._conditions[path] = None  # for a module that declares itself, through others
         options: list[str] = []
         leads = self._leads(path)
         for lead in leads:
@@ -143,7 +144,8 @@ class Modules:
         return self._conditions[path]
 
     def _resolved(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
-        """A condition in which the macros are replaced by what they stand for, save those that it is `inside` of."""
+        """A condition with each `macro(name)` replaced by what it stands for, save for those in `inside`: it is part of
+        these."""
         if tag is None or "macro(" not in tag:
             return tag
         parts = []
@@ -154,7 +156,7 @@ class Modules:
         return all_of(parts)
 
     def _macro(self, name: str, path: str, inside: tuple[str, ...]) -> str:
-        """What a macro puts before the items it is given in a file; `macro(name)` if no definition of it says so."""
+        """The condition that a macro puts before the items it is given in a file; `macro(name)` if it is not known."""
         rows = self._macros.get(name)
         if rows is None:
             rows = self._macros[name] = [row for _, row in self._rows("s.name = ? AND s.kind = 'macro'", [name])]
@@ -167,7 +169,7 @@ class Modules:
             when = next((word[5:] for word in row["traits"].split() if word.startswith("when=")), None)
             if when is None:
                 return UNKNOWN.format(name)
-            # Of several definitions of one macro it is their own conditions that decide which one counts.
+            # Which one of several definitions counts depends on their own conditions.
             own = row["build_tag"] if len(here) > 1 else None
             options.append(all_of([own, self._resolved(unquote(when), near, (*inside, name))]) or "")
         return one_of(options)
@@ -179,12 +181,12 @@ class Modules:
         known = self._leading.get(path)
         if known is not None or depth > _MAX_STEPS:
             return known or []
-        self._leading[path] = []  # should two files declare each other
+        self._leading[path] = []  # for two files that declare each other
         folder, base = posixpath.split(path)
         self._read(posixpath.basename(folder) if base == "mod.rs" else base.removesuffix(".rs"))
         certain, beside = ([one for one in at.get(path, ()) if one.module.file != path] for at in self._by_place)
-        # The modules of a file are beside it, whatever its name, if a crate begins with it, so that nothing declares
-        # it, or if an attribute named it.
+        # The modules of a file are beside it, whatever its name, if it is the root of a crate, which nothing declares,
+        # or if an attribute names it.
         found = certain or [
             lead for lead in beside if all(around.placed for around in self._leads(lead.module.file, depth + 1))
         ]
@@ -193,9 +195,9 @@ class Modules:
         return self._leading[path]
 
     def _read(self, name: str) -> None:
-        """Take down where the modules of a name, and all that have an attribute `path`, may be."""
+        """Look up the declarations of modules of one name, and first of all, those with an attribute `path`."""
         if not self._names_read:
-            # The file's name does not lead to these.
+            # The name of such a module need not be that of its file.
             self._take_down(self._rows("s.kind = 'module' AND instr(s.traits, 'path=')", []))
         if name not in self._names_read:
             sql = "s.name = ? AND s.kind = 'module' AND instr(s.traits, 'external') AND NOT instr(s.traits, 'path=')"
@@ -217,7 +219,7 @@ class Modules:
         ]
 
     def _handed_on(self, module: _Module) -> set[str]:
-        """Which items of a module its parent hands on as its own: `gives=` and the name or `*`; `as=` another name."""
+        """What the parent of a module re-exports: `gives=` with the name of an item or `*`, `as=` with another name."""
         key = (module.segment, module.number)
         if key not in self._imports:
             sql = "SELECT module, name, alias FROM imports WHERE file = ?"

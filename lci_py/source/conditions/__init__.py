@@ -1,8 +1,8 @@
 """Build conditions of definitions: Go's constraints, `#if`, cfg, `if` and `try` around definitions, paths.
 
-Every family reduces to nested byte ranges with a condition each. They become a sorted list of segments once per file,
-so that a definition costs one bisection however many conditions the file has. The text is normalised so that equal
-conditions are equal strings, and no more: nothing is evaluated or simplified.
+Each family of languages reads nested byte ranges from a file, each with a condition. They become a sorted list of
+segments once per file, so that a definition costs one bisection however many conditions the file has. The text is
+normalised until equal conditions are equal strings; nothing is evaluated or simplified.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["File", "Range", "Tags", "conjuncts", "join", "negate", "path_condition"]
 
-#: By `conditions` in a language's language.toml: module and function; an unknown one has no conditions. A module is
-#: imported when a file of its family is read: a search, which reads none, needs the functions over text alone.
+#: By the value of `conditions` in a language.toml, the module and function that read a file's conditions. A module is
+#: imported with the first file of its family: a search reads no files, and needs only the functions over text.
 _FAMILIES = {
     "elixir": "elixir.ranges",
     "go": "golang.ranges",
@@ -51,7 +51,7 @@ class Tags:
     Args:
         family: `conditions` in the language's language.toml.
         language: Its name: some conditions are in the path.
-        file: What they are read from.
+        file: The file.
     """
 
     def __init__(self, family: str, language: str, file: File) -> None:
@@ -74,7 +74,7 @@ class Tags:
         return self._texts[index]
 
     def note(self, byte: int) -> str:
-        """What the definition whose name starts at `byte` says about other files, words separated by blanks."""
+        """The note on the definition whose name starts at `byte`, about other files: words separated by blanks."""
         index = bisect_right(self._notes, (byte,)) - 1 if self._notes else -1
         return self._notes[index].note if index >= 0 and byte < self._notes[index].end else ""
 

@@ -1,8 +1,7 @@
-"""Conditions of scripting languages: what `if`, `try` and the like make of the definitions in their blocks.
+"""Conditions of scripting languages: `if`, `try`, `switch` and the like around definitions.
 
-A language says what its conditionals look like (`Syntax`); here they are walked from the outermost, which the query
-finds at module and class level, to those in their blocks. What stands in a function decides at run time, not what a
-build gets: no walk goes into one.
+A language describes its conditionals in a `Syntax`. The walk starts at the outermost ones, which the query captures at
+module and class level, and goes on into their blocks, but not into functions: what stands there decides at run time.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions import flags, text
-from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, bare, clip, enclosed, join
+from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, bare, clip, enclosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tree_sitter import Node
 
-#: Nodes that make the definition they belong to depend on a feature flag, if they name one.
+#: Decorators and attributes: one that names a feature flag puts its definition under that flag.
 _GATES = frozenset({"decorator", "attribute"})
 _STRING = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
 _SPELLING = re.compile(
@@ -38,12 +37,12 @@ _EQUAL = {"is not": "is", "not in": "in", "!==": "===", "!=": "==", "~=": "==", 
 
 
 class Branch(NamedTuple):
-    """A part of a conditional.
+    """One branch of a conditional.
 
     Attributes:
-        start, end: Its bytes.
-        condition: What it is there under; "" if nothing depends on it.
-        inside: Nodes that may hold more conditionals.
+        start, end: Its bytes, half-open.
+        condition: What must hold for it; "" if it is always there.
+        inside: Nodes in which more conditionals may stand.
     """
 
     start: int
@@ -57,15 +56,14 @@ class Syntax:
     """How a language writes its conditions.
 
     Attributes:
-        conditionals: By node type, what gives the branches of such a node.
+        conditionals: By node type, the function that gives the branches of such a node.
         blocks: Types of nodes that only hold statements.
-        comment: What a comment in a condition looks like.
-        entry: A condition of a script's entry point. It holds in every build, and what it decides, it decides at run
-            time.
-        tidy: What else makes two ways to write a condition one.
+        comment: Pattern of a comment in a condition.
+        entry: Pattern of the condition around a script's entry point: it decides at run time, and counts as none.
+        tidy: Makes two spellings one where only this language has two.
         equals: How equality is written.
-        words: Whether negation is written `not (x)`, as opposed to `!x`.
-        single: Whether 'x' and "x" are the same.
+        words: Whether a negation is written `not (x)` rather than `!x`.
+        single: Whether 'x' and "x" are the same string.
         shell: Whether a call's arguments are words after its name.
     """
 
@@ -79,9 +77,29 @@ class Syntax:
     single: bool = True
     shell: bool = False
 
+    def ranges(self, file: File) -> list[Range]:
+        """The conditions of the conditionals among a file's captures, and of those in their blocks."""
+        reader = Reader(self, file)
+        found: list[Range] = []
+        # A condition around a definition comes before the flag of its decorator.
+        pending = sorted(file.nodes, key=lambda node: node.type not in _GATES)
+        while pending:
+            node = pending.pop()
+            read = self.conditionals.get(node.type)
+            if read is not None:
+                for branch in read(node, reader):
+                    if branch.condition:
+                        found.append(Range(branch.start, branch.end, branch.condition))
+                    pending.extend(branch.inside)
+            elif node.type in self.blocks:
+                pending.extend(node.named_children)
+            elif node.type in _GATES and (flag := reader.gate(node)) and (gated := _gated(node)) is not None:
+                found.append(Range(gated.start_byte, gated.end_byte, flag))
+        return found
+
 
 class Reader:
-    """The text of conditions, normalised."""
+    """Reads conditions from nodes, each in its one spelling."""
 
     def __init__(self, syntax: Syntax, file: File) -> None:
         self.syntax = syntax
@@ -92,7 +110,7 @@ class Reader:
         """The source of a node on one line, without comments; "" for none."""
         if node is None:
             return ""
-        # What is longer is cut anyway, and a file may consist of one condition.
+        # No more is kept in the end, and a hostile file may be one condition.
         found = self._source[node.start_byte : min(node.end_byte, node.start_byte + 4 * MAX_CONDITION)]
         shown = found.decode("utf-8", "replace")
         if "\n" in shown:
@@ -101,11 +119,11 @@ class Reader:
         return " ".join(shown.split())
 
     def condition(self, node: Node | None) -> str:
-        """What `node` asks, in the one form for all ways to write it; "" if it always holds, "0" if never."""
+        """The condition in `node`, in its one spelling; "" if it always holds, "0" if it never does."""
         return self.spell(self.raw(node))
 
     def spell(self, shown: str) -> str:
-        """The one form of a condition on one line."""
+        """The one spelling of a condition that stands on one line."""
         shown = self.tidied(shown)
         if re.match(r"not\b", shown) and not re.search(r"\b(?:and|or|if)\b|&&|\|\|", shown):
             rest = shown[3:].strip()
@@ -114,7 +132,7 @@ class Reader:
         return {"True": "", "true": "", "1": "", "False": "0", "false": "0"}.get(shown, shown)
 
     def tidied(self, shown: str) -> str:
-        """An expression with one form of quotes, blanks and outer brackets."""
+        """An expression with one kind of quotes and blanks, without brackets around all of it."""
         return bare(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
 
     def negate(self, condition: str) -> str:
@@ -132,10 +150,10 @@ class Reader:
 
     def later(self, earlier: Sequence[str], own: str) -> str:
         """The condition of a later branch: none of the earlier ones, and its own."""
-        return join([*map(self.negate, earlier[-MAX_CHAIN:]), own]) or ""
+        return text.chain(earlier, own, self.negate)
 
     def one_of(self, subject: str, values: Iterable[str]) -> str:
-        """The condition that a subject is one of some values; a pattern is matched instead."""
+        """The condition that a subject equals one of some values, or matches it where the value is a pattern."""
         either = " or " if self.syntax.words else " || "
         spelled = ((value, "=~" if value.startswith("/") else self.syntax.equals) for value in map(self.tidied, values))
         return clip(either.join(f"{subject} {equals} {value}" for value, equals in spelled))
@@ -160,27 +178,6 @@ class Reader:
         return negation or bracket or ""
 
 
-def ranges(syntax: Syntax, file: File) -> list[Range]:
-    """What the conditionals among a file's captures say, and those in their blocks."""
-    reader = Reader(syntax, file)
-    found: list[Range] = []
-    # What a decorator gates may be all of a block, and the condition around comes first.
-    pending = sorted(file.nodes, key=lambda node: node.type not in _GATES)
-    while pending:
-        node = pending.pop()
-        read = syntax.conditionals.get(node.type)
-        if read is not None:
-            for branch in read(node, reader):
-                if branch.condition:
-                    found.append(Range(branch.start, branch.end, branch.condition))
-                pending.extend(branch.inside)
-        elif node.type in syntax.blocks:
-            pending.extend(node.named_children)
-        elif node.type in _GATES and (flag := reader.gate(node)) and (gated := _gated(node)) is not None:
-            found.append(Range(gated.start_byte, gated.end_byte, flag))
-    return found
-
-
 def if_branches(node: Node, reader: Reader) -> list[Branch]:
     """The branches of an `if` whose parts are fields: `condition`, `consequence` or `body`, and `alternative`."""
     asked = node.child_by_field_name("condition")
@@ -189,7 +186,7 @@ def if_branches(node: Node, reader: Reader) -> list[Branch]:
     branches: list[Branch] = []
     written: list[str] = []
     for part in (node, *node.children_by_field_name("alternative")):
-        # An `else` has no condition, nor has what is an `if` of its own: Ruby's elsif, for instance.
+        # An `else` has no condition. Ruby's elsif has one, but is a conditional of its own that the walk comes to.
         asks = part is node or part.type not in reader.syntax.conditionals
         asked = part.child_by_field_name("condition") if asks else None
         own = reader.condition(asked) if asked is not None else ""
@@ -226,17 +223,14 @@ def try_branches(node: Node, reader: Reader) -> list[Branch]:
     return branches
 
 
-def switch_branches(subject: str, cases: Iterable[Node], reader: Reader) -> list[Branch]:
-    """The branches of a `switch`, whose cases run on into the next.
-
-    Args:
-        subject: What is compared.
-        cases: The case and default clauses.
-    """
+def switch_branches(node: Node, reader: Reader) -> list[Branch]:
+    """The branches of a `switch`. A case without a jump at its end runs on into the next one."""
+    body = node.child_by_field_name("body")
+    subject = reader.condition(node.child_by_field_name("value") or node.child_by_field_name("condition"))
     branches: list[Branch] = []
     earlier: list[str] = []
     values: list[str] = []
-    for case in cases:
+    for case in body.named_children if body is not None else ():
         value = case.child_by_field_name("value")
         statements = [child for child in case.named_children if child != value]
         if value is not None:
@@ -266,7 +260,7 @@ def short_circuit(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _leaves(statement: Node) -> bool:
-    """Whether a case ends here: with a jump, alone or last in its block."""
+    """Whether a case ends with a jump, alone or last in its block."""
     while statement.type in ("statement_block", "compound_statement") and statement.named_children:
         statement = statement.named_children[-1]
     return statement.type.startswith(("break", "return", "throw", "continue", "exit"))

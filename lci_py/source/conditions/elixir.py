@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.blocks import Branch, Syntax, ranges as block_ranges
+from lci_py.source.conditions.blocks import Branch, Syntax
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.conditions.blocks import Reader
-    from lci_py.source.conditions.text import File, Range
-
-
-def ranges(file: File) -> list[Range]:
-    """Branches of conditionals around definitions."""
-    return block_ranges(_SYNTAX, file)
 
 
 def _call_branches(node: Node, reader: Reader) -> list[Branch]:
@@ -68,9 +62,9 @@ def _clause_branches(subject: str, block: Node, reader: Reader) -> list[Branch]:
     return branches
 
 
-_SYNTAX = Syntax(
+ranges = Syntax(
     conditionals={"call": _call_branches},
     blocks=frozenset(),
     comment=r"#[^\n]*",
     single=False,  # 'x' is a list of characters
-)
+).ranges

@@ -1,7 +1,7 @@
-"""Feature flags: the places that ask for one, in a form that does not depend on how they ask.
+"""Feature flags in conditions, in a spelling that does not depend on how a program asks for them.
 
-`flags.is_enabled("x")`, `Flipper.enabled?(:x)` and `isEnabled('x', user)` are all `flag("x")`, so that a condition and
-its opposite are seen to be about one flag, also between files and languages.
+`flags.is_enabled("x")`, `Flipper.enabled?(:x)` and `isEnabled('x', user)` all become `flag("x")`, so that conditions
+on one flag can be compared between files and languages.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
 
     Args:
         text: The condition, on one line.
-        predicates: The setting `feature_flags`: `f` is a call with the flag's name, by any receiver; `settings.*` also
-            a value of that name.
+        predicates: The setting `feature_flags`: `f` means a call with the flag's name on any receiver, `settings.*`
+            also a value of that name.
         words: Whether a call's arguments are words after its name, as in a shell.
     """
     if not any(map(text.__contains__, _stems(predicates))):
@@ -34,10 +34,10 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
 
 
 def gate(text: str, predicates: tuple[str, ...]) -> str:
-    """The flag that a decorator, annotation or attribute makes its definition depend on; "" if it is about none.
+    """The flag that a decorator, annotation or attribute puts its definition under; "" if it names none.
 
     Args:
-        text: `@feature_enabled("x")` or `FeatureEnabled("x")`. The name of a class counts as that of a function.
+        text: `@feature_enabled("x")` or `FeatureEnabled("x")`: a class may stand for the function of its name.
         predicates: As for `readable`.
     """
     pattern = _pattern(predicates, False)
@@ -53,7 +53,7 @@ def gate(text: str, predicates: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=8)
 def _stems(predicates: tuple[str, ...]) -> tuple[str, ...]:
-    """What stands in a text that asks for a flag."""
+    """Texts of which one stands in every text that asks for a flag."""
     return tuple(dict.fromkeys(name.partition("*")[0] for name in predicates))
 
 
@@ -80,11 +80,11 @@ def _flag(match: re.Match[str]) -> str:
     given = groups.get("arguments") or ""
     literal = _FIRST_LITERAL.search(given)
     name = literal[1] if literal else _FIRST.match(given)[0].strip()  # type: ignore[index]  # it may be empty
-    return f"flag({_quoted(name)})" if name else match[0]  # without a name it is some other question
+    return f"flag({_quoted(name)})" if name else match[0]  # a call without a name asks for something else
 
 
 def _quoted(name: str) -> str:
-    """A string and a symbol are one name; anything else stays an expression."""
+    """A string or a symbol as a string, anything else as the expression that it is."""
     if name[0] in _QUOTES:
         name = f'"{name[1:-1]}"'
     elif name[0] == ":":

@@ -9,9 +9,11 @@ from lci_py.source.conditions.tokens import Tokens
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Formulas in formulas; what is deeper is one atom.
+#: Characters; a longer text is not read.
+MAX_TEXT = 8_000
+#: Formulas in formulas; a deeper one is an atom.
 MAX_NESTING = 60
-#: What makes a text mean something else than its parts: a choice, a list, a function, an assignment.
+#: Tokens of choices, lists, functions and assignments: the operators beside them do not join what they seem to.
 OPAQUE = frozenset({"?", "??", "if", "lambda", ":=", ",", ";", "=>", "<=>", "xor", "="})
 #: By token the comparison; those with a "!" are the negation of the rest.
 COMPARISONS = {
@@ -22,15 +24,12 @@ _OPERATORS = (("or", True), ("and", False), ("||", True), ("&&", False))
 
 
 class Atom(NamedTuple):
-    """A part without operators: the tokens from `start` to before `end`.
-
-    Opaque is one in which there are some, or comparisons, that do not mean what they mean elsewhere.
-    """
+    """A part without operators: the tokens from `start` to before `end`."""
 
     tokens: Tokens
     start: int
     end: int
-    is_opaque: bool = False
+    is_opaque: bool = False  # whether it has operators all the same, which do not mean what they usually do
 
     @property
     def source(self) -> str:
@@ -39,8 +38,9 @@ class Atom(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """False if the text was cut (`…`), its brackets do not match, or an operand is missing."""
-        return self.start < self.end and self.tokens.is_balanced and "…" not in self.tokens.text
+        """False if the text was cut (`…`) or is too long, its brackets do not match, or an operand is missing."""
+        text = self.tokens.text
+        return self.start < self.end and self.tokens.is_balanced and len(text) <= MAX_TEXT and "…" not in text
 
 
 class Not(NamedTuple):
@@ -69,8 +69,8 @@ class Grammar(NamedTuple):
 
     Attributes:
         words: Whether `and`, `or` and `not` are operators, too.
-        opaque: Tokens that make an atom of all that stands beside them.
-        comparisons: Those between two operands of an atom, as in `COMPARISONS`.
+        opaque: Tokens that make an atom of all that stands beside them, as in `OPAQUE`.
+        comparisons: As in `COMPARISONS`.
         loose: Negations of a whole comparison: with `not` in it, `not a == b` is `not (a == b)`. Elsewhere it means
             `(not a) == b`, which is an atom.
     """
@@ -92,11 +92,13 @@ def parse(text: str, grammar: Grammar) -> Condition:
         cut = _whole(Tokens(f"{head}…"))
         return All((cut, parse(rest[2:], grammar))) if rest.startswith("&&") else cut
     tokens = Tokens(text)
-    return _read(tokens, 0, len(tokens), grammar, 0) if tokens.is_balanced else _whole(tokens)
+    if not tokens.is_balanced or len(text) > MAX_TEXT:
+        return _whole(tokens)
+    return _read(tokens, 0, len(tokens), grammar, 0)
 
 
 def conjuncts(condition: Condition) -> list[Condition]:
-    """What must all hold for a condition to hold; of conjunctions in conjunctions the parts."""
+    """What must all hold for a condition to hold; none of it is a conjunction."""
     if not isinstance(condition, All):
         return [condition]
     return [part for each in condition.parts for part in conjuncts(each)]

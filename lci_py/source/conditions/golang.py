@@ -1,4 +1,4 @@
-"""Go: what `go/build` decides by: the file's name, the constraint above its package clause, and `import "C"`."""
+"""Go: what `go/build` looks at: the file's name, the constraint above its package clause, and `import "C"`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _TOKEN = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|
 
 
 def ranges(file: File) -> list[Range]:
-    """The file's conditions, for all of it: what its name says, what its constraint says, cgo.
+    """The file's conditions, each for all of it: from its name, from its constraint, and cgo.
 
-    Names that the go command passes over are never built.
+    A file whose name the go command ignores is never built.
     """
     found = [*_name_tags(file.path), *_constraint(file.source)]
     if (b'"C"' in file.source or b"`C`" in file.source) and _imports_c(file.source):
@@ -63,7 +63,7 @@ def _constraint(source: bytes) -> list[str]:
 
 
 def _header(source: bytes) -> tuple[bytes, int]:
-    """The expression of the `//go:build` line, b"" if there is none, and where lines of `// +build` end to count.
+    """The expression of the `//go:build` line, b"" if there is none, and where the lines end that may hold `// +build`.
 
     The former may stand on any line of its own before the package clause, the latter only above a blank line, and
     above any comment that is no `//`.
@@ -105,7 +105,7 @@ def _after_comments(source: bytes, at: int, stop: int, in_comment: bool) -> tupl
 
 
 def _plus_build(text: str) -> str:
-    """`a,!b c` means `(a && !b) || c`. Like go/build, take what is no tag for `ignore`."""
+    """`a,!b c` means `(a && !b) || c`. As in go/build, what is no tag counts as `ignore`."""
     options = []
     for option in text.split():
         parts = []
@@ -118,7 +118,7 @@ def _plus_build(text: str) -> str:
 
 
 def _imports_c(source: bytes) -> bool:
-    """Whether `import "C"` is among a file's imports: cgo makes such a file's Go."""
+    """Whether `import "C"` is among a file's imports: such a file is built with cgo only."""
     tokens = (m.group() for m in _TOKEN.finditer(source, len(_BOM) if source.startswith(_BOM) else 0))
     code = (token for token in tokens if not token.startswith((b"//", b"/*")))
     if next(code, b"") != b"package":

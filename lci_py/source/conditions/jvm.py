@@ -1,4 +1,4 @@
-"""Kotlin, Java and Scala: source sets. Which build a file is for, only the folder that it is in says."""
+"""Kotlin, Java and Scala: source sets. Only its folder says which builds a file belongs to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FLAT = re.compile(
 _MILL = re.compile(r"(?:^|/)src-(?P<set>jvm|js|native|\d[\d.]*[+-]?)/")
 _RELEASES = re.compile(r"(?:^|/)META-INF/versions/(?P<release>\d{1,3})/")
 _VERSION = re.compile(r"(?:scala[-_]?)?(\d[\d.]*?)([+-]?)")
-#: Sets that are in every build, or are built to test, measure or show the others.
+#: Sets that are part of every build, and those that test, measure or show the others.
 _PLAIN = re.compile(
     r"main|common|shared|concurrent|it|jmh|bench\w*|generated|gen|examples?|samples?|docs?|\w*[tT]est\w*|integration\w*"
 )
@@ -60,12 +60,12 @@ def _source_set(path: str, language: str) -> _SourceSet:
 
 
 def path_condition(language: str, path: str) -> str | None:
-    """The source set of a file, as words that Gradle and sbt know it by; None if it is in every build."""
+    """The source set of a file, in the words of Gradle and sbt; None if it is in every build."""
     return _source_set(path, language).condition
 
 
 def source_root(language: str, path: str) -> str:
-    """The folder around the source sets that a file's is one of; the path itself if it is in none."""
+    """The folder that holds the file's source set and those beside it; the path itself if it is in none."""
     return _source_set(path, language).root
 
 

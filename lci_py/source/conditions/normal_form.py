@@ -1,6 +1,6 @@
 """The one spelling of conditions written with `&&`, `||` and `!`: Go's constraints and the expressions after `#if`.
 
-`&&` inside `||` stands in brackets, as gofmt writes it; no other brackets are kept but those that mean something.
+`&&` inside `||` stands in brackets, as gofmt writes it. Brackets that change nothing are dropped.
 """
 
 from __future__ import annotations
@@ -27,23 +27,27 @@ class _Malformed(Exception):
     """Brackets that do not match, an operator without an operand."""
 
 
-@lru_cache(maxsize=4096)
 def normal_form(text: str, *, constants: bool) -> str:
-    """A condition in its one form; what is no formula keeps its words. What is too long is cut, its brackets closed.
+    """A condition in its one spelling. What is no formula keeps its words; a long one is cut, and its brackets closed.
 
     Args:
         text: As it is written.
-        constants: Whether numbers, `true` and `false` are truth values and no names. Then what always holds is "1",
-            what never does is "0".
+        constants: Whether numbers, `true` and `false` are truth values. Then a condition that always holds is "1", one
+            that never does is "0".
     """
-    try:
-        made = _printed(parse(text[:_MAX_READ], _GRAMMAR), constants)
-    except _Malformed:
-        made = _spaced(_tokens(text[:_MAX_READ]))
+    made = _read(text[:_MAX_READ], constants)
     if len(made) <= _MAX_LENGTH and len(text) <= _MAX_READ:
         return made
     made = made[:_MAX_LENGTH]
     return f"{made}…{')' * (made.count('(') - made.count(')'))}"
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str, constants: bool) -> str:
+    try:
+        return _printed(parse(text, _GRAMMAR), constants)
+    except _Malformed:
+        return _spaced(_tokens(text))
 
 
 def _printed(condition: Condition, constants: bool) -> str:

@@ -1,13 +1,13 @@
-"""Conditions that a file's path states: platform suffixes, source sets."""
+"""Conditions that are stated by a file's path: platform suffixes and source sets."""
 
 from __future__ import annotations
 
 from lci_py.source.text.patterns import lazily
 
-_JVM = frozenset({"java", "kotlin", "scala"})  # whose module is imported when it is needed
+_JVM = frozenset({"java", "kotlin", "scala"})  # the module `jvm` is imported with the first file of these
 _JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
-# What bundlers and runtimes choose by: React Native and its ports, Electron, and the parts of a program that are built
-# for the browser, the server or a runtime each. The last suffix counts: in user.server.controller.js it names a layer.
+# Suffixes that bundlers and runtimes choose files by: React Native and its ports, Electron, and programs with parts for
+# the browser, the server or a runtime. Only the last suffix counts: in user.server.controller.js `server` is a layer.
 _SUFFIX = lazily(
     r"(?<=[^/])(?<!\.config)\.(ios|android|native|web|windows|win32|macos|server|client|browser|node|deno|bun|edge|electron)"
     r"(?=(?:\.d)?\.(?:[cm]?[jt]sx?|es6)$)"
@@ -15,7 +15,7 @@ _SUFFIX = lazily(
 
 
 def path_condition(language: str, path: str) -> str | None:
-    """What must hold for a file at `path` to be part of a build, as far as the path says; None if it says nothing."""
+    """The condition that a path states for its file; None if it states none."""
     if language in _JAVASCRIPT and (suffix := _SUFFIX.search(path)):
         return suffix[1]
     if language in _JVM:
@@ -26,15 +26,15 @@ def path_condition(language: str, path: str) -> str | None:
 
 
 def platform_stem(language: str, path: str) -> str:
-    """The path without its platform suffix: `src/Button.ios.js` is a variant of `src/Button.js`.
+    """The path without its platform suffix, if it has one: `src/Button.ios.js` is a variant of `src/Button.js`.
 
-    The path itself if it has no such suffix. Variants may differ in the last suffix, as `.ts` and `.tsx`.
+    Variants may also differ in the last suffix, as `.ts` and `.tsx` do.
     """
     return _SUFFIX.sub("", path) if language in _JAVASCRIPT else path
 
 
 def source_root(language: str, path: str) -> str:
-    """The folder that holds the source sets which a file's own lies beside; the path itself if it is in none.
+    """The folder that holds the file's source set and those beside it; the path itself if it is in none.
 
     `a/src/jvmMain/kotlin/p/F.kt` and `a/src/jsMain/kotlin/p/F.kt` share `a/src`.
     """

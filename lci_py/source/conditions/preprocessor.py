@@ -1,4 +1,4 @@
-"""`#if`, as C, C++, C#, Swift and Haskell's CPP have it: read from the text, since it may cut a statement in half."""
+"""`#if` of C, C++, C#, Swift and Haskell's CPP. It is read from the text, since it may cut a statement in half."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.conditions.text import File, Range, conjuncts, join, negate
 
-# Comments and literals are matched so that a `#` in them is passed over. Each alternative starts with a fixed
-# character, which lets the scanner skip text quickly: hence a directive is matched from the line break before it.
+# Comments and literals are matched so that a `#` in them is no directive. Each alternative starts with a fixed
+# character, so that the scanner skips text quickly: hence a directive is matched from the line break before it.
 _COMMENT = rb"/\*.*?(?:\*/|\Z)|//(?:\\\r?\n|[^\n])*"
 _STRING = rb"\"(?:\\.|[^\"\\\n])*\""
 _DIRECTIVE = (
@@ -45,12 +45,12 @@ _MAX_GUARDS = 4  # include guards around each other
 
 
 class _Open:
-    """An `#if` whose `#endif` is not reached yet."""
+    """An `#if` whose `#endif` has not come yet."""
 
     def __init__(self, begin: int, condition: str) -> None:
         self.begin = begin  # of the current branch
         self.condition = condition  # of the current branch
-        self.own = condition  # what stands after the current directive, without the negation of earlier branches
+        self.own = condition  # the same without the negation of earlier branches
         self.negated: list[str] = []  # the parts of these negations
         self.guards = ""  # the name that it may be an include guard for; what follows may still `#define` it
         self.is_first = False  # nothing stands above it
@@ -72,7 +72,7 @@ class _Open:
 
 
 def ranges(file: File) -> list[Range]:
-    """What stands between directives. Include guards are no conditions."""
+    """The branches of a file's conditionals; include guards are none."""
     if not _IFS.search(file.source):
         return []
     scanner = _SCANNERS.get(file.path.rpartition(".")[2], _C)
@@ -128,7 +128,7 @@ class _Scan:
         return opened
 
     def _defined(self, end: int, rest: bytes) -> None:
-        """A `#define`: of the guarded name, if no text but directives came before it."""
+        """A `#define` begins an include guard if it is of the guarded name, with nothing but directives before it."""
         opened = self._stack[-1] if self._stack else None
         words = rest.split(None, 2)
         if opened is None or not opened.guards or words[:1] != [opened.guards.encode()]:

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.blocks import Branch, Syntax, if_branches, ranges as block_ranges, try_branches
+from lci_py.source.conditions.blocks import Branch, Syntax, if_branches, try_branches
 from lci_py.source.conditions.text import MAX_CHAIN, clip, join
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.conditions.blocks import Reader
-    from lci_py.source.conditions.text import File, Range
 
 _VALUES = frozenset({"string", "integer", "float", "true", "false", "none", "concatenated_string", "dotted_name"})
-
-
-def ranges(file: File) -> list[Range]:
-    """Branches of conditionals around definitions, and what flags gate."""
-    return block_ranges(_SYNTAX, file)
 
 
 def _match_branches(node: Node, reader: Reader) -> list[Branch]:
@@ -56,10 +50,10 @@ def _is_value(kind: str, shown: str) -> bool:
     return kind in _VALUES and (kind != "dotted_name" or "." in shown)
 
 
-_SYNTAX = Syntax(
+ranges = Syntax(
     conditionals={"if_statement": if_branches, "try_statement": try_branches, "match_statement": _match_branches},
     blocks=frozenset({"block", "with_statement"}),
     comment=r"#[^\n]*",
     entry=r"\b__name__\b",
     words=True,
-)
+).ranges

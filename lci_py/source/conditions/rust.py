@@ -1,8 +1,8 @@
-"""Rust: `#[cfg]` and `#![cfg]`, macros such as `cfg_if!` around items, and what a file says about other files.
+"""Rust: `#[cfg]` and `#![cfg]`, macros such as `cfg_if!` around items, and notes about other files.
 
-What a module's file depends on is said where the module is declared, and what a macro puts before items where it is
-defined; both may be other files. So a declaration and a definition of these kinds get notes, and
-`search/conflicts/rust_modules.py` reads them.
+The condition of a module's file stands where the module is declared, and the condition that a macro puts before items
+where the macro is defined; both may be in other files. So declarations of modules and definitions of macros get notes,
+which `search/conflicts/rust_modules.py` reads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BETWEEN = frozenset({"attribute_item", "line_comment", "block_comment"})
 
 
 def ranges(file: File) -> list[Range]:
-    """What `#[cfg]`, `#![cfg]` and macros around items cover, and the notes."""
+    """The items that `#[cfg]`, `#![cfg]` and macros put under a condition, and the notes."""
     source = file.source
     nodes: dict[str, list[Node]] = {}
     for node in file.nodes:
@@ -52,7 +52,7 @@ def ranges(file: File) -> list[Range]:
 
 def _covered(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
     """Each attribute with the item that it belongs to, in the order of the text."""
-    # From the last to the first: what an attribute covers, those before it cover as well.
+    # From the last to the first: an attribute belongs to the same item as the one that follows it.
     items: dict[int, Node | None] = {}
     for node in sorted(attributes, key=lambda node: node.start_byte, reverse=True):
         following = node.next_named_sibling
@@ -71,7 +71,7 @@ def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
         condition = wrapped(text)
         if name is not None and condition is not None:
             found.append(Range(node.start_byte, name.end_byte, "", macro_note(text)))
-            # Of two definitions the conditions that they stand under count as well.
+            # Which of two definitions counts depends on the conditions that they stand under.
             known[node_text(name)] = UNKNOWN.format(node_text(name)) if node_text(name) in known else condition
     return known
 

@@ -1,12 +1,12 @@
-"""Rust: the text of attributes: predicates of `cfg`, and the paths of modules' files."""
+"""Rust's attributes as text: predicates of `cfg`, and paths of modules' files."""
 
 from __future__ import annotations
 
 import re
 
-from lci_py.source.conditions.text import MAX_DEPTH, any_of, join, negate
+from lci_py.source.conditions.text import MAX_DEPTH, any_of, clip, join, negate
 
-#: Longer than other languages' conditions: a list of target systems is long, and says nothing if it is cut.
+#: Characters, more than in other languages: a list of target systems is long, and says nothing if it is cut.
 MAX_PREDICATE = 1000
 _MAX_PLACES = 32  # of one module
 # Bounded on both sides: a file of blank lines, or of `#[cfg(` without an end, must not take quadratic time.
@@ -22,25 +22,20 @@ _PREDICATE_ATTRIBUTE = re.compile(
 
 
 def cfg(attributes: str) -> list[str]:
-    """The conditions of the `cfg` among some attributes. `cfg_attr` attaches an attribute, it removes nothing."""
+    """The predicates of each `cfg` among some attributes. A `cfg_attr` is none: it attaches attributes only."""
     if "cfg" not in attributes:
         return []
-    return [clip(predicate(text)) for text in _CFG.findall(attributes)]
+    return [predicate(text) for text in _CFG.findall(attributes)]
 
 
 def handed(attribute: str) -> str:
     """The predicate that an attribute `#![…]` hands to a macro; "" if it is another attribute."""
     match = _PREDICATE_ATTRIBUTE.match(attribute)
-    return clip(predicate(match.group(1))) if match else ""
-
-
-def clip(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_PREDICATE else text[: MAX_PREDICATE - 1] + "…"
+    return predicate(match.group(1)) if match else ""
 
 
 def paths(attributes: list[str]) -> list[tuple[str, str]]:
-    """The files that the attributes of a module name, with the condition of each; the last is for when none holds.
+    """The files that the attributes of a module name, each with its condition; the last one is for all other cases.
 
     Args:
         attributes: Each from its `#[` to its `]`.
@@ -68,14 +63,18 @@ def _conditional(attribute: str) -> tuple[str, str]:
         depth += (text == "(") - (text == ")")
         if text == "," and depth == 0:
             if not condition:
-                condition = clip(predicate(attribute[start : token.start()]))
+                condition = predicate(attribute[start : token.start()])
             if match := _PATH.match(attribute, token.end()):
                 return condition, match.group(1)
     return "", ""
 
 
 def predicate(text: str) -> str:
-    """`all(a, not(b))` is `a && !b`. What does not parse stays as it is written."""
+    """`all(a, not(b))` is `a && !b`. What does not parse stays as it is written, on one line."""
+    return clip(_read(text), MAX_PREDICATE)
+
+
+def _read(text: str) -> str:
     stack: list[tuple[str, list[str]]] = [("all", [])]  # no recursion: the file decides how deep its brackets go
     before = ""
     for token in _TOKEN.findall(text):
@@ -112,12 +111,12 @@ def _combine(operator: str, operands: list[str]) -> str:
 
 
 def quote(text: str) -> str:
-    """A text as one word: blanks, `%` and `?` as the bytes of their UTF-8, `%20`."""
+    """A text as one word: each byte of a blank, `%` or `?` becomes `%20` and the like."""
     return re.sub(r"[%?\s]", lambda match: "".join(f"%{byte:02x}" for byte in match.group().encode()), text)
 
 
 def unquote(word: str) -> str:
-    """What `quote` made a word."""
+    """The text that `quote` made a word of."""
     return re.sub(
         r"(?:%[0-9a-f]{2})+",
         lambda match: bytes.fromhex(match.group().replace("%", "")).decode("utf-8", "replace"),

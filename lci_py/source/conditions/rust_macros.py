@@ -1,7 +1,7 @@
-"""Rust: conditions among the arguments of macros, where the tree has tokens only, and macros that state one.
+"""Rust: conditions in the arguments of macros, of which the syntax tree has only tokens, and macros that state one.
 
-`cfg_if!` and `cfg_select!` are known. Another macro is known by its definition: if it does no more than to put `#[cfg]`
-before the items it is given, as tokio's `cfg_net!` does, then that is the condition of the items in its calls.
+`cfg_if!` and `cfg_select!` are built in. Any other macro is read from its definition: if all it does is to put `#[cfg]`
+before the items it is given, as tokio's `cfg_net!` does, that is the condition of the items in its calls.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.rust_cfg import cfg, clip, handed, paths, predicate, quote
+from lci_py.source.conditions.rust_cfg import cfg, handed, paths, predicate, quote
 from lci_py.source.conditions.text import Range, chain, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: Condition of what stands in a call of a macro that another file defines, until that is looked at: `macro(cfg_net)`.
+#: The condition of items in a call of a macro that another file defines: `macro(cfg_net)`. The search resolves it.
 UNKNOWN = "macro({})"
 _NAMED_AS_WRAPPER = re.compile(r"(?:cfg|if)_|\w*_cfg(?:_|$)")
 _TOKEN = re.compile(
@@ -50,10 +50,10 @@ class _Frame:
         start: Where they open.
         macro: Inside of the arguments of this macro.
         condition: Of what stands in them.
-        item: Where the item begins that is being read; in `cfg_select!`, its predicate.
-        attributes: Of this item, each from its `#[` to its `]`; in a `cfg_if!`, of the next branch.
-        word: The first keyword of the item.
-        calls: The macro that the item is a call of.
+        item: Where the current item begins; in `cfg_select!`, the predicate of the current branch.
+        attributes: Of the current item, each from its `#[` to its `]`; in a `cfg_if!`, of the next branch.
+        word: The first keyword of the current item.
+        calls: The macro that the current item is a call of.
         earlier: The conditions of the branches so far.
     """
 
@@ -76,7 +76,7 @@ def scan(source: bytes, start: int, end: int, macro: str, known: Mapping[str, st
         start: Of the macro's arguments, at their bracket.
         end: After it.
         macro: Its name.
-        known: What the macros of the file put before their items, as `wrapped` tells it.
+        known: By name, the conditions that the file's own macros put before their items, as `wrapped` gives them.
     """
     scanner = _Scanner(source, macro, known)
     for token in _TOKEN.finditer(source, start, end):
@@ -138,12 +138,12 @@ class _Scanner:
             return self._branch(top, start, _conditions(top.attributes))
         if top.kind == _CFG_SELECT and is_block and top.attributes:
             written = top.attributes[0]
-            return self._branch(top, start, "" if written == "_" else clip(predicate(written)))
+            return self._branch(top, start, "" if written == "_" else predicate(written))
         return _Frame(_OTHER, start)
 
     def _branch(self, top: _Frame, start: int, own: str) -> _Frame:
         if not own and not top.earlier:
-            return _Frame(_ITEMS, start)  # what has no condition is no branch, nor does anything stand against it
+            return _Frame(_ITEMS, start)  # without a condition it is no branch
         frame = _Frame(_ITEMS, start, condition=chain(top.earlier, own))
         top.earlier.append(own)
         return frame
@@ -163,7 +163,7 @@ class _Scanner:
             if not text.startswith("#!"):
                 top.attributes.append(text)
             elif condition := (handed(text) if top.macro else _conditions([text])):
-                # What it says of the macro's items, the macro's definition need not say again.
+                # The predicate that a macro is handed takes the place of what its definition says.
                 top.condition = condition if top.macro else join([top.condition, condition]) or ""
         elif top.kind in (_CFG_IF, _CFG_SELECT) and is_block:
             top.attributes, top.item = [], end
@@ -195,7 +195,7 @@ def _conditions(attributes: list[str]) -> str:
 
 
 def _hand_on(text: str, found: dict[str, list[str]]) -> None:
-    """Take down which items of which modules beside it a `use` makes items of this module."""
+    """Add the notes of a `use`: which items of which module beside it become items of this module."""
     match = _USE.search(text)
     module, rest, alias = match.groups("") if match is not None else ("", "", "")
     if alias and not rest:
@@ -205,10 +205,10 @@ def _hand_on(text: str, found: dict[str, list[str]]) -> None:
 
 
 def module_note(attributes: list[str]) -> str:
-    """What is noted of a module in a file of its own: `external`, and a `path=` for each place that it may be in.
+    """The note on a module in a file of its own: `external`, and a `path=` for each place that the file may be in.
 
-    In a macro's arguments, where `use` is no import, also: `gives=` and the name of an item, or `*`, that the module
-    around hands on as its own, and `as=` and another name that it hands on the module by.
+    In a macro's arguments, where the syntax tree shows no imports, the scanner adds `gives=` with the name of an item,
+    or `*`, for what the module around it re-exports, and `as=` with the other name that it re-exports the module by.
 
     Args:
         attributes: Those of the `mod`, each from its `#[` to its `]`.
@@ -218,8 +218,8 @@ def module_note(attributes: list[str]) -> str:
 
 
 def macro_note(text: str) -> str:
-    """What is noted of a macro, from the text of its definition: `when=` and the condition of the items in its calls;
-    "" if it does something else with what it is given."""
+    """The note on a macro, from the text of its definition: `when=` and the condition that it puts before the items it
+    is given; "" if it does something else with them."""
     condition = wrapped(text)
     return "" if condition is None else f"when={quote(condition)}"
 
@@ -231,7 +231,7 @@ def wrapped(text: str) -> str | None:
     attributes = _ATTRIBUTE_TEXT.findall(head.group(2))
     rest = "".join(_ATTRIBUTE_TEXT.sub("", head.group(2)).split())
     if not rest and not attributes:
-        return "0"  # the other half of a pair: it drops the items
+        return "0"  # it drops the items; another definition of the macro, under the opposite condition, keeps them
     given = rf"\$\(\${head.group(1)}\)[*+]"
     match = re.fullmatch(rf"{given}|(\w+)!\{{{given}\}};?", rest)  # they may go on to another macro
     if match is None or "$" in "".join(attributes):

@@ -9,7 +9,6 @@ from lci_py.source.conditions.blocks import (
     Branch,
     Syntax,
     if_branches,
-    ranges as block_ranges,
     short_circuit,
     switch_branches,
     try_branches,
@@ -20,28 +19,10 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.conditions.blocks import Reader
-    from lci_py.source.conditions.text import File, Range
 
 _RESCUE = frozenset({"rescue", "else", "ensure"})
-
-
 _DEFINED = re.compile(r"\bdefined\? *([\w.:@$]+)")
 _GLOBAL = re.compile(r"(?<![\w\\])\\(?=\w+(?![\w\\]))")
-
-
-def ruby_ranges(file: File) -> list[Range]:
-    """Branches of conditionals around definitions."""
-    return block_ranges(_RUBY, file)
-
-
-def php_ranges(file: File) -> list[Range]:
-    """Branches of conditionals around definitions, and what attributes gate."""
-    return block_ranges(_PHP, file)
-
-
-def lua_ranges(file: File) -> list[Range]:
-    """Branches of conditionals around definitions."""
-    return block_ranges(_LUA, file)
 
 
 def _unless_branches(node: Node, reader: Reader) -> list[Branch]:
@@ -84,21 +65,15 @@ def _case_branches(node: Node, reader: Reader) -> list[Branch]:
     return branches
 
 
-def _php_switch_branches(node: Node, reader: Reader) -> list[Branch]:
-    body = node.child_by_field_name("body")
-    subject = reader.condition(node.child_by_field_name("condition"))
-    return switch_branches(subject, body.named_children if body is not None else (), reader)
-
-
 def _or_branches(node: Node, reader: Reader) -> list[Branch]:
-    """Lua's `M.f = M.f or function …`: it is one's own only if there is none yet."""
+    """Lua's `M.f = M.f or function …` defines the function only if there is none yet."""
     assigned = re.match(r"([\w.:]+) ?= ?(.*)", reader.raw(node))
     if assigned is None or not assigned[2].startswith(f"{assigned[1]} or "):
         return []
     return [Branch(node.start_byte, node.end_byte, reader.negate(assigned[1]))]
 
 
-_RUBY = Syntax(
+ruby_ranges = Syntax(
     conditionals={
         **dict.fromkeys(("if", "elsif", "if_modifier"), if_branches),
         **dict.fromkeys(("unless", "unless_modifier"), _unless_branches),
@@ -109,21 +84,21 @@ _RUBY = Syntax(
     comment=r"#[^\n]*",
     tidy=lambda shown: _DEFINED.sub(r"defined?(\1)", shown),
     entry=r"\b__FILE__ ?==|== ?__FILE__\b|\$PROGRAM_NAME\b",
-)
-_PHP = Syntax(
+).ranges
+php_ranges = Syntax(
     conditionals={
         "if_statement": if_branches,
         "try_statement": try_branches,
-        "switch_statement": _php_switch_branches,
+        "switch_statement": switch_branches,
         "binary_expression": short_circuit,
     },
     blocks=frozenset({"compound_statement", "colon_block", "expression_statement"}),
     comment=r"//[^\n]*|#[^\n]*|/\*.*?\*/",
     tidy=lambda shown: _GLOBAL.sub("", shown),
-)
-_LUA = Syntax(
+).ranges
+lua_ranges = Syntax(
     conditionals={"if_statement": if_branches, "assignment_statement": _or_branches},
     blocks=frozenset({"block", "do_statement"}),
     comment=r"--[^\n]*",
     words=True,
-)
+).ranges

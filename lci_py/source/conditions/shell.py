@@ -5,25 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.blocks import Branch, Syntax, ranges as block_ranges
+from lci_py.source.conditions.blocks import Branch, Syntax
 from lci_py.source.conditions.text import MAX_CHAIN, MAX_DEPTH
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.conditions.blocks import Reader
-    from lci_py.source.conditions.text import File, Range
 
 _CLAUSES = frozenset({"elif_clause", "else_clause"})
 _REDIRECTION = re.compile(r" ?(?:\d?|&)>{1,2}&? ?(?:/dev/null|\d)\b| 2>&1")
 _TEST = re.compile(r"(!? ?)(?:\[\[? (?P<in>(?:(?!\]\]?(?: |$)).)*) \]\]?|test (?P<words>[^&|]*[^&| ]))")
 _EXPANSION = re.compile(r'"(\$(?:\w+|\{[^{}"]*\}|\([^()"]*\)))"')
 _COMPARED = re.compile(r"( == | != )([\w./*?-]+)(?= |$)")
-
-
-def ranges(file: File) -> list[Range]:
-    """Branches of conditionals around functions and assignments."""
-    return block_ranges(_SYNTAX, file)
 
 
 def _spelled(shown: str, reader: Reader) -> str:
@@ -88,7 +82,7 @@ def _case_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _list_branches(node: Node, reader: Reader) -> list[Branch]:
-    """`a && b || c`: b under a, c under not a; a list of more holds its last under all that comes before."""
+    """`a && b || c`: b under a, c under not a. In a longer list, the last one depends on all before it."""
     branches = []
     for _ in range(MAX_DEPTH):
         if len(node.children) != 3:
@@ -107,9 +101,9 @@ def _list_branches(node: Node, reader: Reader) -> list[Branch]:
     return branches
 
 
-_SYNTAX = Syntax(
+ranges = Syntax(
     conditionals={"if_statement": _if_branches, "case_statement": _case_branches, "list": _list_branches},
     blocks=frozenset({"compound_statement"}),
     comment=r"(?<= )#[^\n]*",
     shell=True,
-)
+).ranges

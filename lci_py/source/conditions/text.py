@@ -1,4 +1,4 @@
-"""Conditions as text: joined, negated, cut. Equal conditions are equal strings; nothing is evaluated."""
+"""Conditions as text: split, joined, negated, cut. Equal conditions are equal strings; nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lci_py.source.conditions.tokens import Tokens
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from tree_sitter import Node
 
@@ -20,21 +20,21 @@ _LOOSE = lazily(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
 MAX_CONDITION = 200  # characters of one condition
 MAX_DEPTH = 16  # conditions around one definition; the innermost are kept
 MAX_CHAIN = 8  # negated branches in the condition of an `else`; the nearest are kept
-#: The parts of one condition are looked at again and again while others are joined to it.
-_tokens = lru_cache(maxsize=1024)(Tokens)
+# The conditions of a file are joined, negated and split again for each definition.
+_tokens = lru_cache(maxsize=256)(Tokens)
 
 
 class Range(NamedTuple):
-    """Bytes that are there, or mean something, under a condition only."""
+    """Bytes of a file that are built, or have a note, under a condition only."""
 
     start: int
     end: int
-    condition: str  # "" if they are there always, and the range is for the note
-    note: str = ""  # what the definition in it says about other files, words separated by blanks
+    condition: str  # "" if there is only a note
+    note: str = ""  # what the definition in these bytes says about other files: words separated by blanks
 
 
 class File(NamedTuple):
-    """What a family reads the conditions of a file from.
+    """A file that a family reads conditions from.
 
     Attributes:
         path: Relative to the root; Go has constraints in file names.
@@ -119,11 +119,12 @@ def any_of(options: list[str]) -> str:
     return " || ".join(f"({option})" if several and len(conjuncts(option)) > 1 else option for option in options)
 
 
-def clip(text: str) -> str:
+def clip(text: str, most: int = MAX_CONDITION) -> str:
+    """A text on one line, of at most so many characters; `…` stands for what was cut."""
     text = " ".join(text.split())
-    return text if len(text) <= MAX_CONDITION else text[: MAX_CONDITION - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def chain(earlier: list[str], own: str) -> str:
+def chain(earlier: Sequence[str], own: str, negated: Callable[[str], str] = negate) -> str:
     """The condition of a later branch: none of the earlier ones, and its own."""
-    return join([*map(negate, earlier[-MAX_CHAIN:]), own]) or ""
+    return join([*map(negated, earlier[-MAX_CHAIN:]), own]) or ""

@@ -6,9 +6,6 @@ import re
 
 from lci_py.source.text.patterns import lazily
 
-#: Characters of a text that is read at all. What the index stores is shorter.
-MAX_TEXT = 8_000
-
 _TOKEN = lazily(
     # No string has a `…` in it: where a text was cut, the quote that opened one is alone.
     r'"(?:\\.|[^"\\…]){0,200}"|\'(?:\\.|[^\'\\…]){0,200}\''
@@ -23,12 +20,10 @@ _CLOSE = frozenset(_OPEN.values())
 
 
 class Tokens:
-    """The tokens of a text.
-
-    Args:
-        text: A condition. One that is longer than `MAX_TEXT` gets no tokens.
+    """The tokens of a text. Time and memory are linear in its length, whatever it holds.
 
     Attributes:
+        text: The text.
         texts: The tokens. A string has double quotes, unless there are some in it.
         ends: By the index of an opening bracket the index of the closing one.
         is_balanced: Whether there are tokens and every bracket has its partner.
@@ -40,8 +35,7 @@ class Tokens:
         self.text = text
         self.texts: list[str] = []
         self._starts: list[int] = []
-        if len(text) <= MAX_TEXT:
-            self._cut()
+        self._cut()
         self.ends: dict[int, int] = {}
         self.is_balanced = self._match() and bool(self.texts)
 
@@ -53,7 +47,7 @@ class Tokens:
         return self.text[self._starts[start] : self._starts[end - 1] + len(self.texts[end - 1])] if start < end else ""
 
     def top(self, start: int, end: int) -> list[int]:
-        """The indices of the tokens between `start` and `end` that stand in no bracket, opening ones included."""
+        """The indices of the tokens from `start` to before `end` that stand in no bracket, brackets included."""
         found = []
         at = start
         while at < end:
@@ -62,7 +56,7 @@ class Tokens:
         return found
 
     def split(self, operator: str, start: int, end: int) -> list[tuple[int, int]]:
-        """Where the tokens on both sides of an operator start and end, if it stands in no bracket."""
+        """The sides of an operator that stands in no bracket, each as its start and end."""
         cuts = [start - 1]
         for at in self.top(start, end):
             token = self.texts[at]
@@ -73,7 +67,7 @@ class Tokens:
         return [(cut + 1, following) for cut, following in zip(cuts, [*cuts[1:], end], strict=True)]
 
     def inside(self, start: int, end: int) -> tuple[int, int]:
-        """The same tokens without the round brackets around all of them."""
+        """The start and end of the same tokens without the round brackets around all of them."""
         while end - start > 2 and self.texts[start] == "(" and self.ends.get(start) == end - 1:
             start, end = start + 1, end - 1
         return start, end

@@ -21,7 +21,7 @@ _OPERATORS = {"and": "&&", "or": "||"}
 
 
 def ranges(file: File) -> list[Range]:
-    """The branches of a declaration's value that are types, or choose between types."""
+    """The branches of a declaration's value that are types or choose between types."""
     found: list[Range] = []
     for holder in file.nodes:
         pending = [child for child in holder.children if child.type in _CHOICES]

@@ -38,6 +38,8 @@ def test_join_drops_repetitions_and_keeps_precedence() -> None:
     assert join(["", ""]) is None
     assert conjuncts("(a && b) && !(c && d)") == ["(a && b)", "!(c && d)"]
     assert conjuncts("a && b || c") == ["a && b || c"]
+    long = [f"x{number}" for number in range(3_000)]  # conditions in conditions
+    assert conjuncts(" && ".join(long)) == long
 
 
 @pytest.mark.parametrize(

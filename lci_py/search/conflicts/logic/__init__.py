@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Machine", "holds", "implies", "never", "together"]
 
-#: By language the module that knows it; the others are read by the rules that languages share.
+#: By language the module and name of its dialect. All other languages have only the rules that languages share.
 _DIALECTS = {
     "go": "golang.GO",
     "c": "preprocessor.C",
@@ -59,7 +59,7 @@ _PLAIN = Dialect()
 
 
 class _Tag:
-    """One condition, read: the formula, and the two forms the search takes."""
+    """A condition as a formula, and as the problems that it holds and that it does not."""
 
     __slots__ = ("affirmed", "attempts", "denied", "formula", "is_cut")
 
@@ -82,9 +82,9 @@ def together(one: str | None, other: str | None, language: str) -> bool | None:
         language: Of the definitions that have them.
     Returns:
         None if that is not decided: one of them was cut (`…`) or its brackets do not match, and what is left of it
-        does not exclude the other; or one is in the other's `try` or `except` and one more in there, which may be the
-        other branch of it; or the search would take too long. Names that nothing is known of can have any
-        value, so for two unrelated ones the answer is True.
+        does not exclude the other; or one stands in a `try` within the other's `try`, of which that may be the other
+        branch; or the search would take too long. An unknown name can have any value, so for two unrelated ones the
+        answer is True.
     """
     one, other = one or "", other or ""
     return _together(min(one, other), max(one, other), language)
@@ -96,12 +96,12 @@ def implies(one: str | None, other: str | None, language: str) -> bool | None:
 
 
 def never(tag: str | None, language: str) -> bool:
-    """Whether a condition cannot hold: `0`, `linux && windows`. False also if that is not decided."""
+    """Whether a condition cannot hold, as `0` or `linux && windows`. False also if that is not decided."""
     return _possible([_read(tag or "", language).affirmed], language) is False
 
 
 def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
-    """Whether a condition holds on a machine; None where something else decides: features, flags, what is installed."""
+    """Whether a condition holds on a machine; None if it depends on more: on features, flags or installed software."""
     return evaluate(_read(tag or "", language).formula, _known(language, machine))
 
 
@@ -109,7 +109,7 @@ def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
 def _together(one: str, other: str, language: str) -> bool | None:
     mine, theirs = _read(one, language), _read(other, language)
     possible = _possible([mine.affirmed, theirs.affirmed], language)
-    # What was cut stands for anything, so that only a clash of the rest is sure.
+    # A cut part may have said anything, so that only a clash of the other parts is sure.
     return None if possible and (mine.is_cut or theirs.is_cut or _deeper(mine, theirs)) else possible
 
 
@@ -123,9 +123,9 @@ def _implies(one: str, other: str, language: str) -> bool | None:
 
 
 def _deeper(mine: _Tag, theirs: _Tag) -> bool:
-    """Whether one is in the same `try` and another one in that.
+    """Whether one condition has all `try` and `except` of the other, and more within them.
 
-    Equal parts of a tag are one, so that `except ImportError` may also stand for two of them, one in the other.
+    A tag names equal parts once, so that `except ImportError` may also stand for two of them, one within the other.
     """
     one, other = sorted((mine.attempts, theirs.attempts), key=len)
     return 0 < len(one) < len(other) and other[: len(one)] == one
@@ -160,7 +160,7 @@ def _fact_names(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4_096)
 def _facts(names: frozenset[str], language: str) -> tuple[Formula, ...]:
-    """The facts that are about nothing but `names`."""
+    """The facts of a language whose variables are all among `names`."""
     return tuple(fact for fact in _dialect(language).facts if names.issuperset(variables(fact)))
 
 

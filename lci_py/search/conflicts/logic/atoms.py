@@ -1,4 +1,4 @@
-"""From what a condition says to sets of values: what languages have in common, and how they tell what they have not."""
+"""Conditions as formulas over sets of values: the rules that languages share, and a `Dialect` for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.values import Allowed
     from lci_py.source.conditions.formula import Condition
 
-#: What stands for a constant in `Values`; a string stands for itself with its quote in front, so that none collide.
+#: The words for constants in `Values`. A string is the word with a quote in front, so that the two never collide.
 NULL, UNDEFINED, YES, NO, EMPTY = "null", "undefined", "true", "false", '"'
 _KEYWORDS = {
     "None": NULL, "nil": NULL, "null": NULL, "NULL": NULL, "nullptr": NULL, "undefined": UNDEFINED,
@@ -31,11 +31,11 @@ _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _VERSIONED = lazily(r"version|release", re.IGNORECASE)
 _NEVER = Operand("0")
 _ATTEMPT = lazily(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
-_ATTEMPTS = frozenset({"try", "begin", "except", "catch", "rescue"})  # what these begin with
-#: A boolean that nothing else is known of: 1 is true, all else is false.
+_ATTEMPTS = frozenset({"try", "begin", "except", "catch", "rescue"})  # the words that these begin with
+#: The value of a boolean variable that is true.
 ON = 1
-# Variables named by a text have `Values`, and no text begins with a blank. All others have integers, or their names
-# stand for nothing else: two blanks before a boolean's, ` @` before what several texts are about.
+# A variable that is named by a text in a condition has `Values`; no such text begins with a blank. A boolean's name
+# begins with two blanks, that of a variable which several texts are about with ` @`.
 
 
 def _nothing(leaf: Leaf) -> Formula | None:
@@ -47,17 +47,17 @@ def _nobody(machine: Machine) -> Mapping[str, Allowed]:
 
 
 class Dialect(NamedTuple):
-    """One language's way to write conditions.
+    """How the conditions of one language are read, and what is known about them.
 
     Attributes:
-        grammar: How a condition is read.
+        grammar: How a tag is parsed.
         chains: Whether `a < b < c` is `a < b and b < c`.
-        falsy: The values of a name that make it, alone, a condition that does not hold.
-        spell: What is changed in a tag's text before it is read.
+        falsy: The values of a name for which it does not hold as a condition by itself.
+        spell: Rewrites a tag before it is parsed.
         zero: The word that counts as the number 0 (C: a macro that is not defined).
-        special: What the language knows about an operand or a comparison; None to have it read as in any language.
-        facts: What always holds; the ones whose variables a question has are added to it.
-        here: By variable what a machine leaves of it.
+        special: The language's own reading of an operand or a comparison; None for the reading of all languages.
+        facts: Formulas that always hold. A question is asked together with those whose variables it has.
+        here: By variable, the values that are possible on a machine.
     """
 
     grammar: Grammar = Grammar()
@@ -73,9 +73,9 @@ class Dialect(NamedTuple):
 def read(tag: str, dialect: Dialect) -> tuple[Formula, tuple[str, ...]]:
     """A tag as a formula over variables, and the `try` and `except` among its parts, outermost first.
 
-    A tag does not tell which statement its parts are of. The first of two tags is taken to be of the same one, the
-    second of the same one in it, and so on: the alternatives of a name are mostly in one statement. So each of them
-    becomes what a numbered statement ends by.
+    A tag does not tell to which statement a `try` or `except` belongs. The definitions of a name mostly stand in the
+    branches of one statement, so the first ones of two tags are taken to belong to the same, the second ones to the
+    same within it, and so on. Each becomes a comparison of a numbered variable: how that statement ends.
     """
     condition = parse(dialect.spell(tag), dialect.grammar)
     attempts: list[str] = []

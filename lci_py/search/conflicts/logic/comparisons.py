@@ -9,7 +9,7 @@ from lci_py.source.conditions.tokens import Tokens
 if TYPE_CHECKING:
     from lci_py.source.conditions.formula import Atom, Grammar
 
-#: By the first of two words the second one, and the operator.
+#: Operators of two words: by the first the second, and the operator as in `COMPARISONS`.
 _PAIRS = {"is": ("not", "!=="), "not": ("in", "!in")}
 
 
@@ -37,11 +37,11 @@ Leaf = Operand | Comparison
 
 
 def asked(atom: Atom, grammar: Grammar, chains: bool) -> list[tuple[bool, Leaf | Unknown]]:
-    """What an atom asks, all of which must hold: each with False if it must not.
+    """What must hold for an atom to hold: leaves, each with False if its opposite is meant.
 
     Args:
         atom: A part of a condition.
-        grammar: The grammar that it was read by.
+        grammar: The grammar that the condition was parsed by.
         chains: Whether `a < b < c` is `a < b and b < c`; elsewhere it is one operand.
     """
     if not atom.is_whole:

@@ -78,7 +78,7 @@ def _special(leaf: Leaf) -> Formula | None:
     if word in _WORDS:
         return _WORDS[word]
     if word == "ignore":
-        return FALSE  # by convention: what is run by hand beside a package
+        return FALSE  # by convention, a program beside a package that is run by hand
     if release := _RELEASE.fullmatch(word):
         return Literal(" @go", numeric(compared(">=", (1, int(release[1])))))
     if (feature := _FEATURE.fullmatch(word)) and feature[1] in _ARCH:

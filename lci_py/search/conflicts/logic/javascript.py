@@ -38,7 +38,7 @@ _WORDS: dict[str, Formula] = {
     "__DEV__": opposite(_PRODUCTION),
 }
 _FACTS: tuple[Formula, ...] = (Or((Literal(" @side", ~1), Literal(" @runtime", ~2)), 2),)
-#: What globals may be reached through.
+#: Objects whose members are the globals.
 _GLOBALS = ("globalThis.", "global.", "window.", "self.")
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Machine(NamedTuple):
-    """What decides conditions on one computer, as this Python names it.
+    """The properties of a computer that conditions ask for, as its Python names them.
 
     Attributes:
         platform: `sys.platform`.
@@ -30,7 +30,7 @@ class Machine(NamedTuple):
 
     @classmethod
     def here(cls) -> Machine:
-        """The one that runs this."""
+        """The machine that runs this program."""
         major, minor, micro = sys.version_info[:3]
         return cls(
             platform=sys.platform,
@@ -45,14 +45,14 @@ class Machine(NamedTuple):
 
     @property
     def system(self) -> str:
-        """The operating system by the name that most languages share; the platform if it is none of the usual."""
+        """The operating system by the name that most languages share; for a rare one, the platform."""
         shared = {"win32": "windows", "cygwin": "cygwin", "darwin": "macos", "sunos": "solaris"}
         family = self.platform.rstrip("0123456789.") if self.platform != "win32" else "win32"
         return shared.get(family, family)
 
     @property
     def processor(self) -> str:
-        """The architecture by its usual name: x86_64, x86, aarch64, arm; else as the system has it."""
+        """The architecture by its usual name: x86_64, x86, aarch64, arm; any other as the system calls it."""
         name = self.machine.lower()
         if name in ("amd64", "x64", "x86_64"):
             return "x86_64"
@@ -65,5 +65,5 @@ class Machine(NamedTuple):
 
 @lru_cache(maxsize=1)
 def this_machine() -> Machine:
-    """What decides which definition is active here."""
+    """The machine that runs this program, looked up once."""
     return Machine.here()

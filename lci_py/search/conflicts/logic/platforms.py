@@ -9,7 +9,8 @@ _SYSTEMS = (
     "qnx emscripten wasi hpux hurd fuchsia amiga dos vms os400 mvs beos irix osf os2 minix riscos vxworks symbian "
     "interix"
 )
-#: One at a time. Others than these have no bit of their own, so that "none of these" can hold.
+#: A bit for each; a target has one of them. The endless bits above stand for all other systems, so that "none of these"
+#: can hold.
 SYSTEM = {name: 1 << bit for bit, name in enumerate(_SYSTEMS.split())}
 _PROCESSORS = (
     "x86 x86_64 arm aarch64 ppc ppc64 mips mips64 riscv32 riscv64 s390 s390x sparc sparc64 ia64 loongarch64 alpha "
@@ -19,32 +20,32 @@ PROCESSOR = {name: 1 << bit for bit, name in enumerate(_PROCESSORS.split())}
 COMPILER = {name: 1 << bit for bit, name in enumerate("gcc clang msvc clang-cl icc icl borland watcom tcc sun".split())}
 APPLE = "macos ios tvos watchos visionos"
 BSD = "freebsd openbsd netbsd dragonfly"
-#: Those with pointers of 64 bits in every ABI that is in use.
+#: Processors with pointers of 64 bits in every ABI that is in use.
 WIDE = "ppc64 mips64 riscv64 s390x sparc64 ia64 loongarch64 alpha wasm64 x86_64 aarch64"
 
 
 def bits(table: dict[str, int], names: str) -> int:
-    """The values of an enumeration by name."""
+    """The bits of some names, separated by blanks."""
     return sum(table[name] for name in names.split())
 
 
 def system(names: str) -> Literal:
-    """It is one of these."""
+    """The operating system is one of these."""
     return Literal(" @system", bits(SYSTEM, names))
 
 
 def processor(names: str) -> Literal:
-    """It is one of these."""
+    """The processor is one of these."""
     return Literal(" @processor", bits(PROCESSOR, names))
 
 
 def compiler(names: str) -> Literal:
-    """It is one of these."""
+    """The compiler is one of these."""
     return Literal(" @compiler", bits(COMPILER, names))
 
 
 def big_endian(yes: bool) -> Literal:
-    """The order of bytes in a number."""
+    """The order of bytes in a number is big-endian, or it is not."""
     return Literal(" @bytes", 1 if yes else 2)
 
 
@@ -133,7 +134,7 @@ _COMPILER_MACROS = (
     ("__WATCOMC__", "watcom"),
     ("__SUNPRO_C __SUNPRO_CC", "sun"),
 )
-#: Apple's compilers do not define `unix`, nor do those for these; what is not listed above may well be a Unix.
+#: Systems whose compilers do not define `unix`. One that is not listed above may well be a Unix.
 _NO_UNIX = f"windows {APPLE} wasi fuchsia amiga dos vms os400 mvs os2 riscos symbian"
 _LITTLE = "__LITTLE_ENDIAN__ __ARMEL__ __AARCH64EL__ __MIPSEL__ _MIPSEL"
 _BIG = "__BIG_ENDIAN__ __ARMEB__ __AARCH64EB__ __MIPSEB__ _MIPSEB WORDS_BIGENDIAN"
@@ -165,5 +166,5 @@ def _macros() -> dict[str, Formula]:
 #: The macros that compilers define themselves, and when. Sources: "Pre-defined Compiler Macros"
 #: (sourceforge.net/p/predef/wiki), Microsoft's and Apple's (TargetConditionals.h) documentation, qsystemdetection.h.
 MACROS = _macros()
-#: Those whose value is a version.
+#: The macros whose value is a version.
 VERSIONS = frozenset(name for name, formula in MACROS.items() if formula[0] == " @compiler")

@@ -1,4 +1,4 @@
-"""`#if` of C and C++, and of Haskell, C# and Swift, which have names that are set or not."""
+"""`#if` of C, C++ and Haskell's CPP, where names have values, and of C# and Swift, where they are set or not."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _BYTE_ORDER = re.compile(r"_*BYTE_ORDER_*")
 _BYTE_ORDERS = {"LITTLE": False, "1234": False, "BIG": True, "4321": True}
 _NEITHER = Values(frozenset({UNDEFINED}), numbers=compared("==", (0,)))
-
-
-#: What is defined for a tool that reads the code and builds nothing of it.
+#: Macros of tools that read the code and build nothing of it.
 _TOOLS = frozenset((
     "DOXYGEN", "__DOXYGEN__", "DOXYGEN_SHOULD_SKIP_THIS", "DOXYGEN_ONLY", "DOXYGEN_RUN", "__INTELLISENSE__",
     "__cppcheck__", "__clang_analyzer__", "__COVERITY__", "__CHECKER__", "__JETBRAINS_IDE__", "__HADDOCK_VERSION__",
@@ -45,7 +43,7 @@ _TOOLS = frozenset((
 def _defined(name: str) -> Formula:
     if name in _TOOLS:
         return FALSE
-    if name in MACROS and not name.startswith("TARGET_OS_"):  # those are defined as 0 where they do not hold
+    if name in MACROS and not name.startswith("TARGET_OS_"):  # on other systems, these are defined as 0
         return MACROS[name]
     if name.startswith("CONFIG_"):
         if name.endswith("_MODULE"):
@@ -73,7 +71,7 @@ def _c(leaf: Leaf) -> Formula | None:
 
 
 def _numbers(text: str) -> Number | None:
-    """`4,8,0`."""
+    """`4,8,0` as (4, 8, 0); None if a part is no number."""
     parts = [number(part) for part in text.split(",")]
     return tuple(part[0] for part in parts if part is not None) if None not in parts else None
 
@@ -88,16 +86,13 @@ def _c_comparison(leaf: Comparison) -> Formula | None:
     value = scalar(right)
     if left not in MACROS or value is None or isinstance(value, str):
         return None
-    # What is not defined is 0, what is defined is 1 unless it tells a version.
+    # A macro that is not defined is 0; one that is defined is 1, unless it tells a version.
     undefined = compare((0,), operator, value)
     if left in VERSIONS:
         defined: Formula = Literal(left, numeric(compared(operator, value)))
     else:
         defined = TRUE if compare((1,), operator, value) else FALSE
     return either(both(MACROS[left], defined), both(opposite(MACROS[left]), TRUE if undefined else FALSE))
-
-
-_PLAIN = Dialect()
 
 
 #: Swift's `os()` and `arch()`. Source: The Swift Programming Language, "Conditional Compilation Block".
@@ -110,7 +105,7 @@ _SWIFT_ARCH = {
     "x86_64": "x86_64", "i386": "x86", "arm64": "aarch64", "arm": "arm", "powerpc64": "ppc64", "powerpc64le": "ppc64",
     "s390x": "s390x", "wasm32": "wasm32", "riscv64": "riscv64",
 }  # fmt: skip
-#: Modules that come with a system: those that are there exactly on these, and those that are there only on these.
+#: Swift modules by the systems that all have them, while no others do; below, by the only systems that may have them.
 _SWIFT_MODULES = {
     "Darwin": platforms.APPLE, "ObjectiveC": platforms.APPLE, "WinSDK": "windows", "ucrt": "windows", "CRT": "windows",
     "UIKit": "ios tvos watchos visionos", "AppKit": "macos", "Cocoa": "macos", "WatchKit": "watchos",

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
-#: What `sys.platform` begins with. Sources: the documentation of `sys.platform`; the release notes of what went.
+#: Beginnings of `sys.platform`. Sources: its documentation, and the release notes of Pythons that dropped a platform.
 _FAMILIES = "linux freebsd openbsd netbsd dragonfly sunos aix gnukfreebsd gnu hp-ux irix unixware haiku".split()
 _PLATFORMS = [
     "win32", "cygwin", "msys", "darwin", "emscripten", "wasi", "ios", "android", "os2", "riscos", "atheos", "cli",
     "java", "hurd", "qnx", "vxworks", *(f"{name}{digit}" for name in _FAMILIES for digit in ("", *range(21))),
 ]  # fmt: skip
 _BITS = {name: 1 << bit for bit, name in enumerate(_PLATFORMS)}
-#: `os.name` by platform; all others, also those that are new, are "posix".
+#: Platforms by their `os.name`. On all others, also on new ones, it is "posix".
 _OS_NAMES = {"nt": ("win32",), "java": ("java",), "os2": ("os2",), "riscos": ("riscos",)}
 _SYSTEMS = {
     "Windows": "win32", "Linux": "linux", "Darwin": "darwin", "Java": "java", "FreeBSD": "freebsd", "AIX": "aix",
     "OpenBSD": "openbsd", "NetBSD": "netbsd", "SunOS": "sunos", "Emscripten": "emscripten", "Android": "android",
     "iOS": "ios",
 }  # fmt: skip
-#: Names that projects give to what they have asked once, in any case and with underscores or `is_` around.
+#: Names of variables in which projects keep the answer, in any case and with underscores or `is_` around them.
 _OWN_NAMES = {
     "windows": "win32", "win32": "win32", "win": "win32", "mswindows": "win32", "linux": "linux", "macos": "darwin",
     "darwin": "darwin", "osx": "darwin", "mac": "darwin", "cygwin": "cygwin", "freebsd": "freebsd",
@@ -60,7 +60,7 @@ def _special(leaf: Leaf) -> Formula | None:
     if match := _MAJOR.fullmatch(text):
         return Literal(" @python", numeric(prefixed((int(match[1]),))))
     own = _OWN.fullmatch(text)
-    # A plain word in small letters may be anything.
+    # A plain word in small letters may mean anything.
     if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() in _OWN_NAMES:
         return _starting(_OWN_NAMES[own[2].lower()])
     return None
@@ -159,7 +159,7 @@ def _version(match: re.Match[str], operator: str, value: Number) -> Formula | No
 
 
 def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, int], ...]:
-    """The versions whose first `length` parts compare so with `value`.
+    """The versions whose first `length` parts compare with `value` as the operator says.
 
     A version has five parts, so that it is greater than a shorter tuple that it begins with.
     """

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
-#: Operating systems of no family `unix`. Source: `families` in rustc's target specifications (compiler/rustc_target);
-#: any other one, also one that is new, is a Unix.
+#: Operating systems without the family `unix`; any other one, also a new one, counts as a Unix. Source: `families` in
+#: rustc's target specifications (compiler/rustc_target).
 _NO_UNIX = (
     "windows none unknown wasi uefi cuda hermit xous solid_asp3 psp psx zkvm amdhsa teeos trusty tvm vexos mbed"
 ).split()
-#: What a target has one value of. `feature`, `target_feature`, `target_has_atomic` and a build's own names can have
+#: Names with one value per target. `feature`, `target_feature`, `target_has_atomic` and a build's own names can have
 #: several at once.
 _SINGLE = frozenset((
     "target_os", "target_arch", "target_env", "target_pointer_width", "target_endian", "target_vendor", "target_abi",
@@ -39,7 +39,7 @@ def _is(name: str, *values: str) -> Literal:
 
 
 def _unless(names: list[str], then: Literal) -> Formula:
-    """On these processors, `then`."""
+    """On these processors, `then` holds."""
     return Or((Literal("target_arch", ~words(*names)), then), 2)
 
 
@@ -50,7 +50,7 @@ _WORDS: dict[str, Formula] = {
     "false": FALSE,
     "all()": TRUE,
     "any()": FALSE,
-    # Only while documentation is made, which shows what no build has side by side.
+    # These hold only while documentation is made, which shows side by side what no build has.
     "doc": FALSE,
     "docsrs": FALSE,
 }
@@ -95,6 +95,6 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
     }
 
 
-#: `feature = "x"` compares, and `!feature = "x"` is the negation of that.
+#: `feature = "x"` is a comparison, and `!feature = "x"` its negation.
 _GRAMMAR = Grammar(opaque=OPAQUE - {"="}, loose=frozenset({"!"}))
 RUST = Dialect(grammar=_GRAMMAR, special=_special, facts=_FACTS, here=_here)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
-#: What the names of systems begin with (`uname`, OSTYPE, PHP_OS, RUBY_PLATFORM's second part), in lower case.
+#: Names of systems in lower case, as `uname`, OSTYPE, PHP_OS and the second part of RUBY_PLATFORM have them.
 _SYSTEMS = {
     "linux": "linux android", "linux-gnu": "linux", "linux-musl": "linux", "linux-android": "android",
     "darwin": "macos ios", "macos": "macos", "osx": "macos", "freebsd": "freebsd", "openbsd": "openbsd",
@@ -34,7 +34,7 @@ _NUMBERED = re.compile(r"(?:\d+|\.\d+)+$")
 
 
 def _system(text: str) -> Formula | None:
-    """A system by its name, which may have its release at the end."""
+    """A system by its name, which may end in a release."""
     name = _NUMBERED.sub("", text.lower())
     return system(_SYSTEMS[name]) if name in _SYSTEMS else None
 
@@ -186,7 +186,7 @@ def _lua(leaf: Leaf) -> Formula | None:
 LUA = Dialect(
     falsy=words(NULL, NO),
     special=_lua,
-    # LuaJIT says that it is Lua 5.1.
+    # LuaJIT calls itself Lua 5.1.
     facts=(Or((Literal("jit", words(NULL, NO)), Literal("_VERSION", numeric(prefixed((5, 1))))), 2),),
     here=_here,
 )
@@ -204,12 +204,12 @@ def _elixir(leaf: Leaf) -> Formula | None:
         return None
     if match[1] != "~>":
         return Literal("System.version", numeric(compared(match[1], value)))
-    # `~> 1.4` is from 1.4 to before 2, `~> 1.4.2` to before 1.5.
+    # `~> 1.4` is 1.4 to below 2, `~> 1.4.2` is 1.4.2 to below 1.5.
     upper = prefixed(value[:-1])[1] if len(value) > 1 else prefixed(value)[1]
     return Literal("System.version", numeric(((value, 0), upper)))
 
 
-# `Mix.env()` and `Mix.env` are one call.
+# `Mix.env()` and `Mix.env` are the same call.
 ELIXIR = Dialect(falsy=words(NULL, NO), spell=lambda tag: tag.replace("()", ""), special=_elixir)
 
 # Shells
@@ -224,7 +224,7 @@ def _shell_text(tag: str) -> str:
 
 def _shell(leaf: Leaf) -> Formula | None:
     if isinstance(leaf, Operand):
-        # `-n $x` and `-z $x` ask whether there is any text.
+        # `-n $x` asks whether a variable has any text, `-z $x` whether it has none.
         text = leaf.text.replace('"', "")
         if text[:2] not in ("-n", "-z"):
             return None
@@ -234,7 +234,7 @@ def _shell(leaf: Leaf) -> Formula | None:
         return None
     if "$" not in left and "`" not in left:
         left, right = right, left
-    # `"$x"` is what x holds, unlike a string of any other language.
+    # `"$x"` is the value of x; in other languages a quoted text is a constant.
     name, value = left.replace('"', ""), right.strip('"')
     if "$" in value or "`" in value or ("$" not in name and "`" not in name):
         return flag(f"{name} == {value}")
@@ -247,7 +247,7 @@ def _shell(leaf: Leaf) -> Formula | None:
 
 
 SHELL = Dialect(
-    # Words and most signs are arguments of commands, no operators.
+    # Words and most signs are arguments of commands, not operators.
     grammar=Grammar(
         words=False,
         opaque=frozenset({";"}),

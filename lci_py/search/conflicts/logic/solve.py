@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.conflicts.logic.values import Allowed
 
-#: Literals looked at until a question counts as not decided: a few milliseconds.
+#: Literals that a search may look at, some milliseconds' worth. After that, the question counts as not decided.
 BUDGET = 8_000
 
 
@@ -40,7 +40,7 @@ TRUE, FALSE = And(()), Or(())
 
 
 class OutOfBudgetError(Exception):
-    """The question was not decided within `BUDGET` steps. Stays inside this package."""
+    """The question was not decided within `BUDGET` steps. Never leaves this package."""
 
 
 def both(*parts: Formula) -> Formula:
@@ -67,7 +67,7 @@ def _size(parts: tuple[Formula, ...]) -> int:
 
 
 def opposite(formula: Formula) -> Formula:
-    """The negation, with all `not` inside the literals."""
+    """The negation. Formulas have no "not": each literal gets the complement of its values."""
     if isinstance(formula, Literal):
         return Literal(formula.variable, ~formula.allowed)
     if isinstance(formula, And):
@@ -85,11 +85,11 @@ def variables(formula: Formula) -> Iterator[str]:
 
 
 def evaluate(formula: Formula, known: Mapping[str, Allowed]) -> bool | None:
-    """Kleene's three values: what follows from the values that variables can still have.
+    """Whether a formula holds, in Kleene's three-valued logic; None if the values that are left do not decide it.
 
     Args:
         formula: What is asked.
-        known: For each variable that something is known of, the values that are left; they are not empty.
+        known: By variable, the values that are left, never empty. A variable that is missing can have any value.
     """
     if isinstance(formula, Literal):
         left = known.get(formula.variable)
@@ -110,12 +110,12 @@ def evaluate(formula: Formula, known: Mapping[str, Allowed]) -> bool | None:
 
 
 class Problem:
-    """A conjunction in the form that the search works on: what each variable can be, and the disjunctions.
+    """A conjunction in the form that the search works on: the values of each variable, and the disjunctions.
 
     Attributes:
-        known: By variable what the literals leave; None if they leave nothing of one.
+        known: By variable, the values that the literals leave; None if they leave none of a variable.
         choices: The disjunctions.
-        variables: All of them.
+        variables: The names of all variables.
     """
 
     __slots__ = ("choices", "known", "variables")
@@ -150,7 +150,7 @@ def satisfiable(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> b
 
 
 def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: list[Or]) -> bool:
-    """Add formulas to a state; whether it still can hold, as far as the literals show."""
+    """Add formulas to a state. False if it cannot hold any more, as far as the literals show."""
     pending = list(formulas)
     while pending:
         formula = pending.pop()
@@ -171,7 +171,8 @@ def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: lis
 
 
 def _narrow(options: Sequence[Formula], known: dict[str, Allowed]) -> bool | None:
-    """Take values from variables that no option leaves them; whether any went, None if one has none left."""
+    """Take from variables the values that none of the options allows: whether any went, None if a variable has no value
+    left."""
     left = _literals(options[0])
     for option in options[1:]:
         literals = _literals(option)
@@ -189,7 +190,7 @@ def _narrow(options: Sequence[Formula], known: dict[str, Allowed]) -> bool | Non
 
 
 def _literals(formula: Formula) -> dict[str, Allowed]:
-    """What a formula says of variables by literals of its own."""
+    """By variable, the values that a formula's own literals allow, whatever its disjunctions say."""
     if isinstance(formula, Literal):
         return {formula.variable: formula.allowed}
     found: dict[str, Allowed] = {}
@@ -201,7 +202,7 @@ def _literals(formula: Formula) -> dict[str, Allowed]:
 
 
 class _Search:
-    """One search, which counts what it looks at."""
+    """One search within the budget."""
 
     def __init__(self) -> None:
         self._left = BUDGET
@@ -218,7 +219,7 @@ class _Search:
                 return True
             smallest = min(left, key=lambda choice: len(choice.options))
             rest = [choice for choice in left if choice is not smallest]
-            # Last in, first out: the option that is written first is tried first.
+            # The stack is last in, first out; the option that is written first is tried first.
             for option in reversed(smallest.options):
                 state, more = dict(known), list(rest)
                 self._spend(len(state))
@@ -232,7 +233,7 @@ class _Search:
             raise OutOfBudgetError
 
     def _propagate(self, known: dict[str, Allowed], choices: list[Or]) -> list[Or] | None:
-        """Take options that cannot hold from the disjunctions until none changes; None if one has none left."""
+        """Take from the disjunctions the options that cannot hold, until nothing changes; None if one has none left."""
         changed = True
         while changed and choices:
             changed = False
@@ -260,7 +261,7 @@ class _Search:
         return choices
 
     def _connected(self, choices: list[Or]) -> list[Or]:
-        """Without the disjunctions that can be satisfied by a variable that no other one has: they never clash."""
+        """Without the disjunctions that have a literal on a variable of no other one: these can always be satisfied."""
         while True:
             self._spend(sum(choice.size for choice in choices))
             counts = Counter(name for choice in choices for name in set(variables(choice)))

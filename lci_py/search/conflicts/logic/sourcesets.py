@@ -64,7 +64,7 @@ def _special(leaf: Leaf) -> Formula | None:
         value = version(leaf.right) if leaf.left == "scala" else None
         if value is None or leaf.operator not in ("<", "<=", ">", ">="):
             return None
-        # `<= 2.12` has 2.12.1.
+        # `<= 2.12` includes 2.12.1.
         cuts = (((), 0), prefixed(value)[1]) if leaf.operator == "<=" else compared(leaf.operator, value)
         return Literal("scala", numeric(cuts))
     word = leaf.text

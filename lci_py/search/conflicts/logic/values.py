@@ -1,7 +1,7 @@
-"""What a name may stand for: sets of words and numbers that can be intersected and complemented.
+"""The values that a name may have: sets of words and numbers that can be intersected and complemented.
 
-An enumeration that is known beforehand (operating systems) is an integer instead, a bit per value: there `~` adds an
-endless number of values that no table has.
+An enumeration with known values (operating systems) is an integer instead, with one bit per value; `~` then also sets
+the endless bits above, which stand for values that no table lists.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from lci_py.source.text.patterns import lazily
 
 #: One value of a name: `3`, `(3, 8)`, or a word.
 Number = tuple[float, ...]
-#: Where membership changes along the numbers: below (0) or above (1) a value. Sorted.
+#: A set of numbers by the points where membership changes, sorted: each just below (0) or just above (1) a number.
 Cuts = tuple[tuple[Number, int], ...]
-#: What a variable may be under a literal: `Values`, or bits of an enumeration.
+#: The values that a literal allows a variable: `Values`, or bits of an enumeration.
 Allowed = Any
 
 _START: tuple[Number, int] = ((), 0)
@@ -78,8 +78,8 @@ def numeric(cuts: Cuts, zero: str = "") -> Values:
 
     Args:
         cuts: The numbers.
-        zero: The word that counts as 0. Any other one counts as more than all numbers, so that a name always is less
-            than 3 or not.
+        zero: The word that counts as 0. Any other word counts as more than all numbers, so that a name always is either
+            less than 3 or not.
     """
     endless = len(cuts) % 2 == 1
     has_zero = bool(_common(cuts, _ZERO))
@@ -89,8 +89,8 @@ def numeric(cuts: Cuts, zero: str = "") -> Values:
 def compared(operator: str, number: Number) -> Cuts:
     """The numbers for which `x OPERATOR number` holds.
 
-    A whole number is all that begins with it, so that 3 is between `>= (3,)` and `< (4,)`, and nothing is between 3
-    and 4: what is compared with whole numbers is whole, or the first part of a version.
+    A whole number includes all versions that begin with it: 3 is the range from `>= (3,)` to `< (4,)`, so that nothing
+    is between 3 and 4. For what is compared with whole numbers is whole, or the first part of a version.
     """
     whole = len(number) == 1 and number[0] == int(number[0])
     below, above = (number, 0), (((number[0] + 1,), 0) if whole else (number, 1))
@@ -107,7 +107,7 @@ def prefixed(prefix: Number) -> Cuts:
 
 
 def number(text: str) -> Number | None:
-    """A literal number, C's and Python's; None if `text` is none."""
+    """A number as C or Python writes it; None if `text` is none."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
@@ -119,7 +119,7 @@ def number(text: str) -> Number | None:
 
 
 def version(text: str) -> Number | None:
-    """`2.7.1`, without quotes, as numbers to compare one by one; None if `text` is no version."""
+    """`2.7.1`, without quotes, as (2, 7, 1); None if `text` is no version."""
     return tuple(int(part) for part in text.split(".")) if _VERSION.fullmatch(text) else None
 
 

@@ -16,6 +16,7 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.search.conflicts.logic import Machine, golang, holds, implies, never, together
 from lci_py.source.conditions import negate
+from lci_py.source.conditions.normal_form import normal_form
 
 World = dict[str, Any]
 Condition = tuple[str, Callable[[World], bool]]
@@ -54,6 +55,13 @@ NAME_WORLDS = [dict(zip("abcd", values, strict=True)) for values in itertools.pr
 @given(formulas(NAMES), formulas(NAMES), st.sampled_from(["go", "swift", "csharp", "rust", "javascript"]))
 def test_names(one: Condition, other: Condition, language: str) -> None:
     check(language, one, other, NAME_WORLDS)
+
+
+@settings(max_examples=150, deadline=None)
+@given(formulas(NAMES))
+def test_the_normal_form_means_the_same(one: Condition) -> None:
+    normal = normal_form(one[0], constants=False)
+    check("go", (normal, one[1]), (normal, one[1]), NAME_WORLDS)
 
 
 # C: a macro is not defined (0 where a number is asked for), or a number
