@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.source.repository.walk import WalkResult
     from lci_py.types.index import BuildSummary
+    from lci_py.types.search import Mode
     from lci_py.types.source import FileEntry, Skip
 
 #: Seconds that a search with --refresh always waits for another writer.
@@ -43,6 +44,30 @@ def find_root(root: str | None) -> Path:
         what = "is not a folder" if os.path.exists(root) else "does not exist"
         raise BadPathError(f"{root} {what}", hint="give a folder")
     return Path(root).resolve()
+
+
+def default_mode(root: str | None) -> Mode:
+    """The mode of a search around `root` that names none.
+
+    Raises:
+        BadPathError, ConfigError: see errors.py.
+    """
+    return config.load(find_root(root))[0].mode
+
+
+def settings_warnings(root: str | None) -> list[str]:
+    """Warnings about the settings around `root`; none where they cannot be read, which is an error later."""
+    try:
+        return config.load(find_root(root))[1]
+    except LciError:
+        return []
+
+
+def language_words() -> list[str]:
+    """What `--lang` takes: the names of the languages, and what else they are called."""
+    from lci_py.source.syntax.languages import language_aliases, language_names
+
+    return sorted({*language_names(), *language_aliases()})
 
 
 def _index_dir(root: Path, settings: Settings) -> Path:
@@ -174,7 +199,12 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
 
 
 def open_engine(
-    root: str | None, model: str | None = None, *, refresh: str | None = None, trust: bool | None = None
+    root: str | None,
+    model: str | None = None,
+    *,
+    refresh: str | None = None,
+    trust: bool | None = None,
+    snippet: int | None = None,
 ) -> Engine:
     """Open the index around `root` for searching.
 
@@ -183,12 +213,13 @@ def open_engine(
         model: Folder of the embedding model; None for the setting.
         refresh: One of types.REFRESH; None for the setting.
         trust: Read an index that somebody else made; None for the setting.
+        snippet: Lines of code per result where a request does not say; None for the setting.
     Raises:
         NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
     began = time.perf_counter()
     where = find_root(root)
-    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
+    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust, "snippet": snippet})
     snapshot = _refreshed(where, settings, model)
     opening = (time.perf_counter() - began) * 1e3
     if settings.log == "off":
@@ -249,7 +280,7 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
 def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
     """Whether to bring the index up to date before a search: because that is asked for, or quick."""
     if settings.refresh == "always":
-        return bool(snapshot.freshness.sweep(None).stale)
+        return bool(snapshot.freshness.sweep(whole=True).stale)
     swept = snapshot.freshness.sweep()
     return bool(swept.stale) and swept.few and not snapshot.manifest.model.get("reads_text") and not settings.trust
 
@@ -285,7 +316,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         stale: tuple[str, ...] = ()
         skipped: dict[str, list[str]] = {}
         try:
-            stale = snapshot.freshness.sweep(None).stale
+            stale = snapshot.freshness.sweep(whole=True).stale
             skipped = skipped_paths(snapshot.files, snapshot.manifest.counts["skipped_by_reason"])
         except IndexError_:
             if not check:

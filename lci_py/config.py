@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import BadPathError, ConfigError, unknown_refresh
-from lci_py.types.search import REFRESH
+from lci_py.types.search import MODES, REFRESH, Mode
 
 if TYPE_CHECKING:
     from lci_py.source.repository.walk import WalkOptions
@@ -56,6 +56,7 @@ class Settings:
     max_file_chunks: int = 10_000
     max_file_seconds: float = 10.0
     log: str = "off"  # one of LOGS
+    mode: Mode = "dense"  # of a search without --mode
 
     def walk_options(self) -> WalkOptions:
         """The settings of the walk."""
@@ -103,7 +104,7 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
         if key in raw:
             values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
     if "model" in values:
-        values["model"] = root / values["model"]  # elsewhere a path starts at the current folder
+        values["model"] = _inside(root, values["model"])  # elsewhere a path starts at the current folder
     chosen = _from_environment()
     if values.get("log") == "queries":
         # A file that comes with a clone must not choose that queries are logged.
@@ -119,6 +120,20 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
         if value is not None:
             values[key] = _CHECKS[key](f"--{key.replace('_', '-')}", value)
     return Settings(**values), warnings
+
+
+def _inside(root: Path, model: Path) -> Path:
+    """The model's folder that .lci.toml names. The file may come with a clone: it must not lead out of the clone.
+
+    Raises:
+        ConfigError: It does.
+    """
+    folder = root / model
+    if not folder.resolve().is_relative_to(root.resolve()):
+        raise ConfigError(
+            f"model in {CONFIG_FILE} leads out of {root}: {model}", hint="name such a folder with --model or LCI_MODEL"
+        )
+    return folder
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -186,6 +201,8 @@ def _from_environment() -> dict[str, Any]:
         values["refresh"] = _refresh("LCI_REFRESH", refresh)
     if log := os.environ.get("LCI_LOG"):
         values["log"] = _log("LCI_LOG", log)
+    if mode := os.environ.get("LCI_MODE"):
+        values["mode"] = _mode("LCI_MODE", mode)
     if trust := os.environ.get("LCI_TRUST_INDEX"):
         if trust not in ("0", "1"):
             raise ConfigError(f"LCI_TRUST_INDEX must be 1 or 0, not {trust!r}", hint="unset it, or set it to 1")
@@ -245,6 +262,13 @@ def _refresh(what: str, value: object) -> str:
     if not isinstance(value, str) or value not in REFRESH:
         raise unknown_refresh(what, value, ConfigError)
     return value
+
+
+def _mode(what: str, value: object) -> Mode:
+    for mode in MODES:
+        if mode == value:
+            return mode
+    raise ConfigError(f"{what} cannot be {_clip(repr(value))}", hint=f"use one of: {', '.join(MODES)}")
 
 
 def _log(what: str, value: object) -> str:
@@ -313,5 +337,6 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "segment_chunks": _at_least(1),
     "refresh": _refresh,
     "log": _log,
+    "mode": _mode,
     "trust": _flag,
 }

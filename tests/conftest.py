@@ -41,8 +41,9 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("config") / "lci"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LCI_CONFIG_DIR", str(folder))
-        for name in ("LCI_TRUST_INDEX", "LCI_REFRESH", "LCI_INDEX_DIR", "LCI_LOG"):
+        for name in ("LCI_TRUST_INDEX", "LCI_REFRESH", "LCI_INDEX_DIR", "LCI_LOG", "LCI_MODE"):
             patch.delenv(name, raising=False)
+        patch.setenv("LCI_PAGER", "cat")  # none
         yield folder
 
 

@@ -40,13 +40,13 @@ def test_the_file_sets_every_key(tmp_path: Path) -> None:
         tmp_path,
         'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
         'refresh="never"\nsegment_chunks=12\nfeature_flags=["on", "settings.*"]\nbranches=["x", " y/z "]\n'
-        'max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\nlog="on"\n',
+        'max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\nlog="on"\nmode="bm25"\n',
     )
     settings, warnings = load(tmp_path)
     assert warnings == []
     assert settings == Settings(
         None, ("a",), ("b",), 5, True, 3, 0, 7, tmp_path / "m", "never", False, 12,
-        ("on", "settings.*"), ("x", "y/z"), 8, 9, 10, 11, 0.5, "on",
+        ("on", "settings.*"), ("x", "y/z"), 8, 9, 10, 11, 0.5, "on", "bm25",
     )  # fmt: skip
     assert settings.limits() == Limits(8, 9, 10, 11, 0.5)
     assert settings.walk_options() == WalkOptions(5, ("a",), ("b",), True)
@@ -87,6 +87,18 @@ def test_the_environment_turns_the_log_on_and_off(tmp_path: Path, monkeypatch: p
     write(tmp_path, "log = true\n")
     with pytest.raises(ConfigError, match="log in .lci.toml cannot be True"):
         load(tmp_path)
+
+
+def test_the_mode_of_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, 'mode = "multiview"\n')
+    assert load(tmp_path)[0].mode == "multiview"
+    monkeypatch.setenv("LCI_MODE", "symbolic")
+    assert load(tmp_path)[0].mode == "symbolic"
+    monkeypatch.setenv("LCI_MODE", "fast")
+    with pytest.raises(ConfigError) as error:
+        load(tmp_path)
+    assert error.value.message == "LCI_MODE cannot be 'fast'"
+    assert error.value.hint == "use one of: dense, bm25, symbolic, multiview"
 
 
 def test_a_repository_cannot_have_the_text_of_queries_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,10 +82,13 @@ def usage(command: Command) -> str:
     """One command's section of docs/commands.md."""
     argument = command.argument
     shown = "" if argument is None else f" {argument.metavar}" if argument.required else f" [{argument.metavar}]"
+    shown += "" if command.more is None else f" [{command.more.metavar}…]"
     out = [f"## lci {command.name}{shown}", "", command.help, ""]
     out += ["| argument or flag | meaning |", "|---|---|"]
     if argument is not None:
         out.append(f"| `{argument.metavar}` | {argument.help} |")
+    if command.more is not None:
+        out.append(f"| `{command.more.metavar}` | {command.more.help} |")
     for flag in command.flags:
         value = f" {flag.metavar}" if flag.metavar else ""
         spelled = ", ".join(f"`{spelling}{value}`" for spelling in flag.spellings)
@@ -106,6 +109,12 @@ adds completion to the shell.
 Flags can stand before or after the argument. A value follows as `--flag VALUE` or `--flag=VALUE`; short flags can be
 joined (`-qn5`); everything after `--` is an argument. Give a repeatable flag once for each value. Examples with output:
 [tour.md](tour.md).
+
+Paths are read as they are printed. `-p src/http`, `-p './*.py'`, `-p .`, `-p '../lib/**'` and PATHs start at the current
+folder, or at the root with `--root`; what is not there may start at the other of the two. Absolute paths do as well. A
+glob without a slash, such as `*.py` or `tests`, matches at any depth of the repository, as in `.gitignore`; `./tests` is
+one folder. The path of a file that is there is no glob, such as `pages/[id].tsx`. JSON, batches and `path:` in a query
+have paths that start at the root.
 
 ## Exit codes
 

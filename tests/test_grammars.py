@@ -14,6 +14,7 @@ from tree_sitter import Query
 
 from lci_py.callgraph import language_rules
 from lci_py.source import conditions
+from lci_py.source.syntax import languages
 from lci_py.source.syntax.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
 from lci_py.types.search import KINDS
 
@@ -25,7 +26,16 @@ else:
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "languages.md"
 FOLDERS = sorted(path for path in grammars_dir().iterdir() if path.is_dir())
 REGEXES = ("constant", "blank", "prefer_if", "comment_marks")
-LISTS = ("suffixes", "filenames", "interpreters", "test_files", "self_names", "shared_suffixes", "call_rules")
+LISTS = (
+    "aliases",
+    "suffixes",
+    "filenames",
+    "interpreters",
+    "test_files",
+    "self_names",
+    "shared_suffixes",
+    "call_rules",
+)
 CONDITIONS = (*conditions._FAMILIES, "none")
 #: Each role needs these beside it; without them the extractor drops the match.
 NEEDED = {"scope": {"name"}, "call": {"callee"}, "import.module": {"import"}, "import.name": {"import"}}
@@ -167,3 +177,20 @@ def test_no_other_language_claims_the_same_files(folder: Path) -> None:
     for suffix in spec.shared_suffixes:
         assert spec.prefer_if is not None, "shared_suffixes without prefer_if never applies"
         assert detect(f"file{suffix}") not in (folder.name, TEXT), f"{suffix} belongs to no other language"
+
+
+@pytest.mark.parametrize(
+    ("word", "language"),
+    [("py", "python"), ("RS", "rust"), ("ts", "typescript"), ("js", "javascript"), ("c++", "cpp"), ("cs", "csharp"),
+     ("c#", "csharp"), ("sh", "bash"), ("rb", "ruby"), ("kt", "kotlin"), ("hs", "haskell"), ("objective-c", "objc"),
+     ("ex", "elixir"), ("md", "markdown"), ("golang", "go"), ("c", "c"), ("h", "c"), ("nothing", "nothing")],
+)  # fmt: skip
+def test_a_language_goes_by_aliases_and_suffixes(word: str, language: str) -> None:
+    assert languages.language_of(word) == language
+
+
+def test_an_alias_is_of_one_language_and_no_name() -> None:
+    specs = languages.load_languages()
+    given = [alias for spec in specs.values() for alias in spec.aliases]
+    assert len(set(given)) == len(given) and not set(given) & set(specs)
+    assert all(alias == alias.lower() for alias in given)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Value = str | int | bool | tuple[str, ...] | None
 #: The key of a command's argument in `Invocation.values`.
 ARGUMENT = "argument"
+#: The key of what may follow it.
+MORE = "more"
 COMPLETE_VARIABLE = "_LCI_COMPLETE"
 _INT = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
@@ -49,8 +51,10 @@ def defaults(command: Command) -> dict[str, Value]:
     values: dict[str, Value] = {}
     if command.argument:
         values[ARGUMENT] = () if command.argument.many else None
+    if command.more:
+        values[MORE] = ()
     for flag in command.flags:
-        values[flag.name] = {"flag": False, "int": flag.default, "text": None, "list": ()}[flag.shape]
+        values[flag.name] = {"flag": False, "int": flag.default, "text": None, "once": None, "list": ()}[flag.shape]
     return values
 
 
@@ -75,9 +79,12 @@ def parse(argv: Sequence[str]) -> Invocation | None:
     argument = command.argument
     if argument and argument.many:
         values[ARGUMENT] = tuple(positionals)
-    elif len(positionals) > (1 if argument else 0) or (argument and argument.required and not positionals):
+        return Invocation(command.name, values)
+    if command.more:
+        values[MORE], positionals = tuple(positionals[1:]), positionals[:1]
+    if len(positionals) > (1 if argument else 0) or (argument and argument.required and not positionals):
         return None
-    elif positionals:
+    if positionals:
         values[ARGUMENT] = positionals[0]
     return Invocation(command.name, values)
 
@@ -118,6 +125,8 @@ def _store(flag: Flag, text: str, values: dict[str, Value]) -> bool:
     elif flag.shape == "list":
         held = values[flag.name]
         values[flag.name] = (*(held if isinstance(held, tuple) else ()), text)
+    elif flag.shape == "once" and values[flag.name] is not None:
+        return False
     else:
         values[flag.name] = text
     return True

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import sys
+from typing import IO, TYPE_CHECKING
 
-from lci_py.cli.request import FILTER_KEYS, number, open_engine, plain_text, required_name
+from lci_py.cli.request import flag_filters, number, open_engine, required_name
 from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, GraphAnswer, GraphRequest, Role
-from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
     from lci_py.app import Engine
@@ -23,6 +23,8 @@ def run_graph(call: Invocation) -> int:
     request = _request(call)
     with open_engine(call) as engine:
         answer = _from_here(engine.navigate(call.command, request), engine, call, shape)
+    if call.command == "tree":
+        answer = _cut(answer, call, shape)
     with writing():
         _print(answer, call, shape)
     quiet = shape == "json" or call.flag("jsonl") or call.flag("quiet")
@@ -48,7 +50,7 @@ def _request(call: Invocation) -> GraphRequest:
     return GraphRequest(
         _from_root(name, call),
         every=call.flag("all"),
-        filters=Filters(**{key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS if key != "name"}),
+        filters=flag_filters(call),
         limit=limit,
         roles=_roles(call.texts("role")),
         direction=_direction(call.text("direction")),
@@ -91,6 +93,53 @@ def _from_here(answer: GraphAnswer, engine: Engine, call: Invocation, shape: For
     return graph_seen_from(answer, engine.root, os.getcwd())
 
 
+def _cut(answer: GraphAnswer, call: Invocation, shape: Format) -> GraphAnswer:
+    """A tree within --max-nodes and --max-tokens; as text, with callees of one name as one."""
+    from lci_py.render import call_tree
+
+    tokens_left, asked = number(call.values, "max_tokens"), number(call.values, "max_nodes")
+    if shape == "text":
+        answer = call_tree.alike_merged(answer)
+    total = call_tree.size(answer.branches)
+    if asked is None:
+        most = call_tree.MAX_NODES if shape == "text" and tokens_left is None else total
+    else:
+        most = asked or total
+    if tokens_left is None:
+        return call_tree.cut(answer, most)
+    import shutil
+
+    from lci_py.render.token_budget import tokens
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    budget = tokens_left
+
+    def fits(part: GraphAnswer) -> bool:
+        import io
+
+        written = io.StringIO()
+        _write_tree(part, shape, written, width=width, footer=not call.flag("quiet"))
+        return tokens(written.getvalue()) <= budget
+
+    return call_tree.within_tokens(answer, most, fits)
+
+
+def _write_tree(answer: GraphAnswer, shape: Format, file: IO[str], *, width: int | None, footer: bool) -> None:
+    if shape == "json":
+        from lci_py.render.json.answer import dumps
+        from lci_py.render.json.graph import answer_object
+
+        file.write(dumps(answer_object(answer)) + "\n")
+    elif shape == "text":
+        from lci_py.render.text.graph import render
+
+        render(answer, file=file, width=width, footer=footer)
+    else:
+        from lci_py.render.text.graph import render_diagram
+
+        render_diagram(answer, shape, file=file)
+
+
 def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
     if shape == "json":
         from lci_py.render.json.graph import answer_object
@@ -107,9 +156,9 @@ def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
     elif shape == "text":
         from lci_py.render.text.graph import render
 
-        to = screen()
+        to = screen(call)
         render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     else:
         from lci_py.render.text.graph import render_diagram
 
-        render_diagram(answer, shape, file=screen().file)
+        render_diagram(answer, shape, file=screen(call).file)

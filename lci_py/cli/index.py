@@ -208,4 +208,4 @@ def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Screen]
 
             write_json(plain_object(found))
         elif not call.flag("quiet"):
-            render(screen())
+            render(screen(call))

@@ -73,6 +73,8 @@ def _dispatch(argv: list[str]) -> int:
 
 def execute(call: Invocation) -> int:
     """Run one command."""
+    if call.command not in ("index", "stats") and not call.flag("quiet") and sys.stderr.isatty():
+        _warn_of_settings(call)  # the two others show them in their output
     if call.command in ("search", "def"):
         from lci_py.cli import search
 
@@ -97,6 +99,13 @@ def execute(call: Invocation) -> int:
     return runs[call.command](call)
 
 
+def _warn_of_settings(call: Invocation) -> None:
+    from lci_py import app
+
+    for warning in app.settings_warnings(call.text("root")):
+        streams.warn(warning, quiet=False)
+
+
 def _run_typer(argv: list[str]) -> int:
     """Run a line that the fast parser leaves to typer: help, completion, errors, and some unusual valid lines."""
     import typer
@@ -107,7 +116,8 @@ def _run_typer(argv: list[str]) -> int:
     if not argv and not os.environ.get(COMPLETE_VARIABLE):  # a shell that asks for completions passes no arguments
         return _bare(command)
     try:
-        code = command.main(args=argv, prog_name=_PROGRAM, standalone_mode=False)
+        with streams.writing():  # the help, the version; a command has a guard of its own
+            code = command.main(args=argv, prog_name=_PROGRAM, standalone_mode=False)
     except typer.Abort:
         return EXIT_INTERRUPTED
     except SystemExit as exit_:
@@ -115,8 +125,10 @@ def _run_typer(argv: list[str]) -> int:
         if isinstance(exit_.__context__, BrokenPipeError):
             raise BrokenPipeError from exit_
         return exit_.code if isinstance(exit_.code, int) else EXIT_OK
+    except LciError:
+        raise
     except Exception as error:
-        raise _as_usage_error(error) or error from error
+        raise _as_usage_error(error, argv) or error from error
     return code if isinstance(code, int) else EXIT_OK
 
 
@@ -129,7 +141,7 @@ def _bare(command: Any) -> int:
     return EXIT_USAGE
 
 
-def _as_usage_error(error: Exception) -> UsageError | None:
+def _as_usage_error(error: Exception, argv: Sequence[str]) -> UsageError | None:
     """Our error for a usage error of click, else None.
 
     It is recognised by its attributes: newer versions of typer raise the classes of their own copy of click.
@@ -139,10 +151,16 @@ def _as_usage_error(error: Exception) -> UsageError | None:
         return None
     message = " ".join(str(say()).split()).rstrip(".")
     message = message[:1].lower() + message[1:]
+    from lci_py.cli.options import COMMANDS
+
     context = getattr(error, "ctx", None)
     path = getattr(context, "command_path", _PROGRAM)
-    if "extra argument" in message and path.endswith("search"):
-        return UsageError(message, hint='put a query of several words in quotes: lci search "…"')
+    option, command = str(getattr(error, "option_name", "")), COMMANDS.get(path.rpartition(" ")[2])
+    if "no such option" in message and command and command.argument and option[:2] != "--":
+        import shlex
+
+        whole = next((arg for arg in argv if option and arg.startswith(option)), option)
+        return UsageError(message, hint=f"if it is no option, write -- before it: {path} -- {shlex.quote(whole)}")
     return UsageError(message, hint=f"see `{path} --help`")
 
 

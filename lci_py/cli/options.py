@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from lci_py.types.search import FAIL_ON, KINDS, MODES, REFRESH, RELATIONS
 
-Shape = Literal["flag", "int", "text", "list"]
+Shape = Literal["flag", "int", "text", "once", "list"]  # of "text" the last counts, of "once" a second is an error
 
 # Copies of those in `types.graph`, which a search does not import.
 DIRECTIONS, FORMATS = ("callees", "callers"), ("text", "dot", "mermaid", "json")
@@ -26,7 +26,7 @@ class Flag(NamedTuple):
     help: str
     panel: str
     metavar: str | None = None
-    choices: tuple[str, ...] = ()  # for completion only; the command checks the value
+    choices: tuple[str, ...] | None = ()  # for completion only; the command checks the value. None: languages
     default: int | None = None
 
     @property
@@ -50,15 +50,27 @@ class Command(NamedTuple):
     argument: Positional | None
     flags: tuple[Flag, ...]
     examples: tuple[tuple[str, str], ...]  # (command line, what it does)
+    more: Positional | None = None  # what may follow the argument, any number of them
 
 
 _MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
 _MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
-_ROOT = Flag(("--root",), "text", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
+_ROOT = Flag(("--root",), "once", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
 _JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
 _QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
 _VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
-_GENERAL = (_ROOT, _QUIET, _VERBOSE)
+WHEN = ("auto", "always", "never")
+_COLOR = Flag(("--color",), "text", "auto (on a terminal, if left out), always or never.", GENERAL, "WHEN", WHEN)
+_HYPERLINK = Flag(
+    ("--hyperlink",),
+    "text",
+    "Places as links: auto (on a terminal known to show them, if left out), always or never.",
+    GENERAL,
+    "WHEN",
+    WHEN,
+)
+_NO_PAGER = Flag(("--no-pager",), "flag", "Print what is longer than the terminal without a pager.", GENERAL)
+_GENERAL = (_ROOT, _QUIET, _VERBOSE, _COLOR, _HYPERLINK, _NO_PAGER)
 _TRUST = Flag(("--trust-index",), "flag", "Read an index that was not made by you on this machine.", GENERAL)
 _REFRESH = Flag(
     ("--refresh",),
@@ -71,10 +83,23 @@ _REFRESH = Flag(
 _PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
 _JSONL = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
 _FILTERS = (
-    Flag(("--lang", "-l"), "list", "Only this language; repeatable.", FILTERS, "LANG"),
+    Flag(
+        ("--lang", "-l"),
+        "list",
+        "Only this language: its name, an alias or a suffix (python, c++, rs); repeatable.",
+        FILTERS,
+        "LANG",
+        choices=None,
+    ),
     Flag(("--kind", "-k"), "list", "Only this kind: function, class, struct, …; repeatable.", FILTERS, "KIND", KINDS),
-    Flag(("--path", "-p"), "list", "Only paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
-    Flag(("--exclude",), "list", "No paths that match, as in .gitignore; repeatable.", FILTERS, "GLOB"),
+    Flag(
+        ("--path", "-p"),
+        "list",
+        "Only paths that match, as in .gitignore; with a slash from the current folder; repeatable.",
+        FILTERS,
+        "GLOB",
+    ),
+    Flag(("--exclude",), "list", "No paths that match; as --path; repeatable.", FILTERS, "GLOB"),
 )
 _NAME = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")
 
@@ -168,7 +193,10 @@ SEARCH = Command(
         _JSON,
         _JSONL,
         _PATHS,
-        Flag(("--snippet",), "int", "Lines of code per result; 0 for none.", OUTPUT, "N"),
+        Flag(("--snippet",), "int", "Lines of code per result, those that match best; 0 for none.", OUTPUT, "N"),
+        Flag(("--context", "-C"), "int", "Instead: the line that matches best, and N lines around it.", OUTPUT, "N"),
+        Flag(("--before-context", "-B"), "int", "The same, with N lines before it.", OUTPUT, "N"),
+        Flag(("--after-context", "-A"), "int", "The same, with N lines after it.", OUTPUT, "N"),
         Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
         Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
@@ -193,7 +221,9 @@ SEARCH = Command(
         ("lci search parse_config --paths | head -1 | xargs code -g", "open the first result"),
         ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
         ('lci search "retry an upload" -m multiview --explain-file src/queue.py', "why is this file not shown?"),
+        ('lci search "retry an upload" src/http tests', "only in these folders"),
     ),
+    Positional("PATH", "Only what is in these files and folders; they start at the current folder.", many=True),
 )
 DEF = Command(
     "def",
@@ -250,6 +280,8 @@ TREE = Command(
         _REFRESH,
         *_FILTERS,
         Flag(("--format", "-f"), "text", "text, dot, mermaid or json; text if left out.", OUTPUT, "FORMAT", FORMATS),
+        Flag(("--max-nodes",), "int", "Places shown; 0 for all. If left out, 200 as text, else all.", OUTPUT, "N"),
+        Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
         _JSON,
         _TRUST,
         *_GENERAL,
@@ -258,6 +290,7 @@ TREE = Command(
         ("lci tree main", "what main calls, and what that calls, three levels deep"),
         ("lci tree Session.close --direction callers -d 2", "who calls it, and who calls them"),
         ("lci tree main --format dot | dot -Tsvg > main.svg", "as a picture"),
+        ("lci tree main -d 6 --max-nodes 500", "deeper, with more places than the 200 that are shown otherwise"),
     ),
 )
 REFS = Command(

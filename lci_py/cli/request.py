@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.errors import UnknownModeError, UsageError, near_needs_words, unknown_refresh
+from lci_py.cli.fast_parser import MORE
+from lci_py.errors import BadPathError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
 
+_PATH_KEYS = ("path", "exclude")
+_WILD = re.compile(r"[*?\[\\]")
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Each number and its smallest valid value.
-_NUMBERS = {"limit": 1, "snippet": 0, "max_tokens": 1, "expand": 0, "budget_ms": 1}
+_NUMBERS = {
+    "limit": 1, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1, "expand": 0,
+    "budget_ms": 1,
+}  # fmt: skip
+#: The same of other commands.
+_MORE_NUMBERS = {"max_nodes": 0}
 #: The keys of a batch line, in the order in which an error lists them.
 BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def open_engine(call: Invocation) -> Engine:
-    """The engine that the flags of a query ask for."""
+def open_engine(call: Invocation, *, snippet: int | None = None) -> Engine:
+    """The engine that the flags of a query ask for; it shows `snippet` lines of a result, None for the setting."""
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh("--refresh", refresh)
     from lci_py import app
 
     trust = call.flag("trust_index") or None
-    return app.open_engine(call.text("root"), call.text("model"), refresh=refresh, trust=trust)
+    root, model = call.text("root"), call.text("model")
+    return app.open_engine(root, model, refresh=refresh, trust=trust, snippet=snippet)
 
 
 def required_name(call: Invocation) -> str:
@@ -62,6 +71,11 @@ def plain_text(text: str) -> str:
 def batch_values(call: Invocation) -> dict[str, Any]:
     """The flags of `lci search` under the names that a batch line uses."""
     values: dict[str, Any] = {key: call.values.get(key) for key in BATCH_KEYS if key != "query"}
+    values.update(path_filters(call))
+    if values["mode"] is None:
+        from lci_py import app
+
+        values["mode"] = app.default_mode(call.text("root"))
     if near := call.text("near"):
         values["near"] = _from_here_or_root(near)
     return values
@@ -105,6 +119,7 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
         limit=number(values, "limit"),
         filters=filters,
         snippet=number(values, "snippet"),
+        context=_context(values),
         max_tokens=number(values, "max_tokens"),
         budget_ms=number(values, "budget_ms"),
         conflicts=_flag(values, "conflicts"),
@@ -151,6 +166,18 @@ def _near(place: object, mode: Mode, query: str) -> str | None:
     return place
 
 
+def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
+    """How many lines around the best one are shown, as (before, after); None for the lines of `snippet`."""
+    around, before, after = (number(values, key) for key in ("context", "before_context", "after_context"))
+    given = [value for value in (around, before, after) if value is not None]
+    if not given:
+        return None
+    if values.get("snippet") is not None:
+        raise UsageError("--snippet and --context cannot be used together", hint="either says how many lines are shown")
+    around = around or 0
+    return (around if before is None else before, around if after is None else after)
+
+
 def _shadow(name: object, mode: Mode) -> str | None:
     if name is None:
         return None
@@ -159,6 +186,120 @@ def _shadow(name: object, mode: Mode) -> str | None:
     if mode != "multiview":
         raise UsageError("--shadow needs --mode multiview", hint="the other modes have one ranking")
     return name
+
+
+# --- paths, which start at the current folder -------------------------------------------------------------------
+
+
+class _Folders(NamedTuple):
+    """Where the paths of a command line start."""
+
+    root: str
+    starts: tuple[str, ...]  # the first where a path leads to something counts; else the first
+
+    def inside(self, full: str) -> str | None:
+        """An absolute path from the root, "" for the root itself; None if it lies outside."""
+        folder, name = os.path.split(full)
+        for path in (full, os.path.join(os.path.realpath(folder), name)):
+            found = os.path.relpath(path, self.root).replace(os.sep, "/")
+            if found.partition("/")[0] != os.pardir:
+                return "" if found == os.curdir else found
+        return None
+
+
+def flag_filters(call: Invocation) -> Filters:
+    """The filters of a command that has no --name."""
+    found = {key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS if key not in ("name", *_PATH_KEYS)}
+    return Filters(**found, **path_filters(call))
+
+
+def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
+    """`path` and `exclude`, with the PATHs, as globs that start at the root.
+
+    What answers print starts at the current folder, or with --root at the root, and is read so, too. What is not there
+    may start at the other of the two, as the paths of JSON do.
+
+    Raises:
+        BadPathError: A path leads out of the root, or a PATH leads nowhere.
+    """
+    globs, paths = {key: call.texts(key) for key in _PATH_KEYS}, call.texts(MORE)
+    if not (paths or any(globs.values())):
+        return {}
+    from lci_py import app
+
+    root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
+    folders = _Folders(root, (root, here) if call.text("root") is not None else (here, root))
+    found = {key: tuple(plain_text(_from_root(glob, folders)) for glob in several) for key, several in globs.items()}
+    found["path"] += tuple(plain_text(_place(path, folders)) for path in paths)
+    return {key: several for key, several in found.items() if several}
+
+
+def _place(path: str, folders: _Folders) -> str:
+    """The glob of a PATH: what is there, whatever its name, or else a glob."""
+    if not path or "\0" in path:
+        raise BadPathError("a PATH is empty or holds a NUL", hint="PATHs narrow the search to files and folders")
+    if any(os.path.lexists(os.path.join(start, path)) for start in folders.starts):
+        return _from_root(path if path.startswith((".", os.sep)) else f"./{path}", folders)
+    if _WILD.search(path):
+        return _from_root(path, folders)
+    raise BadPathError(
+        f"there is no file or folder {path}",
+        hint="what follows the QUERY are PATHs; put a query of several words in quotes",
+    )
+
+
+def _from_root(glob: str, folders: _Folders) -> str:
+    """A glob of the command line as one that starts at the root; one that matches at any depth as it is."""
+    bare = glob.rstrip("/")
+    if "\0" in glob or glob.startswith(("**/", "!")) or not bare:
+        return glob
+    if "/" not in bare and bare not in (os.curdir, os.pardir):
+        return _literal(glob) if _WILD.search(glob) and os.path.lexists(glob) else glob
+    for full, wild in _spellings(bare, folders.starts):
+        path = folders.inside(full)
+        if path is None or (path and not os.path.lexists(full)):
+            continue
+        return _anchored(path, wild, glob)
+    if glob.startswith("/"):  # as in .gitignore, a slash alone means the root, unless it is the file system's
+        known = _WILD.search(glob.split("/")[1]) or os.path.lexists(os.path.join(folders.root, glob.split("/")[1]))
+        if known:
+            return glob
+    full, wild = next(_spellings(bare, folders.starts))
+    path = folders.inside(full)
+    if path is None:
+        raise BadPathError(
+            f"{glob} is outside {folders.root}", hint="paths start at the current folder; see --root for another root"
+        )
+    return _anchored(path, wild, glob)
+
+
+def _spellings(glob: str, starts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each way to read a glob: the absolute path before its first wildcard, and the rest.
+
+    All of it is a path if there is a file of that name, such as `pages/[id].tsx`.
+    """
+    for start in starts:
+        whole = os.path.normpath(os.path.join(start, glob))
+        if os.path.lexists(whole):
+            yield whole, ""
+            continue
+        parts = glob.split("/")
+        plain = next((place for place, part in enumerate(parts) if _WILD.search(part)), len(parts))
+        before = "".join(f"{part}/" for part in parts[:plain])
+        yield os.path.normpath(os.path.join(start, before)), "/".join(parts[plain:])
+
+
+def _anchored(path: str, wild: str, glob: str) -> str:
+    found = "/".join(part for part in (_literal(path), wild) if part) or "**"
+    if found == glob.rstrip("/") and "/" in found:
+        return glob
+    # A slash at the end still says that only a folder is meant.
+    return f"/{found}/" if glob.endswith("/") and found != "**" else f"/{found}"
+
+
+def _literal(path: str) -> str:
+    """A glob that matches this path alone."""
+    return re.sub(r"([*?\[\\]| $)", r"\\\1", path)
 
 
 # --- one value of a flag or of a batch line ---------------------------------------------------------------------
@@ -174,8 +315,9 @@ def number(values: Mapping[str, object], key: str) -> int | None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{_spelled(key)} must be a whole number")
-    if value < _NUMBERS[key]:
-        raise UsageError(f"{_spelled(key)} must be at least {_NUMBERS[key]}, not {value}")
+    least = _NUMBERS[key] if key in _NUMBERS else _MORE_NUMBERS[key]
+    if value < least:
+        raise UsageError(f"{_spelled(key)} must be at least {least}, not {value}")
     return value
 
 

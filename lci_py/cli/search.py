@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.cli.request import FILTER_KEYS, batch_values, number, open_engine, required_name, to_request
+from lci_py.cli.request import batch_values, flag_filters, number, open_engine, required_name, to_request
 from lci_py.cli.streams import (
     InternalError,
     machine_stdout,
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Bytes. A longer line of a batch is no query; the file may be binary, or not the one that was meant.
 _MAX_LINE = 1 << 20
+#: A query that may be a name, and needs no quotes in a shell.
+_NAME = re.compile(r"\w[\w.:]*")
 
 
 def run_search(call: Invocation) -> int:
@@ -47,18 +51,33 @@ def run_search(call: Invocation) -> int:
     if call.text("batch") is not None:
         return _run_batch(call)
     request = to_request({**batch_values(call), "query": call.text("argument")})
-    with open_engine(call) as engine:
+    if call.flag("paths") and request.snippet is not None:
+        request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
+    with open_engine(call, snippet=_default_lines(call)) as engine:
         answer = _from_here(engine.search(request), engine, call)
         _warn_of_log(engine, call)
+        name = _defined_name(engine, request, call)
     with writing():
         _print(answer, call, request)
+    if name:
+        warn(f"`lci def {name}` shows where it is defined", quiet=False)
     return _exit_code(answer, request.strict)
+
+
+def _default_lines(call: Invocation) -> int | None:
+    """Lines per result that the output has without --snippet, so that these are the ones that match best; None for the
+    setting."""
+    if call.flag("json") or call.flag("jsonl") or call.flag("paths"):
+        return None
+    from lci_py.render.text.results import DEFAULT_SNIPPET_LINES
+
+    return DEFAULT_SNIPPET_LINES
 
 
 def run_def(call: Invocation) -> int:
     one_output(call, "json", "paths")
     name = required_name(call)
-    filters = Filters(**{key: call.texts(key) for key in FILTER_KEYS if key != "name"})
+    filters = flag_filters(call)
     limit = number(call.values, "limit")
     with open_engine(call) as engine:
         answer = _from_here(engine.definitions(name, filters, limit or 1), engine, call)
@@ -70,11 +89,20 @@ def run_def(call: Invocation) -> int:
         else:
             from lci_py.render.text.results import render_definitions
 
-            to = screen()
+            to = screen(call)
             render_definitions(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     if not answer.results and not filters and not call.flag("json") and not call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)
     return _exit_code(answer, strict=False)
+
+
+def _defined_name(engine: Engine, request: SearchRequest, call: Invocation) -> str:
+    """The query, if it is the name of a definition and nobody chose the mode: then `lci def` is what a person wants."""
+    quiet = any(call.flag(flag) for flag in ("quiet", "json", "jsonl", "paths")) or not sys.stderr.isatty()
+    if quiet or call.text("mode") is not None or request.mode != "dense" or not _NAME.fullmatch(request.query.strip()):
+        return ""
+    name = request.query.strip()
+    return name if engine.definitions(name, Filters(), 1).total else ""
 
 
 # --- output -----------------------------------------------------------------------------------------------------
@@ -118,15 +146,16 @@ def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
     else:
         from lci_py.render.text.results import render
 
-        to, quiet = screen(), call.flag("quiet")
+        to, quiet = screen(call), call.flag("quiet")
         render(
             answer,
             file=to.file,
             color=to.color,
             width=to.width,
-            snippet_lines=request.snippet,
+            snippet_lines=request.snippet if request.context is None else sum(request.context) + 1,
             footer=not quiet,
             explain=request.explain,
+            imports=bool(request.expand) or call.flag("verbose"),
         )
 
 

@@ -74,20 +74,26 @@ class Screen(NamedTuple):
     width: int | None  # columns of the terminal; None for a pipe
 
 
-def screen() -> Screen:
-    """stdout, with a width on a terminal, and with colour unless NO_COLOR is set or the terminal has none."""
-    if not sys.stdout.isatty():
-        return Screen(sys.stdout, color=False, width=None)
-    import shutil
+def screen(call: Invocation) -> Screen:
+    """stdout, with a width and a pager on a terminal, and with colours and links where they are wanted.
 
-    color = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Screen(sys.stdout, color=color, width=shutil.get_terminal_size().columns)
+    Raises:
+        UsageError: A flag or a variable has no valid value.
+    """
+    wanted = call.text("color") or call.text("hyperlink") or os.environ.get("FORCE_COLOR")
+    if not wanted and not sys.stdout.isatty():
+        return Screen(sys.stdout, color=False, width=None)
+    from lci_py.cli import terminal
+
+    return Screen(*terminal.stdout_for(call))
 
 
 def warn(text: str, *, quiet: bool) -> None:
     """Write a warning to stderr if that is a terminal; a script finds it in the JSON."""
     if not quiet and sys.stderr.isatty():
-        sys.stderr.write(f"lci: {text}\n")
+        from lci_py.render.text.style import visible_line
+
+        sys.stderr.write(f"lci: {visible_line(text)}\n")
 
 
 def say_unknown(name: str, near: Iterable[str]) -> None:
@@ -114,6 +120,10 @@ def writing() -> Iterator[None]:
     """
     try:
         yield
+        if "lci_py.cli.terminal" in sys.modules:
+            from lci_py.cli import terminal
+
+            terminal.show_paged()
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()

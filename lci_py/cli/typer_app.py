@@ -8,20 +8,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lci_py import __version__
-from lci_py.cli.fast_parser import ARGUMENT, Invocation, Value
-from lci_py.cli.options import COMMANDS, Command, Flag
+from lci_py.cli.fast_parser import ARGUMENT, MORE, Invocation, Value
+from lci_py.cli.options import COMMANDS, Command, Flag, Positional
+from lci_py.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-_TYPES: dict[str, Any] = {"flag": bool, "int": int | None, "text": str | None, "list": list[str] | None}
+_TYPES: dict[str, Any] = {
+    "flag": bool,
+    "int": int | None,
+    "text": str | None,
+    "once": list[str] | None,
+    "list": list[str] | None,
+}
 
 
-def _completion(choices: tuple[str, ...]) -> Callable[[str], list[str]] | None:
+def _completion(choices: tuple[str, ...] | None) -> Callable[[str], list[str]] | None:
+    """What the shell asks; without choices it completes nothing. None stands for the words of languages."""
+
     def complete(incomplete: str) -> list[str]:
+        if choices is None:
+            from lci_py import app
+
+            return [word for word in app.language_words() if word.startswith(incomplete)]
         return [choice for choice in choices if choice.startswith(incomplete)]
 
-    return complete if choices else None
+    return None if choices == () else complete
 
 
 def _parameter(flag: Flag) -> inspect.Parameter:
@@ -41,15 +54,14 @@ def _parameter(flag: Flag) -> inspect.Parameter:
     )
 
 
-def _argument(command: Command) -> list[inspect.Parameter]:
-    spec = command.argument
+def _argument(name: str, spec: Positional | None) -> list[inspect.Parameter]:
     if spec is None:
         return []
     info = typer.Argument(metavar=spec.metavar, help=spec.help, autocompletion=_completion(spec.choices))
     annotation: Any = list[str] | None if spec.many else str if spec.required else str | None
     return [
         inspect.Parameter(
-            ARGUMENT,
+            name,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if spec.required else None,
             annotation=Annotated[annotation, info],
@@ -65,16 +77,27 @@ def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callabl
         if command.argument:
             given = values.get(ARGUMENT)
             found[ARGUMENT] = tuple(given or ()) if command.argument.many else given
+        if command.more:
+            found[MORE] = tuple(values.get(MORE) or ())
         for flag in command.flags:
             value = values.get(flag.name)
+            if flag.shape == "once":
+                value = _one(flag, value or ())
             found[flag.name] = tuple(value or ()) if flag.shape == "list" else value
         raise typer.Exit(execute(Invocation(command.name, found)))
 
-    parameters = [*_argument(command), *(_parameter(flag) for flag in command.flags)]
+    positionals = [*_argument(ARGUMENT, command.argument), *_argument(MORE, command.more)]
+    parameters = [*positionals, *(_parameter(flag) for flag in command.flags)]
     run.__name__ = command.name
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions allow it
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _one(flag: Flag, given: Sequence[str]) -> str | None:
+    if len(given) > 1:
+        raise UsageError(f"{flag.spellings[0]} is given {len(given)} times", hint="give it once")
+    return given[0] if given else None
 
 
 def _epilog(command: Command) -> str:

@@ -154,7 +154,7 @@ class Engine:
         snapshot = self.snapshot
         snapshot.forget()
         check(snapshot, filters)
-        rows = snapshot.symbols.definitions(name, filters)
+        rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
         request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
         results = [
             replace(result(snapshot, row, request, "symbolic", 1.0), doc=_first_sentence(row["doc"]))

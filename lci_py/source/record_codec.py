@@ -1,9 +1,9 @@
 """A file's record as bytes: how it travels from a worker to the index, and how the cache keeps it.
 
 A zlib stream over the length of a JSON header (four bytes, little-endian), the header, three runs of numbers (the
-digests of the chunks' lines, 8 bytes each, the chunks' words and their counts, int32), and the constraints of
-`source.dataflow.constraints`. Nothing in it says where the file lies or when it was written: the same content under
-another name has the same bytes.
+digests of the chunks' lines, 8 bytes each, the chunks' words and their counts, int32), the constraints of
+`source.dataflow.constraints`, and the marks of `source.extract.marks`. Nothing in it says where the file lies or when
+it was written: the same content under another name has the same bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lci_py.source.file_record import FileRecord
 from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambda, ReExports, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 5
+VERSION = 6
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 # Not `dataclasses.astuple`: it copies nested values, and would take longer than everything else here.
@@ -57,6 +57,7 @@ def encode(record: FileRecord) -> bytes:
             "lambdas": found.lambdas,
             "claims": found.claims,
             "flow": len(found.flow),
+            "marks": len(found.marks),
             "chunks": [(chunk.symbol, chunk.line, chunk.end_line) for chunk in found.chunks],
             "texts": [chunk.text for chunk in found.chunks] if any(chunk.text for chunk in found.chunks) else None,
             "words": record.words,
@@ -67,7 +68,7 @@ def encode(record: FileRecord) -> bytes:
     parts = [len(header).to_bytes(4, "little"), header, *record.digests]
     parts += [ids for ids, _ in record.bags]
     parts += [counts for _, counts in record.bags]
-    parts.append(found.flow)
+    parts += [found.flow, found.marks]
     return zlib.compress(b"".join(parts), 1)
 
 
@@ -98,7 +99,9 @@ def _decode(data: bytes, place: Place) -> FileRecord:
     ids = digests + 8 * len(chunks)
     counts = ids + ends[-1]
     flow = counts + ends[-1]
-    if len(plain) != flow + header["flow"] or header["flow"] < 0 or len(header["bags"]) != len(chunks):
+    marks = flow + header["flow"]
+    sizes_fit = min(header["flow"], header["marks"]) >= 0 and len(header["bags"]) == len(chunks)
+    if len(plain) != marks + header["marks"] or not sizes_fit:
         raise ValueError("not a record: its parts do not fit together")
     spans = list(pairwise(ends))
     return FileRecord(
@@ -117,7 +120,8 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             types=tuple(Typed(*item) for item in header["types"]),
             lambdas=tuple(Lambda(*item) for item in header["lambdas"]),
             claims=tuple(Claim(*item) for item in header["claims"]),
-            flow=plain[flow:],
+            flow=plain[flow:marks],
+            marks=plain[marks:],
             chunks=chunks,
             has_errors=header["errors"],
             limit=header["limit"],

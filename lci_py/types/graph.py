@@ -71,9 +71,10 @@ class Branch(NamedTuple):
     confidence: float
     ambiguous: bool
     children: tuple[Branch, ...]
-    more: int  # number of neighbours below the last level, which are not shown
+    more: int  # number of neighbours that are not shown: below the last level, or left out by a limit
     repeated: bool  # the calls below it are shown elsewhere in the tree
     cycle: bool  # the place also stands above itself
+    alike: int = 1  # definitions of this name that are shown as this one
 
 
 class Reference(NamedTuple):
@@ -104,6 +105,9 @@ class GraphAnswer:
     references: tuple[Reference, ...] = ()
     direction: Direction | None = None
     depth: int | None = None
+    places_left_out: int = 0  # of a tree, by a limit on its size
+    limited_by: str = "--max-nodes"  # the flag that did
+    unresolved_uses: int = 0  # calls of the name (of callees: calls inside the definitions) without a known target
     did_you_mean: tuple[str, ...] = ()
     left_out: tuple[tuple[str, int], ...] = ()  # (what the answer does not cover, how many)
     unsearched: tuple[str, ...] = ()  # files that could not be parsed

@@ -88,6 +88,7 @@ class SearchRequest:
     filters: Filters = Filters()
     conflicts: bool = False
     snippet: int | None = None  # lines of code per result; None is the renderer's default
+    context: tuple[int, int] | None = None  # lines before and after the one that matches best, instead of `snippet`
     near: str | None = None
     expand: int = 0
     budget_ms: int | None = None
@@ -179,7 +180,9 @@ class Result:
     snippet: str
     mode_source: View
     mode_score: float
-    snippet_line: int | None = None  # first line of the snippet, if not `line`: a quoted phrase further down
+    snippet_line: int | None = None  # where the snippet starts, if not at `line`
+    match_line: int | None = None  # the first line of the snippet that has a word of the query
+    marks: tuple[tuple[int, int, int], ...] = ()  # words of the query: line of the snippet from 0, start, end
     stale: bool = False
     doc: str = ""  # first line of the doc comment; shown by `def`
     also_matched: tuple[tuple[View, float], ...] | None = None

@@ -165,3 +165,4 @@ class Extract:
     has_errors: bool = False
     limit: str = ""  # the one of `LIMIT_REASONS` that cut the extraction short
     re_exports: ReExports = ReExports()
+    marks: bytes = b""  # where its identifiers are (source.extract.marks), b"" if that is not known

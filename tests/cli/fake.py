@@ -90,6 +90,15 @@ class FakeApp(ModuleType):
         }
         self.hook: Callable[[str], None] = lambda _: None  # called with each query; may raise
 
+    def default_mode(self, root: str | None) -> str:
+        return "dense"
+
+    def settings_warnings(self, root: str | None) -> list[str]:
+        return []
+
+    def find_root(self, root: str | None) -> Path:
+        return Path(root) if root else self.root
+
     def open_engine(self, root: str | None, model: str | None = None, **options: Any) -> FakeApp:
         self.hook("open")
         self.model = model

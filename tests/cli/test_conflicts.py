@@ -50,7 +50,7 @@ def test_every_flag_reaches_the_request(run: Run, app: FakeApp) -> None:
     run("conflicts", " Box.open ", *flags.split(), "--refresh", "never", "--trust-index")
     filters = Filters(lang=("go",), kind=("class",), path=("src/**",), exclude=("*_test.go",), name=("A*",))
     assert app.calls[-1] == ConflictsRequest(filters, ("overlap", "duplicate", "variant"), 3, "Box.open")
-    assert app.options == {"refresh": "never", "trust": True}
+    assert app.options == {"refresh": "never", "trust": True, "snippet": None}
 
 
 def test_json_is_what_the_schema_says(run: Run, app: FakeApp) -> None:

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings, strategies as st
 from lci_py.cli.fast_parser import COMPLETE_VARIABLE, Invocation, parse
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.typer_app import build
+from lci_py.errors import UsageError
 
 SPELLINGS = sorted({s for c in COMMANDS.values() for f in c.flags for s in f.spellings})
 VALUES = ["", "x", "-", "--", "5", "-5", "+5", " 5", "5.0", "1_0", "٣", "-n", "--json", "a=b", "a b", "9" * 12, "é"]
@@ -49,6 +50,9 @@ def by_typer(argv: list[str]) -> Invocation | None:
 @example(["search", "--", "--json"])
 @example(["search", "--json=1"])
 @example(["def"])
+@example(["search", "q", "--root", "a", "--root=b"])
+@example(["search", "q", "a", "-q", "b"])
+@example(["search", "q", "--", "-c"])
 @example(["status", "x"])
 @example(["index", "--files", "a", "-q", "b", "--", "-c", "--json"])
 @example(["index", "a", "b"])
@@ -71,6 +75,7 @@ def test_they_agree(argv: list[str]) -> None:
         ["search", "-m", "bm25", "-n5", "--json", "-l", "go", "--lang=py", "q"],
         ["search", "-qv", "--kind", "class"],
         ["search", "--", "-q"],
+        ["search", "q", "src", "-n5", "*.py"],
         ["def", "x", "--paths"],
         ["index", ".", "-j", "2"],
         ["index", "--files", "a.py", "b.py", "--quiet", "--wait", "0"],
@@ -108,3 +113,9 @@ def test_values() -> None:
         None,
         False,
     )
+
+
+def test_a_second_root_is_an_error() -> None:
+    assert parse(["search", "q", "--root", "a", "--root", "b"]) is None
+    with pytest.raises(UsageError, match="--root is given 2 times"):
+        APP.main(args=["search", "q", "--root", "a", "--root=b"], prog_name="lci", standalone_mode=False)

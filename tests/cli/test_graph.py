@@ -213,3 +213,133 @@ def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
         out = io.StringIO()
         render(found, file=out)
         assert "\x1b" not in out.getvalue()
+
+
+# --- calls without a known target -------------------------------------------------------------------------------------
+
+UNKNOWN = {
+    "shapes.py": (
+        "class Page:\n    def turn_over(self):\n        return 1\n\n\n"
+        "class Wheel:\n    def turn_over(self):\n        return 2\n\n\n"
+        "def known():\n    return Wheel().turn_over()\n"
+    ),
+    "use.py": "def first(x, y):\n    x.turn_over()\n    y.turn_over(), y.turn_over()\n\n\ndef second(z):\n    print(z)\n",
+    "more/use.py": "def third(x):\n    return x.turn_over()\n",
+}
+
+
+@pytest.fixture(scope="module")
+def unknown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("unknown") / "repo", UNKNOWN)
+
+
+@pytest.mark.parametrize("args", [("callers",), ("tree", "--direction", "callers")])
+def test_no_callers_is_never_said_of_a_name_that_is_called(lci: Lci, unknown: Path, args: tuple[str, ...]) -> None:
+    ran = lci(*args, "Page.turn_over", "--root", str(unknown), PYTHONIOENCODING="utf-8")
+    # A call that means another definition of that name has a known target: that of `known` does not count.
+    note = "⚠ 4 calls of turn_over without a known target: `lci refs turn_over --role call` lists all calls"
+    assert note in ran.out.splitlines()
+    assert lci(*args, "Page.turn_over", "--json", "--root", str(unknown)).json()["unresolved_uses"] == 4
+    listed = lci("refs", "turn_over", "--role", "call", "--json", "--root", str(unknown)).json()["results"]
+    assert len(listed) == 5
+
+
+def test_calls_without_a_known_target_pass_the_filters(lci: Lci, unknown: Path) -> None:
+    for flag, value, uses in (("--path", "more/**", 1), ("--exclude", "more/**", 3), ("--lang", "go", 0)):
+        ran = lci("callers", "Page.turn_over", flag, value, "--json", "--root", str(unknown))
+        assert ran.json()["unresolved_uses"] == uses
+
+
+def test_what_is_called_and_not_defined_is_counted_as_well(lci: Lci, unknown: Path) -> None:
+    ran = lci("callers", "print", "--root", str(unknown), PYTHONIOENCODING="utf-8")
+    assert ran.code == 1
+    assert "⚠ 1 call of print without a known target: `lci refs print --role call` lists all calls" in ran.out
+
+
+def test_callees_count_the_calls_that_they_list_as_unknown(lci: Lci, unknown: Path) -> None:
+    found = lci("callees", "first", "--json", "--root", str(unknown)).json()
+    assert (found["unresolved_uses"], [item["sites"] for item in found["external"]]) == (2, [[2], [3]])
+    ran = lci("tree", "first", "--root", str(unknown))
+    assert ran.out.splitlines()[-1].endswith("2 calls external or unknown: `lci callees` lists them")
+
+
+# --- the terminal -----------------------------------------------------------------------------------------------------
+
+LONG = "a/rather/long/path/of/a/module/that/calls.py"
+WIDE = {
+    LONG: (
+        "from b import turn\n\n\nclass Config:\n    def apply_everything_that_is_configured(self):\n"
+        "        return turn(1, 'and some more text here')\n"
+    ),
+    "b.py": "def turn(number, text):\n    return number\n",
+}
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_a_terminal_shows_names_whole_and_the_code(tmp_path: Path, width: int) -> None:
+    with app.open_engine(str(build(tmp_path, WIDE))) as engine:
+        shown = io.StringIO()
+        render(engine.navigate("callers", GraphRequest("turn")), file=shown, width=width)
+        text = shown.getvalue()
+        assert "method Config.apply_everything_that_is_configured" in text and LONG in text
+        shown = io.StringIO()
+        render(engine.navigate("refs", GraphRequest("turn")), file=shown, width=width)
+        text = shown.getvalue()
+        assert "return turn(1, 'and some" in text and LONG in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+MANY = {
+    "a.c": (
+        "int leaf(int a) { return a; }\nint mid(int a) { return leaf(a) + leaf(a); }\n"
+        + "".join(f"int top{n}(int a) {{ return mid(a); }}\n" for n in range(300))
+        + "int all(int a) { return "
+        + " + ".join(f"top{n}(a)" for n in range(300))
+        + "; }\n"
+    ),
+    "unix.c": "int tick(void) { return 1; }\n",
+    "win.c": "int tick(void) { return 2; }\n",
+    "t.c": "int tick(void);\nint run(void) { return tick(); }\n",
+}
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("many") / "repo", MANY)
+
+
+def test_a_large_tree_is_cut_and_says_so(lci: Lci, many: Path) -> None:
+    root = ("--root", str(many))
+    lines = lci("tree", "all", *root, PYTHONIOENCODING="utf-8").out.splitlines()
+    assert len(lines) == 1 + 200 + 1
+    assert lines[0].endswith("(+100)")
+    assert lines[-1] == "200 of 601 places below, to depth 3 · 401 left out: --max-nodes 0 shows all"
+    lines = lci("tree", "all", "--max-nodes", "0", *root).out.splitlines()
+    assert len(lines) == 1 + 601 + 1
+    assert lci("tree", "all", "-q", "--max-nodes", "2", *root).out.splitlines()[-1].endswith("shows all")
+    found = lci("tree", "all", "--json", *root).json()
+    assert (found["has_more"], "left_out" in found, len(found["results"][0]["children"])) == (False, False, 300)
+    found = lci("tree", "all", "--json", "--max-nodes", "2", *root).json()
+    SCHEMA.validate(found)
+    assert (found["has_more"], found["left_out"], found["total"]) == (True, {"places": 599}, 601)
+    assert (len(found["results"][0]["children"]), found["results"][0]["more"]) == (2, 298)
+    for shape, said in (("dot", '  label="599 left out'), ("mermaid", '  left["599 left out')):
+        assert said in lci("tree", "all", "--max-nodes", "2", "-f", shape, *root).out
+    assert lci("tree", "all", "--max-nodes", "-1", *root).code == 2
+
+
+@pytest.mark.parametrize("shape", ["text", "dot", "mermaid", "json"])
+def test_a_tree_keeps_to_its_token_budget(lci: Lci, many: Path, shape: str) -> None:
+    out = lci("tree", "all", "-f", shape, "--max-tokens", "600", "--root", str(many)).out
+    assert 400 * 4 < len(out) <= 600 * 4
+    assert ('"left_out":{"places":' if shape == "json" else "left out: a larger --max-tokens shows more") in out
+
+
+def test_definitions_that_a_call_may_mean_are_one_line_of_a_tree(lci: Lci, many: Path) -> None:
+    ran = lci("tree", "run", "--root", str(many), PYTHONIOENCODING="utf-8")
+    assert ran.out.splitlines() == [
+        "run  t.c:2",
+        "└── tick  unix.c:1  (×2)  (ambiguous)",
+        "1 place below, to depth 3",
+    ]
+    assert len(lci("tree", "run", "--json", "--root", str(many)).json()["results"][0]["children"]) == 2

@@ -60,6 +60,15 @@ def test_a_full_disk_is_an_error() -> None:
     assert ran.stderr == b"lci: cannot write to standard output: No space left on device: is the disk full?\n"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("args", [("--help",), ("--version",), ("search", "--help")])
+def test_a_full_disk_is_an_error_of_help_too(args: tuple[str, ...]) -> None:
+    with open("/dev/full", "wb") as full:
+        ran = process(*args, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert ran.returncode == 2
+    assert ran.stderr == b"lci: cannot write to standard output: No space left on device: is the disk full?\n"
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_no_encoding_crashes_the_output(encoding: str) -> None:
     env = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
@@ -164,6 +173,7 @@ class Session:
         from lci_py.types.search import Answer, IndexInfo
         return Answer(r.query, r.mode, (), 0, False, IndexInfo(1, "", None, None, 0))
 fake.open_engine = lambda root, model, **how: Session()
+fake.default_mode = lambda root: "dense"
 from lci_py.cli.main import main
 main({argv!r})
 heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")

@@ -111,6 +111,7 @@ USAGE_ERRORS = [
     ["search", ""],
     ["search", "  "],
     ["search", "a", "b"],
+    ["search", "a", "--root", ".", "--root", "."],
     ["search", "q", "--nope"],
     ["search", "q", "-n"],
     ["search", "q", "-n", "x"],
@@ -142,6 +143,20 @@ USAGE_ERRORS = [
     ["status", "extra"],
     ["nope"],
 ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (["search", "->x"], "write -- before it: lci search -- '->x'"),
+        (["refs", "-x y"], "write -- before it: lci refs -- '-x y'"),
+        (["search", "--jason"], "see `lci search --help`"),
+        (["status", "-x"], "see `lci status --help`"),
+    ],
+)
+def test_what_begins_with_a_dash(run: Callable[..., Ran], argv: list[str], hint: str) -> None:
+    ran = run(*argv)
+    assert ran.code == 2 and ran.err.endswith(f"{hint}\n")
 
 
 @pytest.mark.parametrize("argv", USAGE_ERRORS, ids=" ".join)
@@ -268,9 +283,9 @@ def test_index_of_some_files(run: Callable[..., Ran], app: FakeApp) -> None:
 @pytest.mark.parametrize("command", ["search", "def"])
 def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeApp, command: str) -> None:
     assert run(command, "q").code == 0
-    assert app.options == {"refresh": None, "trust": None}
+    assert app.options == {"refresh": None, "trust": None, "snippet": 4 if command == "search" else None}
     assert run(command, "q", "--refresh", "always", "--trust-index").code == 0
-    assert app.options == {"refresh": "always", "trust": True}
+    assert (app.options["refresh"], app.options["trust"]) == ("always", True)
     ran = run(command, "q", "--refresh", "alway", "--json")
     assert (ran.code, ran.json["error"]["hint"]) == (2, "use one of: auto, never, always")
 

@@ -50,6 +50,8 @@ def records(draw: st.DrawFn) -> FileRecord:
         chunks=chunks,
         has_errors=draw(st.booleans()),
         limit=draw(st.sampled_from(["", "too_deep"])),
+        flow=draw(st.binary(max_size=4)),
+        marks=draw(st.binary(max_size=4)),
     )
     return FileRecord(
         PLACE.path, PLACE.size, PLACE.mtime_ns, PLACE.sha, draw(NUMBER), found,

@@ -37,8 +37,10 @@ def test_the_answer_is_what_the_schema_says_and_the_same_twice(lci: Lci, repo: P
 def test_snippets_are_the_lines_of_the_file(lci: Lci, repo: Path, mode: str) -> None:
     for result in search(lci, repo, mode, "--json", "--snippet", "5", "-n", "30").json()["results"]:
         lines = (repo / result["file"]).read_bytes().decode("utf-8", "replace").split("\n")
-        last = min(result["end_line"], result["line"] + 4)
-        assert result["snippet"].split("\n") == [line.removesuffix("\r") for line in lines[result["line"] - 1 : last]]
+        first, shown = result.get("snippet_line", result["line"]), result["snippet"].split("\n")
+        assert shown == [line.removesuffix("\r") for line in lines[first - 1 : first - 1 + len(shown)]]
+        assert len(shown) <= 5 and first - 1 + len(shown) <= max(result["end_line"], first)
+        assert first <= result.get("match_line", first) < first + len(shown)
         if result["symbol"] and result["kind"] not in ("block", "section"):
             name = result["symbol"].strip("`'\"").split(".")[-1].split(" ")[0]
             name = name.lstrip(":@#~").split(":")[0]  # of a selector, what its first line has

@@ -131,6 +131,21 @@ def test_flag_beats_environment_beats_file(root: Path, tmp_path: Path, model: Pa
     assert lci("search", "close", cwd=root / "x", LCI_MODEL=str(model)).code == 3
 
 
+@pytest.mark.parametrize("where", ["../other", "absolute", "tools/link"])
+def test_the_file_of_a_clone_does_not_lead_out_of_it(
+    root: Path, tmp_path: Path, model: Path, lci: Callable[..., Ran], where: str
+) -> None:
+    (root / "tools").mkdir(exist_ok=True)
+    (root / "tools" / "link").symlink_to(model)
+    (root / ".lci.toml").write_text(f'model = "{model if where == "absolute" else where}"\n')
+    for command in (("index", str(root)), ("search", "close", "--root", str(root))):
+        ran = lci(*command, "--json")
+        assert ran.code == 2
+        assert ran.json()["error"]["code"] == "bad_config" and "leads out of" in ran.json()["error"]["message"]
+    (root / ".lci.toml").unlink()
+    assert lci("index", str(root), LCI_MODEL=str(model)).code == 0  # what the user names may be anywhere
+
+
 def test_the_index_follows_the_model(root: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert app.build_index(str(root), jobs=1).changed
     assert app.build_index(str(root), jobs=1, model=str(model)).changed

@@ -136,13 +136,81 @@ def test_a_file_only_touched_is_not_stale(root: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_deleted_file_is_stale_in_every_mode(root: Path, mode: str) -> None:
-    (root / "a.py").unlink()
-    found = search(root, "second", mode)
-    ours = [result for result in found["results"] if result["file"] == "a.py"]
-    assert ours and all(result["stale"] and not result["snippet"] for result in ours)
-    assert found["index"]["stale_files"] == 1
-    assert app.status(str(root))["stale_paths"] == ["a.py"]
+@pytest.mark.parametrize("gone", ["file", "folder", "folder that is a file now"])
+def test_a_deleted_file_has_no_results(root: Path, mode: str, gone: str) -> None:
+    query = {"symbolic": "kind:function"}.get(mode, "def function return")
+    before = search(root, query, mode)
+    path = "a.py" if gone == "file" else "sub/b.py"
+    assert path in {result["file"] for result in before["results"]}
+    if gone == "file":
+        (root / "a.py").unlink()
+    else:
+        shutil.rmtree(root / "sub")
+        if gone != "folder":
+            (root / "sub").write_text("a file\n")
+    found = search(root, query, mode)
+    kept = [result for result in before["results"] if result["file"] != path]
+    assert {result["id"] for result in found["results"]} == {result["id"] for result in kept}
+    assert found["total"] == len(kept) and not any(result.get("stale") for result in found["results"])
+    assert found["index"]["stale_files"] == (2 if gone == "folder that is a file now" else 1)
+    assert path in app.status(str(root))["stale_paths"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_as_many_results_as_were_asked_for(tmp_path: Path, mode: str) -> None:
+    for number in range(30):
+        (tmp_path / f"m{number:02}.py").write_text(f"def handler_{number}(item):\n    return item\n")
+    app.build_index(str(tmp_path), jobs=1)
+    query = {"symbolic": "handler*"}.get(mode, "handler item")
+    before = search(tmp_path, query, mode, limit=30)
+    assert len(before["results"]) == 30
+    for result in before["results"][:10]:
+        (tmp_path / result["file"]).unlink()
+    found = search(tmp_path, query, mode, limit=10)
+    assert len(found["results"]) == 10 and found["total"] == 20 and found["has_more"]
+    assert not any(result.get("stale") for result in found["results"])
+    assert found["index"]["stale_files"] == 10
+
+
+def test_definitions_callers_and_the_tree_leave_deleted_files_out(root: Path, lci: Callable[..., Ran]) -> None:
+    def answer(*args: str) -> dict[str, Any]:
+        return lci(*args, "--json", "--refresh", "never", cwd=root).json()
+
+    (root / "sub" / "b.py").write_text("from a import first\n\n\ndef other():\n    return first()\n")
+    app.build_index(str(root), jobs=1)
+    assert answer("callers", "first")["total"] == 1 and answer("tree", "first", "--direction", "callers")["total"] == 1
+    (root / "sub" / "b.py").unlink()
+    assert answer("callers", "first")["total"] == answer("tree", "first", "--direction", "callers")["total"] == 0
+    assert answer("def", "other")["total"] == answer("refs", "other")["total"] == 0
+    assert answer("def", "first")["total"] == 1
+    near = answer("search", "first", "--mode", "multiview", "--expand", "1")
+    assert near["results"] and {result["file"] for result in near["results"]} == {"a.py"}
+
+
+def test_the_count_of_stale_files_does_not_depend_on_the_clock(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many files are looked at, and so many read; what is gone is known of those in a folder that has changed."""
+    from lci_py.search.worktree import freshness
+
+    for number in range(40):
+        (root / "sub" / f"c{number:02}.py").write_text("def late(): pass\n")
+    time.sleep(0.05)  # the folders' times are believed
+    app.build_index(str(root), jobs=1)
+    (root / "a.py").write_text(SOURCE.replace("total", "otter"))  # of the same size
+    for number in range(20, 40):
+        os.utime(root / "sub" / f"c{number}.py", ns=(1, 1))
+    assert search(root, "second")["index"]["stale_files"] == 1
+    monkeypatch.setattr(freshness, "READ_FILES", 5)
+    found = search(root, "second")["index"]
+    assert (found["stale_files"], found["unchecked_files"]) == (1, 16)
+    monkeypatch.setattr(freshness, "LOOKED", 10)
+    found = search(root, "second")["index"]
+    assert (found["stale_files"], found["unchecked_files"]) == (1, 32)
+    (root / "sub" / "b.py").unlink()
+    (root / "sub" / "c39.py").write_text("def late(): pass  # more\n")
+    found = search(root, "second")["index"]
+    assert (found["stale_files"], found["unchecked_files"]) == (1, 32)  # b.py, which is in a folder with another time
+    assert not search(root, "name:other", "symbolic")["results"]
+    assert app.status(str(root))["stale_files"] == 3
 
 
 def test_a_folder_swapped_for_a_link_does_not_lead_out(root: Path, tmp_path: Path) -> None:

@@ -74,6 +74,20 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
     return found
 
 
+def calls_named(index: SymbolicIndex, name: str) -> list[tuple[int, int, int]]:
+    """File, caller (as in `CallText`) and line of every call of a name, whatever it is called on."""
+    sql = (
+        "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
+        "ON f.id = c.file WHERE n.text = ? AND {live}"
+    )
+    found = []
+    for segment in index.segments:
+        for file, caller, line in segment.execute(sql.format(live=segment.live), [name]):
+            _check(type(caller) is type(line) is int)
+            found.append((segment.public("files", file), caller, line))
+    return found
+
+
 def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
     """The imports of a file, in the order of the text."""
     from lci_py.types.source import Import
@@ -98,6 +112,15 @@ def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
     for span in found:
         _check(all(type(text) is str for text in span[1:5]) and type(span.line) is type(span.end_line) is int)
     return found
+
+
+def marks_in(index: SymbolicIndex, file: int) -> bytes:
+    """Where a file's identifiers are, as `source.extract.marks` writes it; b"" if that is not known."""
+    for segment, own in index.by_number("files", [file]):
+        for (data,) in segment.execute(f"SELECT marks FROM marks WHERE file IN ({own})"):
+            _check(type(data) is bytes)
+            return bytes(data)
+    return b""
 
 
 def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:

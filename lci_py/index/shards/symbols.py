@@ -11,7 +11,7 @@ import re
 import sqlite3
 from _thread import allocate_lock
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from lci_py.index.shards.numbering import Numbering
 from lci_py.types.search import BLOCK_KIND, Filters
 
 Row = Mapping[str, Any]
+#: Whether a file counts, by its path.
+PathTest = Callable[[str], bool]
 _COLUMNS = (
     "coalesce(s.sid, u.sid) AS id, f.path AS file, coalesce(s.line, u.line) AS line, "
     "coalesce(s.end_line, u.end_line) AS end_line, s.name AS symbol, s.qualified_name AS qualified_name, "
@@ -156,12 +158,13 @@ class SymbolicIndex:
                 found[row["symbol_number"]] = row
         return found
 
-    def select(self, filters: Filters, limit: int) -> tuple[list[Row], int]:
-        """Symbols that pass the filters, by path and line: (at most `limit` result rows, number of symbols)."""
+    def select(self, filters: Filters, limit: int, there: PathTest | None = None) -> tuple[list[Row], int]:
+        """Symbols that pass the filters, in files that pass `there`, by path and line: (at most `limit` result rows,
+        how many in all)."""
         condition, args = where(filters)
         total = 0
         rows: list[Row] = []
-        for segment, inside in self._inside(filters):
+        for segment, inside in self._inside(filters, there):
             source = f"{_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
             count = int(segment.execute(f"SELECT count(*) {source}", args)[0][0])
             total += count
@@ -170,24 +173,25 @@ class SymbolicIndex:
             rows += segment.published(segment.execute(sql, [*args, min(limit, count)]))
         return sorted(rows, key=_place)[:limit], total
 
-    def allowed_units(self, filters: Filters) -> list[int]:
-        """Numbers of the units that pass the filters, ascending."""
+    def allowed_units(self, filters: Filters, there: PathTest | None = None) -> list[int]:
+        """Numbers of the units that pass the filters, in files that pass `there`, ascending."""
         condition, args = where(filters)
         found: list[int] = []
-        for segment, inside in self._inside(filters):
+        for segment, inside in self._inside(filters, there):
             sql = f"SELECT u.id {_UNITS} WHERE {segment.live} AND {inside} AND {condition}"
             found += [segment.public("units", row[0]) for row in segment.execute(sql, args)]
         return sorted(found)
 
-    def _inside(self, filters: Filters) -> Iterator[tuple[_Segment, str]]:
-        """Each segment, with an SQL condition for the files that pass the filters on paths."""
-        passes = path_test(filters)
+    def _inside(self, filters: Filters, there: PathTest | None = None) -> Iterator[tuple[_Segment, str]]:
+        """Each segment, with the condition that the filters on paths, and `there`, come to in it."""
+        tests = [test for test in (path_test(filters), there) if test is not None]
         for segment in self.segments:
-            if passes is None:
+            if not tests:
                 yield segment, "1"
             else:
                 rows = segment.execute("SELECT id, path FROM files ORDER BY id")
-                yield segment, f"f.id IN ({','.join(str(row[0]) for row in rows if passes(row[1]))})"
+                passing = (str(row[0]) for row in rows if all(test(row[1]) for test in tests))
+                yield segment, f"f.id IN ({','.join(passing)})"
 
     def spelled(self, names: Sequence[str]) -> list[Row]:
         """The symbols with a unit and one of these joined names: rows of joined, name and unit."""
@@ -203,9 +207,9 @@ class SymbolicIndex:
                 rows += segment.published(segment.execute(sql, some))
         return rows
 
-    def definitions(self, name: str, filters: Filters) -> list[Row]:
-        """Result rows of the definitions with a name: a plain or qualified name, the end of one, or a glob, after
-        `FILE::` or not. Definitions in tests come last."""
+    def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
+        """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them,
+        in files that pass `there`; those in tests come last."""
         matches, args = _named(name)
         file, _, rest = name.partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
@@ -214,7 +218,7 @@ class SymbolicIndex:
             args += [*more, file, file, file]
         condition, values = where(filters)
         rows: list[Row] = []
-        for segment, inside in self._inside(filters):
+        for segment, inside in self._inside(filters, there):
             sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {matches}"
             rows += segment.published(segment.execute(sql, [*values, *args]))
         return sorted(rows, key=lambda row: (row["test"], *_place(row)))

@@ -34,6 +34,7 @@ CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT,
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE marks (file INTEGER PRIMARY KEY, marks BLOB NOT NULL);
 CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, joined TEXT NOT NULL, name TEXT NOT NULL,
   value TEXT NOT NULL, line INTEGER NOT NULL, how TEXT NOT NULL);
 CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
@@ -46,6 +47,8 @@ CREATE INDEX symbols_qualified ON symbols (qualified_name);
 CREATE INDEX symbols_file ON symbols (file);
 CREATE INDEX symbols_parent ON symbols (parent);
 CREATE INDEX symbols_placed ON symbols (file) WHERE kind = 'module' AND instr(traits, 'path=');
+CREATE INDEX calls_name ON calls (name);
+CREATE INDEX texts_text ON texts (text);
 CREATE INDEX chunks_unit ON chunks (unit);
 CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
@@ -97,6 +100,10 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
             ),
         )
         db.executemany(
+            "INSERT INTO marks VALUES (?,?)",
+            ((i, record.extract.marks) for i, record in enumerate(rows.records) if record.extract.marks),
+        )
+        db.executemany(
             "INSERT INTO claims VALUES (?,?,?,?,?,?,?)",
             (
                 (i, rows.first_symbol[i] + c.symbol if c.symbol >= 0 else None, claimed(c.name), c.name, c.value,
@@ -132,7 +139,8 @@ def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
 
 
 def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
-    """Write calls by file, in the order of the text: `files` stores the range of each file, so they need no index."""
+    """Write calls by file, in the order of the text: `files` stores the range of each file, so an index of
+    the names is enough."""
     # Each text once: a name is called many times, and a receiver may be a long chain of calls.
     texts: dict[str, int] = {}
 

@@ -113,6 +113,8 @@ def result_object(result: Result, *, doc: bool = False) -> dict[str, Any]:
         obj["doc"] = result.doc
     if result.snippet_line is not None:
         obj["snippet_line"] = result.snippet_line
+    if result.match_line is not None:
+        obj["match_line"] = result.match_line
     obj |= {"snippet": result.snippet, "mode_source": result.mode_source, "mode_score": _score(result.mode_score)}
     if result.stale:
         obj["stale"] = True

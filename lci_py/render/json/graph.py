@@ -50,9 +50,13 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
     shown = len(answer.references) + len(answer.neighbours)
     tail |= {
         "total": answer.total,
-        "has_more": answer.command != "tree" and answer.total > shown,
+        "has_more": answer.places_left_out > 0 if answer.command == "tree" else answer.total > shown,
         "index": index_object(answer.index),
     }
+    if answer.command != "refs":
+        tail["unresolved_uses"] = answer.unresolved_uses
+    if answer.places_left_out:
+        tail["left_out"] = {"places": answer.places_left_out}
     if answer.left_out:
         tail["left_out"] = dict(answer.left_out)
     if answer.unsearched:

@@ -16,6 +16,13 @@ _INDENT = "    "
 _TERMS = 4
 #: The step that lifts a result by its place in the call graph, never above the best result.
 _LIFT = "graph"
+#: What a query looks like, in words.
+_INTENTS = {
+    "fast_exact": "a name",
+    "balanced_hybrid": "a question in words",
+    "ambiguous_multiquery": "a few words that could mean much",
+    "structured_filter_heavy": "mostly filters",
+}
 #: Columns that a sentence needs beside the path; with fewer the path gets a line of its own.
 _LEAST = 20
 
@@ -66,7 +73,8 @@ def _terms(terms: Mapping[str, float] | None) -> str:
 
 def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     """The plan, one line per decision; empty ones (no filter, no rewrite) are left out."""
-    said = [(key, parts) for key, value in plan.items() if (parts := _parts(value, layout.signs.dot))]
+    plain = {**plan, "intent": _INTENTS.get(str(plan.get("intent")), plan.get("intent"))}
+    said = [(key, parts) for key, value in plain.items() if (parts := _parts(value, layout.signs.dot))]
     label = max((len(key) for key, _ in said), default=0)
     for i, (key, parts) in enumerate(said):
         start = f"{'plan' if not i else '    '}  {visible_line(key):<{label}}  "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.style import (
@@ -12,6 +13,7 @@ from lci_py.render.text.style import (
     layout_for,
     plural,
     shorten,
+    visible,
     visible_line,
     visible_path,
     width_of,
@@ -22,20 +24,24 @@ if TYPE_CHECKING:
 
     from lci_py.types.graph import Branch, Format, GraphAnswer, Place
 
-#: A place (`path:line`), two cells, and the rest of the line.
-_Row = tuple[str, str, str, str]
+#: A path, the numbers after it (`line` or `line:column`), two cells, and the rest of the line.
+_Row = tuple[str, str, str, str, str]
 #: An arrow of a diagram: the node of the caller, and the node of what it calls.
 _Arrow = tuple[str, str]
 
 # A wider cell is not padded to: one long path should not push every other row to the right.
 _MAX_CELLS = (52, 56, 40)
-#: Columns that a terminal reserves for the rest: lines of calls, or the source text of references.
-_REST, _REST_OF_REFS = 12, 26
-#: A rest narrower than this is left out; the columns before it are not made narrower than that.
-_LEAST_REST, _LEAST_CELL = 6, 14
-_INDENT = "    "
+#: Columns of source text that a reference shows at least, if it has so many.
+_CODE = 48
+#: A rest narrower than this is left out; a name is not made narrower than that.
+_LEAST_REST, _LEAST_NAME = 6, 14
+_INDENT, _GROUPED = "    ", "  "
 #: Lines of calls listed per row on a terminal.
 _SITES = 5
+#: Names whose calls a note mentions.
+_NAMES = 3
+_NAME_PARTS = re.compile(r"::|[.#](?=\w)")
+_PLAIN = re.compile(r"[\w.:/@%+,][\w.:/@%+,-]*")
 _NOTES = {
     "unsupported_files": "with the word, but without identifiers (text, prose), left out",
     "elsewhere": "of something else with that name left out",
@@ -64,15 +70,15 @@ def render(
         file.writelines(line + "\n" for line in _tree_lines(answer.branches, layout))
     elif answer.command == "refs":
         rows = [
-            (f"{visible_line(r.file)}:{r.line}:{r.column}", r.role, _in(r.enclosing), r.text.strip())
+            (visible_line(r.file), f"{r.line}:{r.column}", r.role, _in(r.enclosing), _code(r.text, layout))
             for r in answer.references
         ]
-        file.writelines(line + "\n" for line in _Table(layout, _REST_OF_REFS).lines(rows))
+        file.writelines(line + "\n" for line in _Table(layout, _CODE).lines(rows))
     else:
         hops = list(_hops(answer, layout))
-        file.writelines(line + "\n" for line in _Table(layout, _REST).lines(hops, "dim"))
+        file.writelines(line + "\n" for line in _Table(layout, 0).lines(hops, "dim"))
         file.writelines(line + "\n" for line in _external(answer, layout))
-    for line in _notes(answer):
+    for line in _notes(answer, footer=footer):
         file.write(layout.style(f"{layout.signs.warn} {line}", "warn") + "\n")
     if footer:
         file.write(footer_line(_summary(answer), answer.index.stale_files, layout) + "\n")
@@ -96,43 +102,81 @@ def _name(place: Place) -> str:
 
 
 class _Table:
-    """Rows of a place, two columns that line up, and a rest that is cut at the edge of the terminal."""
+    """Rows of a place, two columns that line up, and a rest that is cut at the edge of the terminal. Where they do not
+    fit, a path stands once above its rows, as in the output of grep tools."""
 
-    def __init__(self, layout: Layout, rest: int) -> None:
+    def __init__(self, layout: Layout, wanted: int) -> None:
+        """
+        Args:
+            layout: How lines are written.
+            wanted: Columns of the rest that a row should show.
+        """
         self.style, self.signs, self.width = layout
-        self.rest = rest
+        self.wanted = wanted
 
     def lines(self, rows: Sequence[_Row], *style_of_rest: str) -> Iterator[str]:
         """The rows as lines; `style_of_rest` names the styles of the rest."""
-        wide = self._widths(rows)
-        for place, *cells, rest in rows:
-            head = place + " " * max(2, wide[0] - width_of(place) + 2)
-            path, _, numbers = head.partition(":")
-            inner = "".join(self._cell(cell, size) for cell, size in zip(cells, wide[1:], strict=True))
-            if self.width is not None and width_of(head) + width_of(inner.rstrip()) > self.width:
-                inner = shorten(inner.rstrip(), max(0, self.width - width_of(head)), self.signs.ellipsis)
-            kind, blank, name = inner.partition(" ")
-            room = None if self.width is None else max(0, self.width - width_of(head + inner))
-            shown = "" if room is not None and room < _LEAST_REST else shorten(rest, room, self.signs.ellipsis)
-            if style_of_rest:
-                shown = self.style(shown, *style_of_rest)
-            place = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}"
-            yield f"{place}{self.style(kind, 'kind')}{blank}{name}{shown}".rstrip()
+        wide = [self._widest((f"{row[0]}:{row[1]}" for row in rows), 0), *self._cells(rows)]
+        if self.width is None or self._fit(rows, wide):
+            for path, numbers, *cells, rest in rows:
+                place = f"{path}:{numbers}"
+                shown = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}"
+                pad = max(2, wide[0] - width_of(place) + 2)
+                yield shown + " " * pad + self._inner(cells, wide[1:], rest, width_of(place) + pad, style_of_rest)
+            return
+        wide = self._narrowed(rows, max((len(row[1]) for row in rows), default=0), wide[1:])
+        above = None
+        for path, numbers, *cells, rest in rows:
+            if path != above:
+                above = path
+                yield self.style(path, "path")
+            head = numbers.rjust(wide[0]) if ":" not in numbers else numbers.ljust(wide[0])
+            used = len(_GROUPED) + len(head) + 2
+            inner = self._inner(cells, wide[1:], rest, used, style_of_rest)
+            yield f"{_GROUPED}{self.style(head, 'line')}  {inner}".rstrip()
 
-    def _widths(self, rows: Sequence[_Row]) -> list[int]:
-        """The widths of the columns before the rest: their widest cells, on a terminal less what the rest needs."""
-        wide = [
-            max((w for row in rows if (w := width_of(row[i])) <= most), default=0) for i, most in enumerate(_MAX_CELLS)
-        ]
-        if self.width is None:
-            return wide
-        wanted = min(self.rest, max((width_of(row[3]) for row in rows), default=0))
-        over = sum(wide) + 2 * len(wide) + wanted - self.width
-        while over > 0 and max(wide[1:]) > _LEAST_CELL:
-            widest = 1 if wide[1] >= wide[2] else 2
-            wide[widest] -= 1
-            over -= 1
-        return wide
+    def _widest(self, cells: Iterable[str], column: int) -> int:
+        return max((wide for cell in cells if (wide := width_of(cell)) <= _MAX_CELLS[column]), default=0)
+
+    def _cells(self, rows: Sequence[_Row]) -> list[int]:
+        return [self._widest((row[2] for row in rows), 1), self._widest((row[3] for row in rows), 2)]
+
+    def _fit(self, rows: Sequence[_Row], wide: Sequence[int]) -> bool:
+        """Whether every row has room for its cells, and for as much of its rest as is wanted."""
+        assert self.width is not None
+        columns = sum(size + 2 for size in wide[1:] if size)
+        for path, numbers, *cells, rest in rows:
+            place = max(wide[0], width_of(path) + 1 + width_of(numbers))
+            long = sum(max(0, width_of(cell) - size) for cell, size in zip(cells, wide[1:], strict=True))
+            if place + columns + long + (2 + min(self.wanted, width_of(rest)) if self.wanted else 0) > self.width:
+                return False
+        return True
+
+    def _narrowed(self, rows: Sequence[_Row], numbers: int, wide: Sequence[int]) -> list[int]:
+        """The widths of the columns below a path. The first cell, a name or a role, is whole as long as it can be; the
+        second one makes room for it and for the rest."""
+        assert self.width is not None
+        wanted = min(self.wanted, max((width_of(row[4]) for row in rows), default=0))
+        room = self.width - len(_GROUPED) - numbers - 2 - (wanted + 2 if wanted else 0)
+        first = min(max((width_of(row[2]) for row in rows), default=0), max(room, _LEAST_NAME))
+        second = min(wide[1], room - first - 2)
+        # Of the name around a reference a part says something, of a step's name it does not.
+        if second < (_LEAST_NAME if self.wanted else wide[1]):
+            second = 0
+        return [numbers, first, second]
+
+    def _inner(
+        self, cells: Sequence[str], wide: Sequence[int], rest: str, used: int, style_of_rest: tuple[str, ...]
+    ) -> str:
+        inner = "".join(self._cell(cell, size) for cell, size in zip(cells, wide, strict=True))
+        if self.width is not None and used + width_of(inner.rstrip()) > self.width:
+            inner = shorten(inner.rstrip(), max(0, self.width - used), self.signs.ellipsis)
+        kind, blank, name = inner.partition(" ")
+        room = None if self.width is None else max(0, self.width - used - width_of(inner))
+        shown = "" if room is not None and room < _LEAST_REST else shorten(rest, room, self.signs.ellipsis)
+        if style_of_rest:
+            shown = self.style(shown, *style_of_rest)
+        return f"{self.style(kind, 'kind')}{blank}{name}{shown}".rstrip()
 
     def _cell(self, text: str, wide: int) -> str:
         if not wide:
@@ -152,6 +196,12 @@ def _end(name: str, width: int, ellipsis: str) -> str:
     return ellipsis + name
 
 
+def _code(text: str, layout: Layout) -> str:
+    """A line of the source; on a terminal without tabs, whose width depends on where they stand."""
+    shown = visible(text.strip())
+    return shown if layout.width is None else shown.replace("\t", " ")
+
+
 def _in(place: Place | None) -> str:
     return f"in {_name(place)}" if place is not None else ""
 
@@ -166,7 +216,7 @@ def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[_Row]:
         more = f" (+{len(rest) - len(shown)})" if len(rest) > len(shown) else ""
         sites = f"{'and' if callers else 'at'} {', '.join(map(str, shown))}{more}" if rest else ""
         sure = f"{item.step}{f' {layout.signs.dot} ambiguous' if item.ambiguous else ''}"
-        yield f"{visible_line(place.file)}:{line}", f"{place.kind} {_name(place)}".rstrip(), sure, sites
+        yield visible_line(place.file), str(line), f"{place.kind} {_name(place)}".rstrip(), sure, sites
 
 
 def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
@@ -184,13 +234,43 @@ def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
         yield _INDENT + shorten(f"{name}{pad}{where}", room, layout.signs.ellipsis)
 
 
-def _notes(answer: GraphAnswer) -> Iterator[str]:
+def _left_out(answer: GraphAnswer) -> str:
+    how = "--max-nodes 0 shows all" if answer.limited_by == "--max-nodes" else "a larger --max-tokens shows more"
+    return f"{answer.places_left_out:,} left out: {how}"
+
+
+def _notes(answer: GraphAnswer, *, footer: bool) -> Iterator[str]:
     """What the answer does not cover."""
+    if answer.places_left_out and not footer:
+        yield _left_out(answer)
+    if answer.unresolved_uses:
+        yield from _unresolved(answer)
     for what, count in answer.left_out:
         noun = plural(count, "file" if what == "unsupported_files" else "place")
         yield f"{noun} {_NOTES.get(what, what)}"
     for path in answer.unsearched:
         yield f"{visible_line(path)} could not be parsed: left out"
+
+
+def _unresolved(answer: GraphAnswer) -> Iterator[str]:
+    """How many calls of a name have no known target, and the command that lists them."""
+    names = sorted({place.symbol for place in answer.targets if place.symbol}) or [_last_name(answer.query)]
+    count = answer.unresolved_uses
+    if answer.command != "callees" and answer.direction != "callees":
+        commands = " and ".join(f"`lci refs {_quoted(name)} --role call`" for name in names[:_NAMES])
+        called = f"of {visible_line(names[0])}" if len(names) == 1 else "of these names"
+        lists = "lists all calls" if len(names) == 1 else "list all calls"
+        yield f"{plural(count, 'call')} {called} without a known target: {commands} {lists}"
+
+
+def _last_name(name: str) -> str:
+    return _NAME_PARTS.split(name)[-1]
+
+
+def _quoted(name: str) -> str:
+    """A name as a shell takes it."""
+    shown = visible_line(name)
+    return shown if _PLAIN.fullmatch(shown) else "'" + shown.replace("'", "'\\''") + "'"
 
 
 def _summary(answer: GraphAnswer) -> list[str]:
@@ -199,7 +279,12 @@ def _summary(answer: GraphAnswer) -> list[str]:
     nouns = {"callers": "caller", "callees": "callee", "refs": "reference", "tree": "place"}
     count = plural(answer.total, nouns[answer.command])
     if answer.command == "tree":
-        return [f"{count} {'above' if answer.direction == 'callers' else 'below'}, to depth {answer.depth}"]
+        left = answer.places_left_out
+        shown_of = f"{answer.total - left:,} of {count}" if left else count
+        said = f"{shown_of} {'above' if answer.direction == 'callers' else 'below'}, to depth {answer.depth}"
+        outside = f"{plural(answer.unresolved_uses, 'call')} external or unknown: `lci callees` lists them"
+        known = answer.direction == "callers" or not answer.unresolved_uses
+        return [said, *([] if known else [outside]), *([_left_out(answer)] if left else [])]
     parts = [f"{shown:,} of {count}" if shown < answer.total else count]
     if answer.neighbours and answer.command == "callers":
         parts[0] += f", {plural(sum(len(item.sites) for item in answer.neighbours), 'call')}"
@@ -235,6 +320,7 @@ def _tree_line(branch: Branch, prefix: str, layout: Layout) -> str:
     place, style = branch.place, layout.style
     name, where = _name(place), f"{visible_line(place.file)}:{place.line}"
     marks = [
+        f"{layout.signs.times}{branch.alike}" if branch.alike > 1 else "",
         "ambiguous" if branch.ambiguous else "",
         "cycle" if branch.cycle else "",
         "shown elsewhere" if branch.repeated else "",
@@ -280,14 +366,17 @@ def render_diagram(answer: GraphAnswer, shape: Format, *, file: IO[str]) -> None
             arrow = (other, node) if answer.direction == "callers" else (node, other)
             certain[arrow] = certain.get(arrow, False) or not child.ambiguous
         pending += reversed(branch.children)
-    write: Callable[[Mapping[str, tuple[str, str]], Mapping[_Arrow, bool]], Iterator[str]]
+    write: Callable[[Mapping[str, tuple[str, str]], Mapping[_Arrow, bool], str], Iterator[str]]
     write = _dot if shape == "dot" else _mermaid
-    file.writelines(line + "\n" for line in write(labels, certain))
+    left = _left_out(answer) if answer.places_left_out else ""
+    file.writelines(line + "\n" for line in write(labels, certain, left))
 
 
-def _dot(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool]) -> Iterator[str]:
+def _dot(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool], left: str) -> Iterator[str]:
     yield "digraph calls {"
     yield "  rankdir=LR;"
+    if left:
+        yield f'  label="{left}";'
     yield '  node [shape=box, fontname="monospace"];'
     for node, label in labels.items():
         text = "\\n".join(part.translate(_DOT) for part in label if part)
@@ -297,8 +386,10 @@ def _dot(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool]) 
     yield "}"
 
 
-def _mermaid(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool]) -> Iterator[str]:
+def _mermaid(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool], left: str) -> Iterator[str]:
     yield "flowchart LR"
+    if left:
+        yield f'  left["{left}"]'
     for node, label in labels.items():
         text = "<br/>".join(part.translate(_MERMAID) for part in label if part)
         yield f'  {node}["{text}"]'

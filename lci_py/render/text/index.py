@@ -46,10 +46,10 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> 
 
 
 def _refresh(built: BuildSummary, signs: Signs) -> str:
-    """What a refresh did; "" after a build from nothing."""
-    if not built.reused_files and not built.removed_files:
+    """What a refresh did; "" after a first build, which may know files by content, too."""
+    if built.generation == 1 or not (built.reused_files or built.removed_files):
         return ""
-    parts = [f"{built.parsed_files:,} parsed", f"{built.reused_files:,} reused"]
+    parts = [f"{built.parsed_files:,} parsed", f"{built.reused_files:,} unchanged"]
     if built.removed_files:
         parts.append(f"{built.removed_files:,} removed")
     parts.append(f"{plural(built.embedded_chunks, 'chunk')} embedded")

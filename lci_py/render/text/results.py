@@ -19,6 +19,7 @@ from lci_py.render.text.style import (
     width_of,
     wrapped,
 )
+from lci_py.types.search import BLOCK_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,11 +41,12 @@ _MAX_PLACE, _MAX_WHAT = 48, 44
 class _Listing:
     """An answer and the settings of its rendering; each method gives the lines of one part."""
 
-    def __init__(self, answer: Answer, layout: Layout, snippet_lines: int) -> None:
+    def __init__(self, answer: Answer, layout: Layout, snippet_lines: int, *, imports: bool = False) -> None:
         self.answer = answer
         self.layout = layout
         self.style, self.signs, self.width = layout
         self.snippet_lines = snippet_lines
+        self.relations = ("callers", "callees", *(("imports", "imported_by") if imports else ()))
         self.listed: dict[
             tuple[DefinitionSite, ...], str
         ] = {}  # definitions to the place of the result that lists them
@@ -92,16 +94,41 @@ class _Listing:
             lines.pop()
         start = r.snippet_line or r.line
         digits = len(str(start + len(lines)))
-        for number, line in enumerate(lines, start):
-            gutter = f"{_INDENT}{number:>{digits}} {self.signs.bar} "
+        raw = r.snippet.split("\n") if self.style.color and r.marks else []
+        for place, line in enumerate(lines):
+            gutter = f"{_INDENT}{start + place:>{digits}} {self.signs.bar} "
             if self.width is not None:
                 shown = shorten(line.expandtabs(_TAB), self.width - len(gutter), self.signs.ellipsis)
             else:
                 shown = line
+            if raw:
+                shown = self.marked(shown, raw[place], [mark[1:] for mark in r.marks if mark[0] == place])
             yield f"{self.style(gutter, 'dim')}{shown}".rstrip()
 
+    def marked(self, shown: str, line: str, spans: list[tuple[int, ...]]) -> str:
+        """A line as it is shown, with the matched words in colour.
+
+        Args:
+            shown: The line, escaped and perhaps cut.
+            line: The line of the file.
+            spans: First character of each word, and the one behind it, in `line`.
+        """
+
+        def place(at: int) -> int:
+            before = visible(line[:at])
+            return len(before if self.width is None else before.expandtabs(_TAB))
+
+        end = len(shown)
+        if self.width is not None and end and shown.endswith(self.signs.ellipsis) and end < place(len(line)):
+            end -= len(self.signs.ellipsis)
+        pieces, done = [], 0
+        for start, stop in ((min(place(a), end), min(place(b), end)) for a, b in spans):
+            pieces += [shown[done:start], self.style(shown[start:stop], "match")]
+            done = stop
+        return "".join((*pieces, shown[done:]))
+
     def graph(self, graph: GraphContext) -> Iterator[str]:
-        for label in ("callers", "callees", "imports", "imported_by"):
+        for label in self.relations:
             links: tuple[GraphLink, ...] = getattr(graph, label)
             if not links:
                 continue
@@ -221,6 +248,8 @@ def _name(r: Result) -> str:
 
 
 def _what(r: Result) -> str:
+    if r.kind == BLOCK_KIND and not _name(r):
+        return f"lines {r.line}-{r.end_line}" if r.end_line > r.line else f"line {r.line}"
     return visible_line(f"{r.kind} {_name(r)}".rstrip())
 
 
@@ -243,10 +272,13 @@ def _found_by(r: Result) -> str:
 def _summary(answer: Answer) -> list[str]:
     """The parts of the footer: how many results, the mode, and what --expand added."""
     added = sum(result.via is not None for result in answer.results)
-    shown, noun = len(answer.results) - added, "result" if answer.total == 1 else "results"
-    head = f"{shown:,} of {answer.total:,} {noun}" if answer.total != shown else f"{shown:,} {noun}"
-    intent = visible_line(str((answer.plan or {}).get("intent", "")))
-    parts = [head, f"{answer.mode} ({intent})" if intent else answer.mode]
+    shown = len(answer.results) - added
+    head = plural(shown, "result")
+    if answer.total != shown and answer.mode == "symbolic":
+        head = f"{shown:,} of {plural(answer.total, 'result')}"
+    elif answer.total != shown:  # the rest is all that can be ranked, however little it fits
+        head = f"the best {head if shown != 1 else 'result'}, more with -n"
+    parts = [head, answer.mode]
     if answer.expansion is not None:
         left_out = answer.expansion["left_out"]
         parts.append(f"{added:,} around them" + (f" ({left_out:,} left out)" if left_out else ""))
@@ -262,6 +294,7 @@ def render(
     snippet_lines: int | None = None,
     footer: bool = True,
     explain: bool = False,
+    imports: bool = False,
 ) -> None:
     """Write `answer` to `file`.
 
@@ -271,11 +304,12 @@ def render(
         color: Whether to write ANSI colours.
         width: Columns of the terminal; None for a pipe, where nothing is cut.
         snippet_lines: Lines of code per result at most; 0 lists one line per result; None is the default.
-        footer: Whether to end with `10 of 37 results · multiview (balanced_hybrid)`.
-        explain: Whether to show the whole plan; the footer names only its intent.
+        footer: Whether to end with `the best 10 results, more with -n · multiview`.
+        explain: Whether to show the plan.
+        imports: Whether to show what the files of the results import, and who imports them.
     """
     lines_of_code = DEFAULT_SNIPPET_LINES if snippet_lines is None else snippet_lines
-    listing = _Listing(answer, layout_for(file, color, width), lines_of_code)
+    listing = _Listing(answer, layout_for(file, color, width), lines_of_code, imports=imports)
     for i, result in enumerate(answer.results):
         if i and lines_of_code:
             file.write("\n")
@@ -313,5 +347,5 @@ def render_definitions(
 
 
 def render_paths(answer: Answer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line, for xargs and editors."""
-    file.writelines(f"{visible_path(result.file)}:{result.line}\n" for result in answer.results)
+    """`--paths`: file:line per line, for xargs and editors; the line is the first that matches, if one does."""
+    file.writelines(f"{visible_path(result.file)}:{result.match_line or result.line}\n" for result in answer.results)

@@ -9,12 +9,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 # A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make code
-# look different from what it does (CVE-2021-42574). U+2028 and U+2029 end a line for some viewers. A lone surrogate
-# stands for a byte that is not UTF-8.
+# look different from what it does (CVE-2021-42574). U+2028 and U+2029 end a line for some viewers.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-_INVISIBLE = re.compile(f"[{_CONTROLS}\ud800-\udfff]")
-_INVISIBLE_LINE = re.compile(f"[\t\n{_CONTROLS}\ud800-\udfff]")
-_INVISIBLE_PATH = re.compile(f"[\t\n{_CONTROLS}]")
+# What takes no room can hide text, or make two names look alike: the format characters (category Cf), and the others
+# that Unicode calls default-ignorable, such as fillers and tag characters.
+_ZERO_WIDTH = (
+    "\xad\u034f\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d"
+    "\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# A variation selector right after a sign that has a coloured form says which form is meant, and hides nothing.
+_SELECTORS = "(?<![#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]|[\ufe00-\ufe0d]"
+# A lone surrogate stands for a byte that is not UTF-8.
+_INVISIBLE = re.compile(f"[{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}")
+_INVISIBLE_LINE = re.compile(f"[\t\n{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}")
+_INVISIBLE_PATH = re.compile(f"[\t\n{_CONTROLS}{_ZERO_WIDTH}]|{_SELECTORS}")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -23,13 +32,17 @@ def _escape(match: re.Match[str]) -> str:
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"  # the byte itself, for which a reader can search
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return _NAMED.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
 def visible(text: str) -> str:
-    """`text` with every control character spelled out, except newline and tab.
+    """`text` with every control character and every invisible one spelled out, except newline and tab.
 
-    A CRLF line end counts as a newline: a file from Windows would otherwise show ``\\r`` on every line.
+    Joiners (U+200C, U+200D) belong to some scripts and emoji, but unseen they can tell two names apart, so they are
+    spelled out as well. A CRLF line end counts as a newline: a file from Windows would otherwise show ``\\r`` on every
+    line.
     """
     return _INVISIBLE.sub(_escape, text.replace("\r\n", "\n"))
 
@@ -120,8 +133,8 @@ def layout_for(file: IO[str], color: bool, width: int | None) -> Layout:
     return Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
 
 
-# Paths and line numbers have ripgrep's default colours, which many readers know.
-_CODES = {"path": "35", "line": "32", "bold": "1", "dim": "2", "kind": "36", "warn": "33"}
+# Paths, line numbers and matches have ripgrep's default colours, which many readers know.
+_CODES = {"path": "35", "line": "32", "match": "1;31", "bold": "1", "dim": "2", "kind": "36", "warn": "33"}
 
 
 def counts(numbers: Iterable[tuple[str, int]], signs: Signs, limit: int = 8) -> str:

@@ -2,31 +2,149 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from lci_py.source.text.digest import lines_digest
+from lci_py.source.text.patterns import lazily
+from lci_py.source.text.words import joined, located_parts, parts, stem
 from lci_py.types.search import Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import View
 
 
+#: Bytes that a word is made of: ASCII letters, digits, _, and all of a character beyond ASCII.
+_WORD = lazily(rb"[\w\x80-\xff]+")
+#: Lines of one definition that are looked at for words.
+_MOST_LINES = 300
+#: What a quoted phrase counts, in thousandths, as the words do.
+_PHRASE = 1_000_000
+
+
+#: A word or a phrase of the query in a line: first byte, byte behind it, which one. A plain tuple: a named one takes a
+#: quarter of a millisecond to define.
+Match = tuple[int, int, str]
+
+
+class Wanted:
+    """The words and phrases of a query, looked for in code: a word is there in another form or inside of a name, as the
+    lexical index counts it."""
+
+    def __init__(self, terms: Iterable[tuple[str, float]], phrases: Iterable[str] = ()) -> None:
+        """
+        Args:
+            terms: As `TextQuery` has them, with their weights.
+            phrases: Quoted texts.
+        """
+        # Whole numbers: the order in which they are added must not matter.
+        self._weights = {term: round(weight * 1000) for term, weight in terms}
+        self._phrases = [(phrase, phrase.encode("utf-8", "surrogatepass")) for phrase in phrases]
+        # What every form of the word has: the stem of `queries` is `query`.
+        self._needles = {(term[:-1] if term[3:].endswith("y") else term).encode() for term in self._weights}
+        self._known: dict[bytes, tuple[Match, ...]] = {}
+
+    def weight(self, keys: Iterable[str]) -> int:
+        """What the words and phrases of `keys`, each once, count together."""
+        return sum(self._weights.get(key, _PHRASE) for key in keys)
+
+    def found(self, lines: Sequence[bytes], phrases_from: int = 0) -> dict[int, list[Match]]:
+        """Place of a line -> what it has of the query, in the order of the lines.
+
+        Args:
+            lines: Of a file.
+            phrases_from: The place of the first line whose phrases count.
+        """
+        text = b"\n".join(lines)
+        lower = text.lower()
+        ends = list(accumulate(len(line) + 1 for line in lines))
+        places = {place for needle in self._needles for place in _lines_with(lower, needle, ends)}
+        matches = {place: self._in_line(lines[place]) for place in sorted(places)[:_MOST_LINES]}
+        for phrase, needle in self._phrases:
+            for place in _lines_with(text, needle, ends):
+                if place >= phrases_from:
+                    start = lines[place].find(needle)
+                    matches.setdefault(place, []).append((start, start + len(needle), phrase))
+        return {place: matches[place] for place in sorted(matches) if matches[place]}
+
+    def _in_line(self, line: bytes) -> list[Match]:
+        found = []
+        for word in _WORD.finditer(line):
+            known = self._known.get(word.group())
+            if known is None:
+                known = self._known[word.group()] = tuple(self._in_word(word.group()))
+            found += [(word.start() + start, word.start() + end, key) for start, end, key in known]
+        return found
+
+    def _in_word(self, word: bytes) -> Iterator[Match]:
+        text = word.decode("utf-8", "replace")
+        if (whole := joined(text)) in self._weights:
+            yield 0, len(word), whole
+        # The parts of a word beyond ASCII are normalized, and cannot be located in it.
+        located = located_parts(text) if text.isascii() else [(0, len(word), part) for part in parts(text)]
+        for start, end, part in located:
+            if (key := stem(part)) in self._weights:
+                yield start, end, key
+
+
+def _lines_with(text: bytes, needle: bytes, ends: Sequence[int]) -> list[int]:
+    """The places of the lines that hold a text, the first `_MOST_LINES` of them."""
+    found: list[int] = []
+    at = text.find(needle)
+    while at >= 0 and len(found) < _MOST_LINES:
+        found.append(place := bisect_right(ends, at))
+        at = text.find(needle, ends[place])
+    return found
+
+
+class Shown:
+    """The lines that a result shows.
+
+    Attributes:
+        start: The number of the first.
+        text: They.
+        match_line: The number of the first that has a word of the query, None if none has.
+        marks: (line of the text from 0, first character, character behind the last) of each word.
+    """
+
+    __slots__ = ("marks", "match_line", "start", "text")
+
+    def __init__(
+        self, start: int, text: str = "", match_line: int | None = None, marks: tuple[tuple[int, int, int], ...] = ()
+    ) -> None:
+        self.start, self.text, self.match_line, self.marks = start, text, match_line, marks
+
+
 def result(
-    snapshot: Snapshot, row: Row, request: SearchRequest, view: View, score: float, at: int | None = None, **more: Any
+    snapshot: Snapshot,
+    row: Row,
+    request: SearchRequest,
+    view: View,
+    score: float,
+    wanted: Wanted | None = None,
+    at: int | None = None,
 ) -> Result:
-    """One result from its row, with `more` fields. The snippet starts at the line `at`, if the first lines would not
-    reach it."""
-    wanted = snapshot.snippet if request.snippet is None else request.snippet
+    """One result from its row.
+
+    Args:
+        snapshot: Whose files are shown.
+        row: The definition, or the block.
+        request: Says how much of it is shown.
+        view: Found it.
+        score: In the unit of the mode.
+        wanted: What to look for in its lines; None shows the first ones.
+        at: The first line of its own that holds a phrase.
+    """
     stale = snapshot.freshness.changed(row["file"])
-    if not stale and wanted > 0:
+    if not stale and _most(snapshot, request) > 0:
         # It may have changed since that look at it: what decides is the content that is shown.
         stale = snapshot.reader.digest(row["file"]) != snapshot.freshness.sha(row["file"])
-    start = at if at is not None and not row["line"] <= at < row["line"] + wanted else row["line"]
-    snippet = _snippet(snapshot, row, start, wanted, stale=stale)
+    shown = _shown(snapshot, row, request, wanted, at, stale=stale)
     return Result(
         id=row["id"],
         file=row["file"],
@@ -37,31 +155,108 @@ def result(
         kind=row["kind"],
         language=row["language"],
         signature=row["signature"],
-        snippet=snippet,
-        snippet_line=start if snippet and start != row["line"] else None,
+        snippet=shown.text,
+        snippet_line=shown.start if shown.text and shown.start != row["line"] else None,
+        match_line=shown.match_line,
+        marks=shown.marks,
         mode_source=view,
         mode_score=score,
         stale=stale,
-        **more,
     )
 
 
-def _snippet(snapshot: Snapshot, row: Row, start: int, wanted: int, *, stale: bool) -> str:
-    if wanted <= 0:
-        return ""
-    if stale and not _unmoved(snapshot, row):
-        return ""  # these lines hold something else by now; showing them would be a lie
-    shown = snapshot.reader.some(row["file"], start, min(max(row["end_line"], start), start - 1 + wanted))
-    return "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown)
+def _most(snapshot: Snapshot, request: SearchRequest) -> int:
+    """How many lines of a result are shown at most."""
+    if request.context is not None:
+        return sum(request.context) + 1
+    return snapshot.snippet if request.snippet is None else request.snippet
 
 
-def _unmoved(snapshot: Snapshot, row: Row) -> bool:
-    """Whether the unit's lines still hold what was indexed, though the file has changed elsewhere."""
+def _shown(
+    snapshot: Snapshot, row: Row, request: SearchRequest, wanted: Wanted | None, at: int | None, *, stale: bool
+) -> Shown:
+    """The lines of a definition that have most of what is `wanted`: its first ones, unless others have more."""
+    own: int = row["line"]
+    most, context = _most(snapshot, request), request.context
+    if most <= 0:
+        return Shown(own)
+    first, last = min(own, own if row["first_line"] is None else row["first_line"]), max(own, row["end_line"])
+    if stale:
+        chunks = _unmoved(snapshot, row)
+        around = [(begin, end) for begin, end in chunks if begin <= own <= end]
+        if not around:
+            return Shown(own)  # these lines hold something else by now; showing them would be a lie
+        first, last = around[0]
+    # Lines around the match are not only the definition's, as long as the file is what was indexed.
+    before, after = context or (0, 0)
+    begin, end = (first, last) if stale else (max(1, first - before), last + after)
+    lines = snapshot.reader.some(row["file"], begin, end)
+    found = {} if wanted is None else wanted.found(lines, 0 if at is None else at - begin)
+    if context is None:
+        start = begin + (own - begin if wanted is None else _window(found, wanted, own - begin, lines, most))
+        stop = start + most
+    else:
+        inside = {place: line for place, line in found.items() if first <= begin + place <= last}
+        match = begin + (own - begin if wanted is None else _window(inside, wanted, own - begin, lines, 1))
+        start, stop = max(begin, match - before), match + after + 1
+    shown = lines[start - begin : stop - begin]
+    matches = [(place, found[start - begin + place]) for place in range(len(shown)) if start - begin + place in found]
+    return Shown(
+        start,
+        "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown),
+        start + matches[0][0] if matches else None,
+        tuple(mark for place, line in matches for mark in _marks(place, shown[place], line)),
+    )
+
+
+def _window(found: Mapping[int, Sequence[Match]], wanted: Wanted, own: int, lines: Sequence[bytes], most: int) -> int:
+    """The place of the first of `most` lines that together with a definition's own line have the most of a query.
+
+    The own line is shown above, wherever they are. So the lines from there on win unless others have more; of several
+    such, those with the most lines that have something, then the first.
+    """
+    keys = {place: {key for _, _, key in line} for place, line in found.items()}
+    above = keys.get(own, set())
+
+    def score_of(places: Sequence[int]) -> tuple[int, int]:
+        return wanted.weight(above.union(*(keys[place] for place in places))), len(places)
+
+    places = list(keys)
+    best, chosen = score_of([place for place in places if own <= place < own + most]), own
+    for i, place in enumerate(places):
+        here = [other for other in places[i : i + most] if other < place + most]
+        score = score_of(here)
+        if score[0] > best[0] or (chosen != own and score > best):
+            # One line more above, unless it says nothing; the others below.
+            room = place > 0 and here[-1] - place + 1 < most and _WORD.search(lines[place - 1])
+            best, chosen = score, min(place - 1 if room else place, len(lines) - most)
+    return max(chosen, 0) if chosen != own else own
+
+
+def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[int, int, int]]:
+    """The matches of a line by characters, those that touch each other as one."""
+    spans: list[list[int]] = []
+    for start, end, _ in sorted(matches):
+        if spans and start <= spans[-1][1]:
+            spans[-1][1] = max(spans[-1][1], end)
+        else:
+            spans.append([start, end])
+    for start, end in spans:
+        if not line.isascii():
+            start, end = (len(line[:place].decode("utf-8", "replace")) for place in (start, end))
+        yield place, start, end
+
+
+def _unmoved(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
+    """The first and last lines of a unit's chunks, if all of them still hold what was indexed, though the file has
+    changed elsewhere."""
     lines = snapshot.reader.lines(row["file"])
     if row["unit"] is None or lines is None:
-        return False
+        return []
     chunks = snapshot.symbols.chunk_digests(row["unit"])
-    return bool(chunks) and all(lines_digest(lines, first, last) == sha for first, last, sha in chunks)
+    if not all(lines_digest(lines, first, last) == sha for first, last, sha in chunks):
+        return []
+    return [(first, last) for first, last, _ in chunks]
 
 
 def index_info(snapshot: Snapshot) -> IndexInfo:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.filters import path_test
+from lci_py.index.shards.filters import languages, path_test
 from lci_py.search.conflicts import logic
 from lci_py.search.conflicts.definitions import GROUPS
 from lci_py.search.conflicts.logic.machine import this_machine
@@ -126,12 +126,12 @@ def _site(row: Row, branch: str | None) -> DefinitionSite:
 def _passing(filters: Filters, name: str | None) -> Callable[[Row], bool]:
     """Which definitions that only another branch has pass the filters."""
     inside = path_test(filters)
-    languages = {value.lower() for value in filters.lang}
+    known = languages(filters)
     kinds = {value.lower() for value in filters.kind}
 
     def conditions(row: Row) -> Iterator[bool]:
         yield inside is None or inside(row["file"])
-        yield not languages or row["language"] in languages
+        yield not known or row["language"] in known
         yield not kinds or row["kind"] in kinds
         yield not filters.name or any(fnmatchcase(row["symbol"], glob) for glob in filters.name)
         yield not filters.parent  # its parent is not known

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.index.shards.filters import name_glob, path_test
+from lci_py.index.shards.filters import languages, name_glob, path_test
 from lci_py.index.shards.stated_values import (
     PACKAGED,
     StatedValue,
@@ -374,7 +374,7 @@ def _named(name: str) -> Callable[[StatedValue], bool]:
 def _test(filters: Filters) -> Callable[[StatedValue], bool]:
     """Whether a place passes filters; one without a definition has no kind, and no parent."""
     path = path_test(filters)
-    languages = {language.lower() for language in filters.lang}
+    known = languages(filters)
     kinds = {kind.lower() for kind in filters.kind}
     names = [_as_pattern(glob) for glob in filters.name]
     owners = [_as_pattern(glob) for glob in filters.parent]
@@ -383,7 +383,7 @@ def _test(filters: Filters) -> Callable[[StatedValue], bool]:
         owner = row.qualified_name.rpartition(".")[0].rpartition(".")[2] if row.how == "code" else ""
         return (
             (path is None or path(row.file))
-            and (not languages or row.language in languages)
+            and (not known or row.language in known)
             and (not kinds or (row.how == "code" and row.kind in kinds))
             and (not names or any(pattern.fullmatch(row.name) for pattern in names))
             and (not owners or any(pattern.fullmatch(owner) for pattern in owners))

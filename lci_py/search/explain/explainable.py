@@ -9,6 +9,8 @@ from lci_py.search.explain.steps import MATCH, single_steps
 from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from lci_py.index.shards.symbols import Row
@@ -60,10 +62,17 @@ class Explainable(Protocol):
 
 
 class Structure:
-    """The mode symbolic: every symbol that passes the filters, by path and line."""
+    """The mode symbolic: every symbol that passes the filters and holds the quoted phrases, by path and line."""
 
-    def __init__(self, snapshot: Snapshot, filters: Filters) -> None:
+    def __init__(self, snapshot: Snapshot, filters: Filters, found: Sequence[Row]) -> None:
+        """
+        Args:
+            snapshot: That was searched.
+            filters: Those of the query included.
+            found: All that the mode finds.
+        """
         self._snapshot, self.filters = snapshot, filters
+        self._ranks = {row["id"]: rank for rank, row in enumerate(found, 1)}
         self._rows: dict[str, Row] = {}
 
     def keys(self, path: str) -> set[Any]:
@@ -74,12 +83,12 @@ class Structure:
         return self._snapshot.symbols.select_ids(filters)
 
     def holding(self, keys: set[Any]) -> set[Any]:
-        return keys
+        return keys & self._ranks.keys()
 
     def best(self, keys: set[Any]) -> Placed:
-        rows, _ = self._snapshot.symbols.select(self.filters, 1 << 62)
-        rank = next(place for place, row in enumerate(rows, 1) if row["id"] in keys)
-        return Placed(rows[rank - 1]["id"], rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
+        key = min(keys, key=self._ranks.__getitem__)
+        rank = self._ranks[key]
+        return Placed(key, rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
         return MATCH

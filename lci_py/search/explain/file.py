@@ -70,6 +70,8 @@ def _fate(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Expl
     if (missing := not_indexed(snapshot, path)) is not None:
         reason, sentence = missing
         return {"file": path, "status": "not_indexed", "verdict": sentence, "reason": reason}
+    if path in snapshot.freshness.sweep().gone:
+        return {"file": path, "status": "not_indexed", "verdict": "gone since the index was made", "reason": "vanished"}
     found: dict[str, Any] = {"file": path}
     if snapshot.freshness.changed(path):
         found["stale"] = True

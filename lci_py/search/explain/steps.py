@@ -154,7 +154,13 @@ def _of_evidence(known: Evidence, place: int, total: float) -> list[Step]:
 
 
 def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dict[str, Any]:
-    """What the modes dense and bm25 rank by: weights, the query's terms, the filters."""
+    """What the modes dense and bm25 rank by: weights, the query's terms and phrases, the filters.
+
+    Args:
+        snapshot: That was searched.
+        found: What the mode found.
+        request: With the filters of the query among its own.
+    """
     from lci_py.search.ranking import bm25_evidence
     from lci_py.search.ranking.same_file import FILE, SAME_FILE
     from lci_py.search.views.retrievers import BM25_FIELDS
@@ -169,7 +175,7 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
         plan["weights"] = {**BM25_FIELDS, "stem": bm25_evidence.STEM, "file": bm25_evidence.FILE}
         plan["factors"] = {"coverage": 1 - bm25_evidence.COVER, **bm25_evidence.FACTORS}
         plan["terms"] = dict(found.query.terms)
-        plan["phrases"] = list(found.query.phrases)
+    plan["phrases"] = list(found.query.phrases)
     same_file = SAME_FILE if request.mode == "dense" else bm25_evidence.SAME_FILE
     return {**plan, "same_file": same_file, "filters": given(request.filters)}
 
@@ -178,8 +184,8 @@ def symbolic_plan(request: SearchRequest) -> dict[str, Any]:
     """Structure alone: the filters, those of the query included, decide."""
     from lci_py.search.query.text import read_symbolic
 
-    filters = read_symbolic(request.query, request.filters)
-    return {"mode": request.mode, "views": ["symbolic"], "filters": given(filters)}
+    filters, phrases = read_symbolic(request.query, request.filters)
+    return {"mode": request.mode, "views": ["symbolic"], "phrases": list(phrases), "filters": given(filters)}
 
 
 def given(filters: Filters) -> dict[str, list[str]]:

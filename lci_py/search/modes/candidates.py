@@ -25,22 +25,24 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS
         if kind.lower() not in kinds:
             raise unknown_value("kind", kind, kinds)
     if filters.lang:
-        from lci_py.source.syntax.languages import language_names
+        from lci_py.source.syntax.languages import language_aliases, language_names, language_of
 
         known = {*language_names(), *snapshot.manifest.counts["files_by_language"]}
         for language in filters.lang:
-            if language.lower() not in known:
-                raise unknown_value("language", language, sorted(known))
+            if language_of(language) not in known:
+                near = unknown_value("language", language, sorted({*known, *language_aliases()}))
+                raise near if "did you mean" in near.hint else unknown_value("language", language, sorted(known))
 
 
 def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
-    """[units] mask of what passes the filters, None if there are none."""
-    if not filters:
+    """[units] mask of what passes the filters and lies in a file that is still there, None for all."""
+    there = snapshot.freshness.there()
+    if not filters and there is None:
         return None
     import numpy as np
 
     with snapshot.trace.stage("filter", snapshot.n_units) as stage:
-        units = snapshot.symbols.allowed_units(filters)
+        units = snapshot.symbols.allowed_units(filters, there)
         mask = np.zeros(snapshot.n_units, np.bool_)
         mask[units] = True
         stage.left = len(units)

@@ -13,8 +13,9 @@ from lci_py.callgraph.edges import confidence
 from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import passing
 from lci_py.search.answer.graph_context import contexts
-from lci_py.search.answer.results import result as make_result
+from lci_py.search.answer.results import Wanted, result as make_result
 from lci_py.search.navigate.nodes import Nodes
+from lci_py.search.query.text import read_fields, read_text
 from lci_py.types.search import FILE_KIND, VIEWS
 
 if TYPE_CHECKING:
@@ -129,15 +130,18 @@ class _Walk:
         return sorted(sure, key=lambda node: (-sure[node], node))
 
     def _passing(self, nodes: set[int]) -> set[int]:
-        """The nodes that are not among the results yet and pass the filters."""
+        """The nodes that are not among the results yet, pass the filters and lie in files that are still there."""
         places = self._nodes.places(nodes)
         fresh = {node for node, place in places.items() if place.id not in self._shown}
+        there = self._snapshot.freshness.there()
+        if there is not None:
+            fresh = {node for node in fresh if there(places[node].file)}
         if not self._filters:
             return fresh
         from lci_py.search.navigate.calls import place_filter
 
         symbols = [node for node in fresh if node < self._nodes.first_file]
-        passes = place_filter(self._filters)
+        passes = place_filter(self._filters, None)
         # Neither a file nor an anonymous function has a name that a filter on names could let pass.
         named = bool(self._filters.name or self._filters.parent)
         rest = {node for node in fresh if node >= self._nodes.first_file and not named and passes(places[node])}
@@ -147,6 +151,8 @@ class _Walk:
         """The places that were reached, as results."""
         rows = self._rows()
         around = contexts(self._snapshot, list(rows.values()))
+        query = read_text(read_fields(request.query, request.filters)[0])
+        wanted = Wanted(query.terms, query.phrases)
         made = []
         for (node, row), context in zip(rows.items(), around, strict=True):
             item = outcome.find(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None
@@ -156,7 +162,7 @@ class _Walk:
                 for other in VIEWS
                 if item and other != view and item.unit in outcome.hits[other]
             )
-            result = make_result(self._snapshot, row, request, view, score)
+            result = make_result(self._snapshot, row, request, view, score, wanted)
             explain = None
             if request.explain:
                 from lci_py.search.explain.steps import of_fused
@@ -180,5 +186,5 @@ class _Walk:
         """A result row for a file or an anonymous function, which the symbolic shard has no row for."""
         file = self._nodes.file_of(node)
         lines = self._snapshot.symbols.per_file("lines")[file][0] if place["kind"] == FILE_KIND else place["line"]
-        rest = dict.fromkeys(("signature", "unit", "symbol_number"))
+        rest = dict.fromkeys(("signature", "unit", "symbol_number", "first_line"))
         return {**place, **rest, "end_line": max(lines, place["line"]), "file_number": file}

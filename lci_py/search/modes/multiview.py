@@ -10,7 +10,7 @@ import numpy as np
 
 from lci_py.errors import IndexError_, near_needs_words
 from lci_py.search.answer.graph_context import contexts
-from lci_py.search.answer.results import answer, result
+from lci_py.search.answer.results import Wanted, answer, result
 from lci_py.search.degraded import Extras, detail, failure
 from lci_py.search.modes import fallback
 from lci_py.search.modes.answered import Answered, Merged
@@ -76,7 +76,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
     plan = fallback.settled(plan, attempt, outcome, filtered=bool(filters))
     for name, stage in outcome.trace.items():
         snapshot.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
-    made = _answer(snapshot, request, outcome, attempt.places, run.extras)
+    made = _answer(snapshot, request, outcome, attempt, run.extras)
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Fusion
@@ -244,9 +244,7 @@ def _rank(
     outcome.ranked = Ranked(whole, plan)
 
 
-def _answer(
-    snapshot: Snapshot, request: SearchRequest, outcome: Outcome, places: dict[int, int], extras: Extras
-) -> Answer:
+def _answer(snapshot: Snapshot, request: SearchRequest, outcome: Outcome, attempt: Attempt, extras: Extras) -> Answer:
     """The results in their envelope, with what each view said and the graph around each result."""
     head = outcome.head(snapshot.shown(request))
     with snapshot.trace.stage("graph", len(head)):
@@ -255,6 +253,7 @@ def _answer(
         around = dict(zip(rows, found or (), strict=found is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:
         scored = _own_scores(outcome, head)
+        wanted = Wanted(attempt.query.terms, attempt.query.phrases)
 
         def shown(item: Fused) -> Result:
             others = tuple(
@@ -267,8 +266,10 @@ def _answer(
                 from lci_py.search.explain.steps import of_fused
 
                 explain = of_fused(outcome, item.unit, item)
-            more = {"also_matched": others, "graph": around.get(item.unit), "explain": explain}
-            return result(snapshot, rows[item.unit], request, item.source, item.score, places.get(item.unit), **more)
+            made = result(
+                snapshot, rows[item.unit], request, item.source, item.score, wanted, attempt.places.get(item.unit)
+            )
+            return replace(made, also_matched=others, graph=around.get(item.unit), explain=explain)
 
         results = [shown(item) for item in head]
         stage.left = len(results)

@@ -9,10 +9,11 @@ import numpy as np
 from lci_py.source.text.words import WORD, parts, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
 
 
@@ -27,14 +28,42 @@ def units_with(
     lines: dict[int, int] = {}
     mask = np.ones(snapshot.n_units, np.bool_) if allowed is None else allowed.copy()
     for phrase in phrases:
-        files = _files_with_words(snapshot, phrase)
-        found = _units_with_phrase(snapshot, phrase, files)
+        found = _units_at(snapshot, _lines_with(snapshot, phrase))
         here = np.zeros(snapshot.n_units, np.bool_)
         here[list(found)] = True
         mask &= here
         for unit, line in found.items():
             lines[unit] = min(line, lines.get(unit, line))
     return mask, lines
+
+
+def symbols_with(
+    snapshot: Snapshot, phrases: Sequence[str], select: Callable[[Callable[[str], bool]], list[Row]]
+) -> list[Row]:
+    """The symbols whose own lines hold every phrase; one without chunks of its own has all lines it spans.
+
+    Args:
+        snapshot: Whose files.
+        phrases: One or more.
+        select: Gives the rows of symbols in files that pass a test on the path.
+    """
+    found = [_lines_with(snapshot, phrase) for phrase in phrases]
+    paths = snapshot.symbols.paths()
+    files = {paths[file] for file in set.intersection(*map(set, found))}
+    if not files:
+        return []
+    rows = select(files.__contains__)
+    for lines in found:
+        units = _units_at(snapshot, lines)
+        rows = [row for row in rows if _holds(row, lines, units)]
+    return rows
+
+
+def _holds(row: Row, lines: Mapping[int, Sequence[int]], units: Mapping[int, int]) -> bool:
+    if row["unit"] is not None:
+        return row["unit"] in units
+    first = row["line"] if row["first_line"] is None else row["first_line"]
+    return any(first <= line <= row["end_line"] for line in lines.get(row["file_number"], ()))
 
 
 def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
@@ -54,22 +83,29 @@ def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
     return [int(file) for file in np.flatnonzero(have)]
 
 
-def _units_with_phrase(snapshot: Snapshot, phrase: str, files: list[int]) -> dict[int, int]:
-    """Unit to the first line of it that holds the phrase."""
-    found: dict[int, int] = {}
+def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
+    """File to the lines of it that hold the phrase."""
+    found: dict[int, list[int]] = {}
     needle = phrase.encode("utf-8", "surrogatepass")
     paths = snapshot.symbols.paths()
-    for file in files:
+    for file in _files_with_words(snapshot, phrase):
         # Not by way of `lines`, which keeps what it reads: a phrase of common words is looked up in every file.
         data = snapshot.reader.read(paths[file])
-        if data is None or needle not in data:
-            continue
-        hits = [number for number, line in enumerate(data.split(b"\n"), 1) if needle in line]
-        if hits:
-            chunks = snapshot.symbols.chunks_of_file(file)
-            for number in hits:
-                # A type's chunk spans its methods: the line belongs to the narrowest chunk around it.
-                around = [(last - first, unit) for unit, first, last in chunks if first <= number <= last]
-                if around:
-                    found.setdefault(min(around)[1], number)
+        if data is not None and needle in data:
+            hits = [number for number, line in enumerate(data.split(b"\n"), 1) if needle in line]
+            if hits:  # none, if the phrase has a line break in it
+                found[file] = hits
+    return found
+
+
+def _units_at(snapshot: Snapshot, lines: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Unit to the first of these lines that is its own."""
+    found: dict[int, int] = {}
+    for file, numbers in lines.items():
+        chunks = snapshot.symbols.chunks_of_file(file)
+        for number in numbers:
+            # A type's chunk spans its methods: the line belongs to the narrowest chunk around it.
+            around = [(last - first, unit) for unit, first, last in chunks if first <= number <= last]
+            if around:
+                found.setdefault(min(around)[1], number)
     return found

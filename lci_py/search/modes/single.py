@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.search.answer.results import answer, result
+from lci_py.search.answer.results import Wanted, answer, result
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
-from lci_py.search.query.text import read_text
+from lci_py.search.modes.structural import structural
+from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.same_file import POOL, spread, supported
 from lci_py.search.views.hits import Found, HitList
 from lci_py.search.views.time_budget import within
@@ -27,21 +28,37 @@ if TYPE_CHECKING:
 
 
 def single(snapshot: Snapshot, request: SearchRequest) -> Answered:
-    """Answer a query in the mode dense or bm25. Raises what `find` raises."""
-    found = find(snapshot, request, snapshot.shown(request))
+    """Answer a query in the mode dense or bm25.
+
+    Raises:
+        UsageError: A filter of the query cannot be used.
+        IndexError_, BudgetExceededError: What `find` raises.
+    """
+    text, filters = read_fields(request.query, request.filters)
+    if filters is not request.filters:
+        candidates.check(snapshot, filters)
+    if not text:
+        return structural(snapshot, request)
+    asked = replace(request, query=text, filters=filters)
+    found = find(snapshot, asked, snapshot.shown(request))
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Single
 
-        whole = find(snapshot, replace(request, explain_file=None, budget_ms=None), snapshot.n_units)
-        return Single(snapshot, request.filters, whole)
+        whole = find(snapshot, replace(asked, explain_file=None, budget_ms=None), snapshot.n_units)
+        return Single(snapshot, filters, whole)
 
-    return Answered(_answer(snapshot, request, found), request.filters, explainable)
+    made = replace(_answer(snapshot, asked, found), query=request.query)
+    return Answered(made, filters, explainable)
 
 
 def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     """The first `limit` results of a query in the mode dense or bm25.
 
+    Args:
+        snapshot: What is searched.
+        request: Its query has no `field:value` terms: they are among the filters.
+        limit: How many.
     Raises:
         IndexError_: The shard cannot be used.
         BudgetExceededError: There was no time to search it.
@@ -50,9 +67,8 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     with snapshot.trace.stage("plan"):
         query = read_text(request.query)
     view: View = "dense" if request.mode == "dense" else "bm25"
-    phrases = query.phrases if request.mode == "bm25" else ()
     allowed = candidates.allowed(snapshot, request.filters)
-    allowed, places = candidates.with_phrases(snapshot, phrases, allowed)
+    allowed, places = candidates.with_phrases(snapshot, query.phrases, allowed)
 
     def search_view() -> HitList:
         retriever: Retriever = getattr(snapshot, view)
@@ -65,7 +81,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     with snapshot.trace.stage("same_file", len(raw)) as stage:
         ranked = _by_file(snapshot, query, raw).head(limit)
         stage.left = len(ranked)
-    if phrases:
+    if query.phrases:
         ranked = _with_literal_hits(ranked, allowed, limit)
     return Found(query, allowed, places, raw, ranked)
 
@@ -82,7 +98,8 @@ def _by_file(snapshot: Snapshot, query: TextQuery, raw: HitList) -> HitList:
 
 
 def _with_literal_hits(hits: HitList, allowed: NDArray[np.bool_] | None, limit: int) -> HitList:
-    """Places that hold the phrase but none of its words as a term ("=>") come last, by path and line."""
+    """Places that hold the phrase, but for which the view has no word or token of it ("=>"), come last, by path and
+    line."""
     places = np.zeros(0, np.int64) if allowed is None else np.flatnonzero(allowed)
     if len(places) <= hits.total:
         return hits
@@ -101,8 +118,10 @@ def _answer(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:
         explains = of_single(snapshot, found, hits.units.tolist())
     with snapshot.trace.stage("present", len(hits)) as stage:
         rows = snapshot.symbols.result_rows(hits.units.tolist())
+        wanted = Wanted(found.query.terms, found.query.phrases)
         results = [
-            result(snapshot, rows[hit.unit], request, hit.view, hit.score, found.places.get(hit.unit)) for hit in hits
+            result(snapshot, rows[hit.unit], request, hit.view, hit.score, wanted, found.places.get(hit.unit))
+            for hit in hits
         ]
         if explains is not None:
             results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]

@@ -6,18 +6,24 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lci_py.search.answer.results import answer, result
+from lci_py.search.answer.results import Wanted, answer, result
 from lci_py.search.modes.answered import Answered
 from lci_py.search.modes.candidates import check
-from lci_py.search.query.text import read_symbolic
+from lci_py.search.query.text import read_symbolic, read_text
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lci_py.index.shards.symbols import Row
+    from lci_py.index.shards.symbols import PathTest, Row
     from lci_py.search.explain.explainable import Explainable
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.search import Answer, SearchRequest
+    from lci_py.types.search import Answer, Filters, SearchRequest
+
+#: A set of characters in a glob, which is no word.
+_SET = lazily(r"\[[^\]]*\]")
+#: A limit that nothing reaches.
+_ALL = 1 << 62
 
 
 def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
@@ -28,11 +34,12 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
         BudgetExceededError: There was no time to find them.
     """
     with snapshot.trace.stage("plan"):
-        filters = read_symbolic(request.query, request.filters)
+        filters, phrases = read_symbolic(request.query, request.filters)
         check(snapshot, filters)
+        there = snapshot.freshness.there()
 
     def select() -> tuple[list[Row], int]:
-        return snapshot.symbols.select(filters, snapshot.shown(request))
+        return matching(snapshot, filters, phrases, snapshot.shown(request), there)
 
     lock = snapshot.view_locks["symbolic"]
     with snapshot.trace.stage("filter", snapshot.numbering.total("symbols")) as stage:
@@ -47,15 +54,39 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Structure
 
-        return Structure(snapshot, filters)
+        return Structure(snapshot, filters, matching(snapshot, filters, phrases, _ALL, there)[0])
 
-    return Answered(_answer(snapshot, request, rows, stage.left), filters, explainable)
+    return Answered(_answer(snapshot, request, _wanted(filters, phrases), rows, stage.left), filters, explainable)
 
 
-def _answer(snapshot: Snapshot, request: SearchRequest, rows: Sequence[Row], total: int) -> Answer:
+def matching(
+    snapshot: Snapshot, filters: Filters, phrases: tuple[str, ...], limit: int, there: PathTest | None
+) -> tuple[list[Row], int]:
+    """The symbols that pass the filters and hold the phrases, in files that pass `there`: (at most `limit` rows, how
+    many in all)."""
+    if not phrases:
+        return snapshot.symbols.select(filters, limit, there)
+    from lci_py.search.modes.phrases import symbols_with
+
+    def select(has: PathTest) -> list[Row]:
+        both = has if there is None else lambda path: has(path) and there(path)
+        return snapshot.symbols.select(filters, _ALL, both)[0]
+
+    with snapshot.view_locks["bm25"]:  # its postings say in which files to look
+        rows = symbols_with(snapshot, phrases, select)
+    return rows[:limit], len(rows)
+
+
+def _wanted(filters: Filters, phrases: Sequence[str]) -> Wanted:
+    """What to look for in the lines of a symbol: the words of its name's globs, and the phrases."""
+    names = read_text(" ".join(_SET.sub(" ", name) for name in filters.name))
+    return Wanted(names.terms, phrases)
+
+
+def _answer(snapshot: Snapshot, request: SearchRequest, wanted: Wanted, rows: Sequence[Row], total: int) -> Answer:
     """The envelope of a query by structure alone; every row is as good as any."""
     with snapshot.trace.stage("present", len(rows)) as stage:
-        results = [result(snapshot, row, request, "symbolic", 1.0) for row in rows]
+        results = [result(snapshot, row, request, "symbolic", 1.0, wanted) for row in rows]
         stage.left = len(results)
         made = answer(snapshot, request, results, total)
     if not request.explain:

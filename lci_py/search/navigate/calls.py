@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lci_py.index.shards.symbols import dotted
 from lci_py.search.answer import results
-from lci_py.search.navigate.external import externals
+from lci_py.search.navigate.external import externals, unresolved_uses
 from lci_py.search.navigate.names import meanings, one_meaning
 from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.search.suggest import near_misses
-from lci_py.types.graph import Direction, GraphAnswer, GraphRequest, Neighbour, Place
+from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,15 +29,15 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
     """
     rows = definitions(snapshot, request)
     if not rows:
-        return nothing(snapshot, direction, request)
+        return nothing(snapshot, direction, request, uses=direction == "callers")
     nodes = Nodes(snapshot)
     found: list[Neighbour] = []
     # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
     for group in [rows] if direction == "callers" else _by_file(rows):
         found += _neighbours(nodes, group, direction)
-    passes = place_filter(request.filters)
+    passes = place_filter(request.filters, snapshot.freshness.there())
     kept = sorted({item for item in found if passes(item.place)}, key=_order if direction == "callers" else _by_site)
-    outside = externals(nodes, rows) if direction == "callees" and not request.filters else ()
+    outside = externals(nodes, rows) if direction == "callees" else ()
     return GraphAnswer(
         direction,
         request.name,
@@ -44,8 +45,28 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         results.index_info(snapshot),
         len(kept),
         neighbours=tuple(kept[: request.limit]),
-        external=outside,
+        external=() if request.filters else outside,
+        unresolved_uses=_lines(outside) if direction == "callees" else unresolved(nodes, rows, request, direction),
     )
+
+
+def _lines(outside: Sequence[External]) -> int:
+    return sum(len(item.sites) for item in outside)
+
+
+def unresolved(nodes: Nodes, rows: Sequence[Row], request: GraphRequest, direction: Direction) -> int:
+    """How many calls have no known target: of callers, those of the definitions' name; of callees, those inside."""
+    if direction == "callees":
+        return _lines(externals(nodes, rows))
+    passes = _use_filter(nodes.snapshot, request.filters)
+    inherited = {(call.node, line) for call in nodes.inherited(rows) for line in call.lines}
+    return sum(unresolved_uses(nodes, name, passes, inherited) for name in sorted({row["symbol"] for row in rows}))
+
+
+def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool] | None:
+    """Which uses count: those that pass the filters, in files that are still there; None for all."""
+    there = snapshot.freshness.there()
+    return place_filter(filters, there) if filters or there is not None else None
 
 
 def definitions(snapshot: Snapshot, request: GraphRequest) -> list[Row]:
@@ -57,29 +78,36 @@ def definitions(snapshot: Snapshot, request: GraphRequest) -> list[Row]:
     return one_meaning(meanings(snapshot.symbols, request.name), request.name, every=request.every)
 
 
-def nothing(snapshot: Snapshot, command: str, request: GraphRequest) -> GraphAnswer:
-    """The answer about a name that nothing has."""
+def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bool = False) -> GraphAnswer:
+    """The answer about a name that nothing has; with `uses`, it says how often the name is called all the same."""
     near = near_misses(snapshot.symbols, request.name)
-    return GraphAnswer(command, request.name, (), results.index_info(snapshot), 0, did_you_mean=near)
+    called = 0
+    if uses:
+        passes = _use_filter(snapshot, request.filters)
+        called = unresolved_uses(Nodes(snapshot), dotted(request.name).rpartition(".")[2], passes)
+    return GraphAnswer(
+        command, request.name, (), results.index_info(snapshot), 0, unresolved_uses=called, did_you_mean=near
+    )
 
 
-def place_filter(filters: Filters) -> Callable[[Place], bool]:
-    """Whether a place passes the filters on language, kind and path.
+def place_filter(filters: Filters, there: Callable[[str], bool] | None) -> Callable[[Place], bool]:
+    """Whether a place passes the filters on language, kind and path, and lies in a file that passes `there`.
 
     Raises:
         BadGlobError: A path filter is no glob.
     """
-    from lci_py.index.shards.filters import path_test
+    from lci_py.index.shards.filters import languages, path_test
 
     on_path = path_test(filters)
-    languages = {language.lower() for language in filters.lang}
+    known = languages(filters)
     kinds = {kind.lower() for kind in filters.kind}
 
     def passes(place: Place) -> bool:
         return (
-            (not languages or place.language in languages)
+            (not known or place.language in known)
             and (not kinds or place.kind in kinds)
             and (on_path is None or on_path(place.file))
+            and (there is None or there(place.file))
         )
 
     return passes

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from lci_py.callgraph.file_facts import bound_name
 from lci_py.index.shards.graph import CALLS
-from lci_py.index.shards.symbol_queries import calls_in, imports_in
+from lci_py.index.shards.symbol_queries import calls_in, calls_named, imports_in, names
 from lci_py.types.graph import External
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from lci_py.index.shards.symbol_queries import CallText
     from lci_py.index.shards.symbols import Row
     from lci_py.search.navigate.nodes import Nodes
+    from lci_py.types.graph import Place
     from lci_py.types.source import Import
 
 _DOTS = re.compile(r"::|\\")
@@ -105,3 +106,73 @@ def _dotted(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
     module, name = _DOTS.sub(".", item.module), "" if item.name in ("", "*") else _DOTS.sub(".", item.name)
     whole = module if not name or module.endswith(f".{name}") else f"{module}.{name}"
     return whole + _DOTS.sub(".", written[first.end() :]), True
+
+
+def unresolved_uses(
+    nodes: Nodes, name: str, passes: Callable[[Place], bool] | None = None, known: Container[tuple[int, int]] = ()
+) -> int:
+    """In how many places a name is called without a known target. A call that means another definition of the same
+    name has one.
+
+    Args:
+        nodes: The graph's nodes.
+        name: The name alone, as it stands in a call.
+        passes: Which callers count; all if left out.
+        known: Callers' nodes and lines of calls that are known to mean the name.
+    """
+    uses: dict[tuple[int, int], int] = {}
+    for file, caller, line in calls_named(nodes.snapshot.symbols, name):
+        place = nodes.caller(file, caller), line
+        uses[place] = uses.get(place, 0) + 1
+    if not uses:
+        return 0
+    edges = _edges_at(nodes, {place for place in uses if place not in known})
+    unexplained = {place: count for place, count in uses.items() if place not in known and place not in edges}
+    same = _named(nodes, {target for found in edges.values() for target, _ in found}, name)
+    for place, found in edges.items():
+        if any(target in same for target, _ in found):
+            continue
+        renamed = any(step in _RENAMED for _, step in found)
+        unexplained[place] = _unexplained_at(nodes, place, name) if renamed else uses[place]
+    if passes is not None:
+        places = nodes.places(node for node, _ in unexplained)
+        callers = {node for node, around in places.items() if passes(around)}
+        unexplained = {place: count for place, count in unexplained.items() if place[0] in callers}
+    return sum(unexplained.values())
+
+
+def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
+    """(Caller's node, line) -> the targets of the calls there, each with the edge's step; where there are any."""
+    from lci_py.search.navigate.nodes import step_name
+
+    own = sorted({node for node, _ in sites})
+    found: dict[tuple[int, int], list[tuple[int, str]]] = {}
+    edges = nodes.graph.edges(own, CALLS)
+    for origin, target, line, step in zip(*(column.tolist() for column in edges), strict=True):
+        place = own[origin], line
+        if place in sites:
+            found.setdefault(place, []).append((target, step_name(step)))
+    return found
+
+
+def _named(nodes: Nodes, targets: set[int], name: str) -> set[int]:
+    """Those of some targets that a call by a name may lead to: of a type's name, to its constructor."""
+    symbols = sorted(target for target in targets if target < nodes.first_file)
+    known = names(nodes.snapshot.symbols, symbols)
+    return {
+        number for number, one in known.items() if name == one.name or name in one.qualified_name.split(".")[-2:]
+    }  # fmt: skip
+
+
+def _unexplained_at(nodes: Nodes, place: tuple[int, int], name: str) -> int:
+    """How many calls of a name no edge explains, of those that one node makes on a line."""
+    node, line = place
+    file = nodes.file_of(node)
+    bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
+    calls = [
+        call
+        for call in calls_in(nodes.snapshot.symbols, file)
+        if call.line == line and nodes.caller(file, call.caller) == node
+    ]
+    explained = _explained(nodes, [node]).get(file, {})
+    return sum(call.name == name for call in _unexplained(calls, explained, bound))

@@ -160,6 +160,17 @@ class Nodes:
     def _called(self) -> dict[int, set[tuple[int, str]]]:
         return {}
 
+    def caller(self, file: int, caller: int) -> int:
+        """The node that makes a call, from what the calls of a file say: a place among its symbols, -1 for the file,
+        and below that the place of an anonymous function."""
+        if caller >= 0:
+            return int(self.graph.first_symbol[file]) + caller
+        return (
+            self.first_file + file
+            if caller == -1
+            else self.first_lambda + int(self.graph.first_lambda[file]) - 2 - caller
+        )
+
     def path(self, file: int) -> str:
         return self._files[file][0]
 

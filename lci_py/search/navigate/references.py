@@ -1,4 +1,5 @@
-"""The places that refer to a name, by syntax: files that hold the words of the name are parsed at query time."""
+"""The places that refer to a name, by syntax: of files that hold the words of the name, by the marks in the index;
+those that have changed, or of which the marks do not tell all, are parsed."""
 
 from __future__ import annotations
 
@@ -6,12 +7,13 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.symbol_queries import definitions_in, file_state
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.symbol_queries import definitions_in, file_state, marks_in
 from lci_py.search.answer import results
 from lci_py.search.navigate.calls import nothing
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
-from lci_py.source.extract.occurrences import finder, occurrences
+from lci_py.source.extract.occurrences import finder, marked_occurrences, occurrences, spots
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.words import WORD, joined, parts, stem
 from lci_py.types.graph import GraphAnswer, GraphRequest, Place, Reference
@@ -111,15 +113,15 @@ class _Search:
 
     def run(self, filters: Filters) -> Iterator[Reference]:
         """The references, by path and place."""
-        from lci_py.index.shards.filters import path_test
+        from lci_py.index.shards.filters import languages, path_test
 
         passes = path_test(filters)
-        languages = {language.lower() for language in filters.lang}
+        known = languages(filters)
         for file in self._candidates():
-            if (languages and file.language not in languages) or (passes is not None and not passes(file.path)):
+            if (known and file.language not in known) or (passes is not None and not passes(file.path)):
                 continue
             data = self._snapshot.reader.read(file.path)
-            if data is None or not self._pattern.search(data):
+            if data is None or next(spots(data, self._pattern, self._name), None) is None:
                 continue
             if file.language in _PROSE:
                 self.unsupported += 1
@@ -153,16 +155,19 @@ class _Search:
                 yield _File(-1, path, detect(path, data[:HEAD_BYTES]), "")
 
     def _in_file(self, file: _File, data: bytes) -> Iterator[Reference]:
-        try:
-            found = occurrences(data, file.language, self._pattern, name=self._name)
-        except Exception:  # OutOfTime, or what a grammar trips over: one file must not cost the answer the others
-            self.unsearched.append(file.path)
-            return
+        stale = self._snapshot.freshness.changed(file.path)
+        known = not stale and file.number >= 0
+        found = self._marked(file, data) if known and not file.limited else None
+        if found is None:
+            try:
+                found = occurrences(data, file.language, self._pattern, name=self._name)
+            except Exception:  # OutOfTime, or what a grammar trips over: one file must not cost the answer the others
+                self.unsearched.append(file.path)
+                return
         if not found:
             return
-        stale = self._snapshot.freshness.changed(file.path)
         # The lines of a changed file are not those of the index.
-        spans = definitions_in(self._snapshot.symbols, file.number) if not stale and file.number >= 0 else []
+        spans = definitions_in(self._snapshot.symbols, file.number) if known else []
         lines = data.split(b"\n")
         for item in found:
             text = lines[item.line - 1].decode("utf-8", "replace").removesuffix("\r")
@@ -176,6 +181,16 @@ class _Search:
                     around.id, around.name, around.qualified_name, around.kind, file.path, around.line, file.language
                 )
             yield Reference(file.path, item.line, item.column, item.role, text, file.language, place, stale)
+
+    def _marked(self, file: _File, data: bytes) -> list[Occurrence] | None:
+        """What the index knows of a file that has not changed; None if that is not enough."""
+        marks = marks_in(self._snapshot.symbols, file.number)
+        if not marks:
+            return None
+        try:
+            return marked_occurrences(data, file.language, self._pattern, self._name, marks)
+        except ValueError as error:
+            raise DamagedIndexError(f"the symbolic shard: {error}") from error
 
     def _is_elsewhere(self, path: str, item: Occurrence, text: str) -> bool:
         if self._before is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
 from lci_py.search.answer import results
-from lci_py.search.navigate.calls import definitions, nothing, place_filter
+from lci_py.search.navigate.calls import definitions, nothing, place_filter, unresolved
 from lci_py.search.navigate.names import groups
 from lci_py.search.navigate.nodes import Nodes, merged, place_of
 from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
@@ -47,7 +47,8 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
         raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
     rows = definitions(snapshot, request)
     if not rows:
-        return replace(nothing(snapshot, "tree", request), direction=request.direction, depth=request.depth)
+        found = nothing(snapshot, "tree", request, uses=request.direction == "callers")
+        return replace(found, direction=request.direction, depth=request.depth)
     nodes = Nodes(snapshot)
     grower = _Grower(nodes, request.direction, request.filters)
     # Overloads and declarations of one thing are one root, as are a type and its constructors.
@@ -64,6 +65,7 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
         results.index_info(snapshot),
         len(grown) - len(roots),
         branches=branches,
+        unresolved_uses=unresolved(nodes, rows, request, request.direction),
         direction=request.direction,
         depth=request.depth,
     )
@@ -127,10 +129,11 @@ class _Grower:
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
 
     def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
-        """A test whether a node passes the filters."""
-        if not self._filters:
+        """A test whether a node passes the filters, and its file is still there."""
+        there = self._nodes.snapshot.freshness.there()
+        if not self._filters and there is None:
             return lambda _: True  # a tree's last level is only counted: its places are not needed
-        passes = place_filter(self._filters)
+        passes = place_filter(self._filters, there)
         shown = {node for node, place in self._nodes.places(nodes).items() if passes(place)}
         return shown.__contains__
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
+from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 FIELDS = ("kind", "name", "path", "lang", "parent", "file")
 _PHRASE = re.compile(r'"([^"]+)"')
 _TERM = re.compile(r'(?:(?P<field>[a-z]+):)?(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+))')
+#: A quoted phrase, in which nothing is a field, or a `field:value` term.
+_FIELD = lazily(rf'"[^"]+"|(?<!\S)(?P<field>{"|".join(FIELDS)}):(?:"(?P<quoted>[^"]+)"|(?P<plain>\S+))')
 #: A word that looks like code rather than prose: it has an inner capital, an underscore, a digit or `()` after it.
 _IDENTIFIER = re.compile(r"^(?:\w*[a-z0-9][A-Z]\w*|\w*[^\W_]_\w*|_+\w+|[A-Z]{2,}\w*|\w*\d\w*)$")
 
@@ -59,13 +62,14 @@ def read_text(text: str) -> TextQuery:
     return TextQuery(plain.strip(), phrases, words, tuple(weights.items()), identifiers)
 
 
-def read_symbolic(text: str, filters: Filters) -> Filters:
-    """A symbolic query as filters: `field:value` terms, and bare names, which are globs on the symbol's name.
+def read_symbolic(text: str, filters: Filters) -> tuple[Filters, tuple[str, ...]]:
+    """A symbolic query as filters and quoted phrases. A bare name is a glob on the symbol's name.
 
     Raises:
-        UsageError: A term names a field that does not exist.
+        UsageError: A term names a field that does not exist, or has no value.
     """
     found: dict[str, list[str]] = {}
+    phrases: list[str] = []
     for match in _TERM.finditer(text):
         field = match["field"]
         value = match["quoted"] if match["quoted"] is not None else match["plain"]
@@ -73,21 +77,29 @@ def read_symbolic(text: str, filters: Filters) -> Filters:
             field = "name"
         elif field not in FIELDS:
             raise UsageError(f"unknown field {field!r} in the query", hint=f"fields are: {', '.join(FIELDS)}")
-        if not value:
-            raise UsageError(f"{field}: has no value", hint=f"write {field}:VALUE")
-        found.setdefault(field, []).append(value)
-    return merge(filters, found)
+        if not value.strip():
+            message = f"{match['field']}: has no value" if match["field"] else "nothing is quoted"
+            raise UsageError(message, hint=f"write {field}:VALUE" if match["field"] else 'write "WORDS"')
+        if match["field"] is None and match["quoted"] is not None:
+            phrases.append(value)
+        else:
+            found.setdefault(field, []).append(value)
+    return merge(filters, found), tuple(phrases)
 
 
 def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
-    """Take known `field:value` terms out of a multiview query: (the text left, filters)."""
+    """Take the `field:value` terms out of a query that is ranked: (text left, filters); an unknown field is text."""
+    if ":" not in text:
+        return text, filters
     found: dict[str, list[str]] = {}
 
     def take(match: re.Match[str]) -> str:
-        found.setdefault(match[1], []).append(match[2] or match[3])
+        if match["field"] is None:
+            return match[0]
+        found.setdefault(match["field"], []).append(match["quoted"] or match["plain"])
         return " "
 
-    rest = re.sub(rf"(?<!\S)({'|'.join(FIELDS)}):(?:\"([^\"]+)\"|(\S+))", take, text)
+    rest = _FIELD.sub(take, text)
     return (rest.strip(), merge(filters, found)) if found else (text, filters)
 
 

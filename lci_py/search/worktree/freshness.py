@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -15,13 +16,18 @@ from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.text.digest import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from lci_py.index.shards.files import FileTable
     from lci_py.source.repository.walk import WalkResult
 
-#: What a query may spend on looking at files that are not in its answer.
-SWEEP_SECONDS = 0.05
+#: Files that a query looks at, those in folders with another time first. A count and not a time, so that two runs find
+#: the same; `lstat` of so many takes some 50 ms.
+LOOKED = 20_000
+#: Of those with another time and the same size, how many a query reads, and how many bytes of them together.
+READ_FILES, READ_BYTES = 500, 16_000_000
+#: What a query may spend on it all the same, for a tree on a slow disk or another machine.
+SWEEP_SECONDS = 0.5
 #: A search refreshes the index by itself if no more has changed than this.
 QUICK_FILES, QUICK_BYTES = 20, 1_000_000
 #: Seconds for which a batch does not look at the tree again.
@@ -35,7 +41,8 @@ class Sweep:
 
     stale: tuple[str, ...]  # changed, gone or new
     bytes: int  # of those that are there
-    unchecked: int = 0  # files that there was no time for
+    unchecked: int = 0  # files that were too many to look at
+    gone: frozenset[str] = frozenset()  # indexed, and no longer there
 
     @property
     def few(self) -> bool:
@@ -99,8 +106,30 @@ class Freshness:
             return False
         return (info.st_size, info.st_mtime_ns, info.st_ctime_ns) == self._stats[place]
 
+    def _gone(self, place: int) -> bool:
+        """Whether there is nothing of that name any more."""
+        try:
+            os.lstat(self._base + self._paths[place])
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except (OSError, ValueError):
+            return False
+        return False
+
+    def _other_size(self, place: int) -> bool:
+        """Whether the size alone says that a file was changed."""
+        size, mtime_ns, _ = self._stats[place]
+        try:
+            info = os.lstat(self._base + self._paths[place])
+        except (OSError, ValueError):
+            return True
+        # A file that changed while it was indexed has no time, and perhaps another size than what was read of it.
+        return mtime_ns >= 0 and info.st_size != size and stat.S_ISREG(info.st_mode)
+
     def _differs(self, place: int) -> bool:
         known = self._table.known_at(place)
+        if known.slot >= 0 and self._other_size(place):
+            return True
         # Not kept: after a checkout every file is read here, and they need not all stay in memory.
         data = self._read(known.path)
         if data is None:
@@ -113,36 +142,65 @@ class Freshness:
 
         return content_reason(known.path, data) is None
 
-    def sweep(self, seconds: float | None = SWEEP_SECONDS) -> Sweep:
-        """Look at all files, or at as many as there is time for; None is no limit."""
-        now = time.monotonic()
-        if seconds is not None and self._last is not None and now - self._last[0] < _LASTS_SECONDS:
+    def sweep(self, *, whole: bool = False) -> Sweep:
+        """Look at the files, at no more than a query has time for, or at the `whole` tree."""
+        if not whole and self._last is not None and time.monotonic() - self._last[0] < _LASTS_SECONDS:
             return self._last[1]
-        found = self._look(None if seconds is None else now + seconds)
+        found = self._look(whole)
         self._last = (time.monotonic(), found)
         return found
 
-    def _look(self, deadline: float | None) -> Sweep:
-        paths = self._paths
-        stale: list[str] = []
-        for start in range(0, len(paths), _AT_A_TIME):
-            if deadline is not None and time.monotonic() > deadline:
-                return self._swept(stale, len(paths) - start)
-            places = range(start, min(start + _AT_A_TIME, len(paths)))
-            stale += [paths[i] for i in places if not self._untouched(i) and self.changed(paths[i])]
-        if self._moved():
+    def there(self) -> Callable[[str], bool] | None:
+        """Which files can have results, by their paths: those that are not gone. None if all are there."""
+        gone = self.sweep().gone
+        return (lambda path: path not in gone) if gone else None
+
+    def _look(self, whole: bool) -> Sweep:
+        paths, deadline = self._paths, time.monotonic() + SWEEP_SECONDS
+        suspects = self._suspects()
+        places: Sequence[int] = range(len(paths))
+        if not whole and len(paths) > LOOKED:
+            if suspects:
+                places = sorted(places, key=lambda place: paths[place].rpartition("/")[0] not in suspects)
+            places = places[:LOOKED]
+        odd: list[int] = []
+        looked = 0
+        while looked < len(places) and (whole or time.monotonic() <= deadline):
+            some = places[looked : looked + _AT_A_TIME]
+            odd += [place for place in some if not self._untouched(place)]
+            looked += len(some)
+        unchecked = len(paths) - looked
+        indexed = self._table.slots() if odd else []
+        gone = frozenset(paths[place] for place in odd if indexed[place] >= 0 and self._gone(place))
+        stale = set(gone)
+        files, size = READ_FILES, READ_BYTES
+        for place in odd:
+            path = paths[place]
+            if path in gone or path in self._changed:
+                pass
+            elif not whole and not (indexed[place] >= 0 and self._other_size(place)):
+                files, size = files - 1, size - self._stats[place][0]
+                if files < 0 or size < 0 or time.monotonic() > deadline:
+                    unchecked += 1
+                    continue
+            if path not in gone and self.changed(path):
+                stale.add(path)
+        if not unchecked and self._has_news(suspects):
             # Something was added, removed or renamed, or an ignore file changed: only a walk tells what that means.
             listed = {entry.path for entry in self._walk().files}
-            stale += sorted(listed.difference(paths))
+            stale |= listed.difference(paths)
             slots = self._table.slots()
-            stale += [path for path, slot in zip(paths, slots, strict=True) if slot >= 0 and path not in listed]
-        return self._swept(stale, 0)
+            stale |= {path for path, slot in zip(paths, slots, strict=True) if slot >= 0 and path not in listed}
+        return self._swept(stale, unchecked, gone)
 
-    def _moved(self) -> bool:
-        """Whether a folder has a name that the walk did not see, or an ignore file changed."""
-        suspects = [
+    def _suspects(self) -> frozenset[str]:
+        """The folders, and files of rules, that have another time than when the tree was listed."""
+        return frozenset(
             path for path, mtime_ns in self._table.folders() if mtime_ns != OURS and self._mtime(path) != mtime_ns
-        ]
+        )
+
+    def _has_news(self, suspects: frozenset[str]) -> bool:
+        """Whether a folder has a name that the walk did not see, or an ignore file changed."""
         if not suspects:
             return False
         known: dict[str, set[str]] = {}
@@ -167,11 +225,11 @@ class Freshness:
         except (OSError, ValueError):
             return not known  # gone with all its files, unless it is an ignore file, which has none
 
-    def _swept(self, stale: list[str], unchecked: int) -> Sweep:
+    def _swept(self, stale: set[str], unchecked: int, gone: frozenset[str]) -> Sweep:
         size = 0
-        for path in (found := tuple(sorted(set(stale)))):
+        for path in (found := tuple(sorted(stale))):
             try:
                 size += os.lstat(self._base + path).st_size
             except (OSError, ValueError):
                 continue
-        return Sweep(found, size, unchecked)
+        return Sweep(found, size, unchecked, gone)

@@ -37,7 +37,9 @@ class SourceReader:
         data = self._content(path)
         if path not in self._lines and data is not None:
             self._lines[path] = None
-            return data.split(b"\n", max(last, 0))[first - 1 : last]  # not the whole file for a few lines
+            return data.split(b"\n", min(max(last, 0), len(data)))[
+                first - 1 : last
+            ]  # not the whole file for a few lines
         return (self.lines(path) or [])[first - 1 : last]
 
     def digest(self, path: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
+from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.roles import handed_on
 from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
@@ -53,6 +54,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
     symbols = own_digests(captured, reader.symbols, anonymous)
     chunks = chunk_symbols(symbols, reader.nodes, tree.root_node, source)
+    marks = marks_of(captured) if load_languages()[language].marks_text else b""
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
     if len(chunks) > limits.max_file_chunks:
@@ -73,6 +75,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",
         chunks=chunks,
         has_errors=tree.root_node.has_error,
+        marks=marks if not limit else b"",
         limit=limit,
         re_exports=handed_on(tree.root_node, captured, symbols, imports, chunks),
     )

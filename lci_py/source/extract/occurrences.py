@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.extract.marks import SEGMENTS, are_enough, read_marks
 from lci_py.source.syntax.captures import Captured
 from lci_py.source.syntax.languages import decodable, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, time_limit
@@ -23,7 +25,6 @@ _TEXT = re.compile(
 #: Types of leaves that may be a name or plain text, such as a word of a shell command.
 _EITHER = frozenset({"word"})
 _WORD = rb"[0-9A-Za-z_\x80-\xff]"
-_SEGMENTS = re.compile(rb"::|[.\\]")
 
 
 class Occurrence(NamedTuple):
@@ -43,6 +44,18 @@ def finder(name: str) -> re.Pattern[bytes]:
     before = rb"(?<!%s)" % _WORD if re.match(_WORD, text[:1]) else b""
     after = rb"(?!%s)" % _WORD if re.match(_WORD, text[-1:]) else b""
     return re.compile(before + re.escape(text) + after)
+
+
+def spots(source: bytes, pattern: re.Pattern[bytes], name: str) -> Iterator[int]:
+    """Where a name stands in a text, as its `finder` finds it. Looking for the plain bytes first is much faster."""
+    text = name.encode("utf-8", "surrogatepass")
+    plain = text.partition(b":")[0] if is_selector(name) else text
+    at = source.find(plain)
+    while at >= 0:
+        match = pattern.match(source, at)
+        if match is not None:
+            yield at
+        at = source.find(plain, at + 1 if match is None else max(match.end(), at + 1))
 
 
 def occurrences(
@@ -74,6 +87,45 @@ def occurrences(
         return list(_occurrences(text, hits, roles))
 
 
+def marked_occurrences(
+    source: bytes, language: str, pattern: re.Pattern[bytes], name: str, marks: bytes
+) -> list[Occurrence] | None:
+    """The same by a file's marks, without parsing it; None if they do not tell.
+
+    Raises:
+        ValueError: The marks are damaged.
+    """
+    spec = load_languages()[language]
+    if not _told_by_marks(name, language):
+        return None
+    hits = list(spots(source, pattern, name))
+    roles = read_marks(marks).roles(source, name.encode(), hits)
+    if roles is None:
+        return None
+    found = []
+    line, after = 1, 0
+    for byte, role in zip(hits, roles, strict=True):
+        if role is None:
+            continue
+        line, after = line + source.count(b"\n", after, byte), byte
+        start = source.rfind(b"\n", 0, byte) + 1
+        # A dollar belongs to names in some places of some languages.
+        if b"$" in (source[byte - 1 : byte], source[byte + len(name) : byte + len(name) + 1]):
+            return None
+        if spec.is_blanked(source, start, byte):
+            return None
+        before = source[start:byte]
+        column = len(before) if before.isascii() else len(decodable(before).decode("utf-8", "replace"))
+        found.append(Occurrence(line, column + 1, role))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _told_by_marks(name: str, language: str) -> bool:
+    spec = load_languages()[language]
+    return spec.marks_text and are_enough(name, spec.language)
+
+
 def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
     """The node of a name, or a dotted leaf that ends in the name (Elixir's aliases); None if it is text."""
     start, end = match.span()
@@ -85,7 +137,7 @@ def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
     if node.child_count:
         return None
     whole = node.text or b""
-    return node if node.end_byte == end and _SEGMENTS.split(whole)[-1] == match.group() else None
+    return node if node.end_byte == end and SEGMENTS.split(whole)[-1] == match.group() else None
 
 
 def _selects(node: Node, name: str) -> bool:

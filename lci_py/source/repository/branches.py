@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.repository.git import git_root, ref_tips
+from lci_py.source.repository.git import git_command, git_environment, git_root, ref_tips
 
 #: Without output of git for so long, a file system must be hanging.
 STALL_SECONDS = 60.0
@@ -35,11 +35,6 @@ _LONGEST_NAME = 1000
 _COMMIT = "^{commit}"
 _A_FOLDER = "040000"
 _MODES = {"100644", "100755", "100664"}
-# Variables that point to another repository or its objects. git sets them when it runs a hook.
-_ELSEWHERE = frozenset({
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE",
-})  # fmt: skip
 
 _UNREADABLE = "its objects are not all in this clone, or git cannot read them"
 UNKNOWN = "no branch or tag has this name"
@@ -258,16 +253,10 @@ class _Asked:
     """A git process with a pipe to it and one from it. Reading fails after `STALL_SECONDS` without output."""
 
     def __init__(self, top: Path, command: Sequence[str]) -> None:
-        environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
-        environment |= {
-            "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # the second for a git that ignores the first
-            "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_TERMINAL_PROMPT": "0",
-            "GIT_CEILING_DIRECTORIES": str(top.parent), "LC_ALL": "C",
-        }  # fmt: skip
-        full = ["git", "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", *command]
+        environment = git_environment() | {"GIT_CEILING_DIRECTORIES": str(top.parent)}
         try:
             self._process = subprocess.Popen(
-                full, cwd=top, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                git_command(*command), cwd=top, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, bufsize=0,
             )  # fmt: skip
         except (OSError, ValueError) as error:

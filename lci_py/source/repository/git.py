@@ -11,6 +11,10 @@ import stat
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
 
 _SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 _SMALL = 64 * 1024
@@ -18,6 +22,11 @@ _MAX_GIT_INDEX = 512 * 1024 * 1024
 _MAX_PACKED = 256 * 1024 * 1024
 _MAX_SYMREFS = 5  # git's own limit
 _BRANCH = "refs/heads/"
+# Variables that point to another repository or its objects. git sets them when it runs a hook.
+_ELSEWHERE = frozenset({
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE",
+})  # fmt: skip
 
 
 def git_root(path: Path) -> Path | None:
@@ -77,13 +86,58 @@ def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
     return {ref: sha for ref, sha in found.items() if sha is not None}
 
 
+# --- running git --------------------------------------------------------------------------------------------------
+#
+# A clone's configuration is hostile: it may name programs (fsmonitor, hooks, an ssh command, an external diff), and a
+# partial clone fetches what it lacks. Every call of git in this program goes through `git_command` and
+# `git_environment`, which keep git to the objects and files that are there.
+
+
+def git_command(*arguments: str, hooks: bool = False) -> list[str]:
+    """A git command line that runs no program and no pager.
+
+    Args:
+        arguments: The command and its arguments; pathspecs are literal.
+        hooks: Whether the command asks where the hooks are. It must run none.
+    """
+    settings = ["core.fsmonitor=false", "diff.external=", *([] if hooks else [f"core.hooksPath={os.devnull}"])]
+    options = [part for setting in settings for part in ("-c", setting)]
+    return ["git", "--no-pager", "--literal-pathspecs", *options, *arguments]
+
+
+def git_environment() -> dict[str, str]:
+    """The environment of a git that asks nobody, takes no optional lock and reaches no network."""
+    kept = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    return kept | {
+        "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # the second for a git that ignores the first
+        "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C",
+    }  # fmt: skip
+
+
+def run_git(
+    folder: Path, *arguments: str, hooks: bool = False, seconds: float = 5
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder and wait for it, with its output captured. `hooks` as for `git_command`.
+
+    Raises:
+        OSError: git cannot be started.
+        subprocess.SubprocessError: It took too long.
+    """
+    import subprocess
+
+    command = git_command(*arguments, hooks=hooks)
+    return subprocess.run(
+        command, cwd=folder, env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds,
+        check=False,
+    )  # fmt: skip
+
+
 def global_excludes(root: Path) -> str:
     """The path of git's global ignore file for the repository at `root`; the file need not exist."""
     import subprocess
 
-    command = ["git", "config", "--type=path", "--null", "--get", "core.excludesFile"]
     try:
-        done = subprocess.run(command, cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+        done = run_git(root, "config", "--type=path", "--null", "--get", "core.excludesFile")
         if done.returncode == 0:
             return os.path.join(root, os.fsdecode(done.stdout.removesuffix(b"\0")))
     except (OSError, subprocess.SubprocessError):
@@ -101,9 +155,10 @@ def is_tracked(folder: Path) -> bool:
     dirs = _git_dirs(top) if top else None
     if top is None or dirs is None:
         return False
+    data = _read_bytes(dirs[0] / "index", _MAX_GIT_INDEX)
+    if data is None:
+        return False
     try:
-        with open(dirs[0] / "index", "rb") as file:
-            data = file.read(_MAX_GIT_INDEX)
         name = os.fsencode(folder.resolve().relative_to(top)) + b"/"
     except (OSError, RuntimeError, ValueError):
         return False
@@ -112,10 +167,8 @@ def is_tracked(folder: Path) -> bool:
         return False
     import subprocess
 
-    # The repository's configuration may name a program as fsmonitor; it must not run.
-    command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--", os.fsdecode(name)]
     try:
-        done = subprocess.run(command, cwd=top, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+        done = run_git(top, "ls-files", "-z", "--", os.fsdecode(name))
     except (OSError, subprocess.SubprocessError):
         return False
     return done.returncode == 0 and bool(done.stdout)
@@ -186,11 +239,10 @@ def _read(path: Path) -> str | None:
 
 
 def _read_bytes(path: Path, most: int) -> bytes | None:
-    """The first `most` bytes of a regular file; a FIFO would block, so it counts as absent."""
+    """The first `most` bytes of a regular file. A FIFO or a device would block or never end: it counts as absent."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return None
-        with open(path, "rb") as file:
-            return file.read(most)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            return file.read(most) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
     except (OSError, ValueError):
         return None

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from lci_py.errors import HookError
+from lci_py.source.repository.git import run_git
 
 HOOKS = ("post-commit", "post-checkout", "post-merge", "post-rewrite")
 _BEGIN = "# >>> lci: refreshes the code index; `lci hook uninstall` removes these lines >>>"
@@ -194,10 +195,7 @@ def _hooks_folder(root: Path) -> tuple[Path, bool]:
 
 def _git(root: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(
-            ["git", "rev-parse", *arguments], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=10,
-            check=False,
-        )  # fmt: skip
+        done = run_git(root, "rev-parse", *arguments, hooks=True, seconds=10)
     except FileNotFoundError as error:
         raise HookError("git is not installed", hint="hooks are git's: install it first") from error
     except (OSError, subprocess.SubprocessError) as error:

@@ -21,6 +21,8 @@ _POSIX_CLASSES = {
 # pathspec translates "*" to "[^/]*". Between two of these in a segment are sets, escapes and plain characters.
 _STARS = re.compile(r"(?:\[\^/\]\*)+")
 _STAR_THEN_STAR = re.compile(r"\[\^/\]\*((?:(?!\[\^/\]\*)(?:\[\^?\]?[^\]]*\]|\\.|[^/\[(\\]))+)(?=\[\^/\]\*)", re.DOTALL)
+# "**/" at the beginning of a translation, and "/**/" between two segments.
+_FIRST_FOLDERS, _FOLDERS = "(?:.+/)?", "(?:/.+)?/"
 _star_numbers = itertools.count()  # makes names of groups unique
 
 
@@ -140,7 +142,8 @@ def _glob_regex(core: str) -> str:
     if regex == ".":  # pathspec's translation of "**/*", which it searches for; here the whole text must match
         return ".+"
     # Collapse stars, and make all but the last of a segment atomic: otherwise "*a*a*a*a*b" takes seconds per name.
-    regex = _STAR_THEN_STAR.sub(_atomic, _STARS.sub("[^/]*", regex))
+    regex = _STAR_THEN_STAR.sub(_atomic_star, _STARS.sub("[^/]*", regex))
+    regex = _atomic_folders(regex)
     # Its one group is named, and a name may occur once per expression. A negated set must not match "/".
     regex = re.sub(r"\[\^(?!/\])", "(?!/)[^", regex.replace("(?P<ps_d>", "(?:"))
     try:
@@ -150,10 +153,25 @@ def _glob_regex(core: str) -> str:
     return regex
 
 
-def _atomic(match: re.Match[str]) -> str:
-    # If another star follows, the earliest match of the text after a star is as good as any (see fnmatch).
+def _atomic_star(match: re.Match[str]) -> str:
+    # The earliest match of what follows a star is as good as any when another star comes after it (cf. fnmatch).
+    return _atomic(f"[^/]*?{match[1]}")
+
+
+def _atomic_folders(regex: str) -> str:
+    """The same for "**" and the segments up to the next one: "**/a/**/a/**/a/**/b" would take as long."""
+    first, *parts = regex.split(_FOLDERS)
+    if not parts:
+        return regex
+    if first.startswith(f"^{_FIRST_FOLDERS}"):
+        first = "^" + _atomic(f"(?:.+?/)??{first[len(_FIRST_FOLDERS) + 1 :]}(?=/)")
+    return first + "".join(_atomic(f"(?:/.+?)??/{part}(?=/)") for part in parts[:-1]) + _FOLDERS + parts[-1]
+
+
+def _atomic(regex: str) -> str:
+    """`regex` without the way back to its other matches; Python has `(?>…)` from 3.11 on only."""
     name = f"s{next(_star_numbers)}"
-    return f"(?=(?P<{name}>[^/]*?{match[1]}))(?P={name})"
+    return f"(?=(?P<{name}>{regex}))(?P={name})"
 
 
 def _compile(regex: str) -> re.Pattern[str]:

@@ -23,7 +23,8 @@ HASHES = re.compile(r"\s+#+$")
 
 
 _ROLES = (
-    "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion"
+    "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion",
+    "text", "leaf", "unsure",
 )  # fmt: skip
 
 
@@ -69,6 +70,9 @@ class Captured:
         self.conditions: list[Node] = []
         self.expansions: list[tuple[Node, int, int]] = []  # a macro, and where its text starts and ends
         self.typed: list[dict[str, list[Node]]] = []
+        self.texts: list[Node] = []  # nodes without identifiers: comments, strings
+        self.leaves: list[Node] = []  # nodes of words that are a name at most as a whole
+        self.unsure: list[Node] = []  # nodes of which that is not known
         self.package = ""
         best: dict[int, tuple[int, Entity]] = {}
         shapes: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -186,6 +190,12 @@ class Captured:
                 self.uncalled.append(span)  # after a comment, the grammar takes the rest of the text for code
         elif role == "condition":
             self.conditions.extend(captures["condition"])
+        elif role == "text":
+            self.texts += captures["text"]
+        elif role == "leaf":
+            self.leaves += captures["leaf"]
+        elif role == "unsure":
+            self.unsure += [node for node in captures["unsure"] if not node.child_count or node.type != "ERROR"]
         elif role == "package" and not self.package:
             path = ".".join(map(self.text, captures["package"]))  # Scala: `package a`, then `package b`
             self.package = re.sub(r"\\|::|/", ".", path).strip(".")

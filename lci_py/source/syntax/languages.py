@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 #: The fallback for every file that no grammar claims.
 TEXT = "text"
 _VISIBLE = re.compile(rb"[^\n]")
+#: How far the text after what is blanked counts.
+_LOOK_AHEAD = 200
 #: Bytes of a file that `detect` reads, for languages that its name does not tell apart.
 HEAD_BYTES = 8192
 #: A query gets this many times the bound: its timeout is in wall-clock time, and it cannot go on afterwards.
@@ -75,6 +77,7 @@ class LanguageSpec:
 
     name: str
     folder: Path
+    aliases: tuple[str, ...]
     suffixes: tuple[str, ...]
     filenames: tuple[str, ...]
     interpreters: tuple[str, ...]
@@ -115,11 +118,31 @@ class LanguageSpec:
         """The source with spaces for text that the grammar cannot parse (macros, directives). Same offsets."""
         return source if self.blank is None else self.blank.sub(_overwritten, source)
 
+    def is_blanked(self, source: bytes, line: int, byte: int) -> bool:
+        """Whether a byte may be overwritten by `blanked`.
+
+        Args:
+            source: The file's bytes.
+            line: Where the byte's line starts. A text that is blanked begins and ends on one line.
+            byte: The byte.
+        """
+        if self.blank is None:
+            return False
+        # A look ahead that ends too early finds too much rather than too little.
+        end = source.find(b"\n", byte)
+        end = len(source) if end < 0 else end + _LOOK_AHEAD
+        return any(match.start() <= byte < match.end() for match in self.blank.finditer(source, line, end))
+
     @property
     def query_files(self) -> list[Path]:
         """The files of the combined query, in order: those of the language it extends, then its own."""
         folders = [self.folder.parent / self.queries_of] if self.queries_of else []
         return [path for folder in [*folders, self.folder] for path in sorted(folder.glob("*.scm"))]
+
+    @cached_property
+    def marks_text(self) -> bool:
+        """Whether the queries capture what holds no identifiers."""
+        return any(path.name == "text.scm" for path in self.query_files)
 
     @cached_property
     def query_source(self) -> str:
@@ -210,6 +233,7 @@ def _spec(folder: Path) -> LanguageSpec:
     return LanguageSpec(
         name=folder.name,
         folder=folder,
+        aliases=tuple(data.get("aliases", ())),
         suffixes=tuple(data.get("suffixes", ())),
         filenames=tuple(data.get("filenames", ())),
         interpreters=tuple(data.get("interpreters", ())),
@@ -246,6 +270,23 @@ def load_languages() -> dict[str, LanguageSpec]:
     """Every language in grammars/, by name."""
     folders = sorted(path.parent for path in grammars_dir().glob("*/language.toml"))
     return {folder.name: _spec(folder) for folder in folders}
+
+
+def language_of(word: str) -> str:
+    """The language that a word means: its name, an alias, or a suffix of its files (`py`); else the word, lowered."""
+    lowered = word.lower()
+    return lowered if lowered in language_names() else language_aliases().get(lowered, lowered)
+
+
+@lru_cache(maxsize=1)
+def language_aliases() -> dict[str, str]:
+    """What languages are called besides their names."""
+    names = language_names()
+    found = {alias: name for name, spec in load_languages().items() for alias in spec.aliases}
+    for name, spec in load_languages().items():
+        for suffix in spec.suffixes:
+            found.setdefault(suffix[1:].lower(), name)
+    return {alias: name for alias, name in found.items() if alias not in names}
 
 
 def prepare(language: str) -> None:

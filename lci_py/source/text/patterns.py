@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 _METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "pattern", "groupindex")
 
@@ -11,8 +11,8 @@ _METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "
 class _Pattern:
     """Stands in for a compiled pattern, and forwards its methods."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._given = (pattern, flags)
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self._given: tuple[Any, int] = (pattern, flags)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS:
@@ -23,9 +23,13 @@ class _Pattern:
         return getattr(compiled, name)
 
 
-def lazily(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern that `re.compile` returns, compiled later. The functions of `re` do not accept it.
+def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """The pattern, as `re.compile` gives it, but compiled later. It cannot be given to functions of `re`.
 
-    A malformed pattern raises `re.error` at its first use.
+    Args:
+        pattern: A regular expression over text or bytes.
+        flags: Of `re`.
+    Raises:
+        re.error: At the first use: it is no regular expression.
     """
-    return cast("re.Pattern[str]", _Pattern(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _Pattern(pattern, flags))

@@ -35,6 +35,13 @@ def parts(word: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _PART.findall(word))
 
 
+def located_parts(word: str) -> list[tuple[int, int, str]]:
+    """(start, end, part) of each part of an ASCII word."""
+    if len(word) > MAX_WORD:
+        return [(0, len(word), word[:MAX_WORD].lower())]
+    return [(match.start(), match.end(), match.group().lower()) for match in _PART.finditer(word)]
+
+
 def joined(word: str) -> str:
     """The word in lower case and without underscores: `get_http` and `getHttp` are the same."""
     return word.replace("_", "").lower()[:MAX_WORD]

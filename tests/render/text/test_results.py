@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import sys
+import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +29,10 @@ from lci_py.types.source import FileEntry, Skip
 
 INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)
 CODE = "func encrypt(p []byte) {\n\treturn\n}\n"
-hostile = st.text(st.characters() | st.sampled_from("\x1b\x9b\r\n\t\u202e\u2066\u2028\udcff"), max_size=30)
-FORBIDDEN = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+UNSEEN = "\xad\u034f\u200b\u200c\u200d\u2060\u3164\ufe00\ufeff\U000e0041\U000e0101"
+hostile = st.text(st.characters() | st.sampled_from("\x1b\x9b\r\n\t\u202e\u2066\u2028\udcff" + UNSEEN), max_size=30)
+FILLERS = "\u115f\u1160\u3164\uffa0"  # letters without a glyph
+FORBIDDEN = f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069{UNSEEN}]"
 
 
 def make(**changes: Any) -> Result:
@@ -73,7 +77,7 @@ def test_visible_text_has_no_control_characters(value: str) -> None:
     visible_line(value).encode("utf-8")
 
 
-@given(st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=30))
+@given(st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=FILLERS), max_size=30))
 def test_ordinary_text_is_left_alone(value: str) -> None:
     assert visible(value) == visible_line(value) == visible_path(value) == value
 
@@ -86,10 +90,20 @@ def test_ordinary_text_is_left_alone(value: str) -> None:
         ("\u202e", "\\u202e"),
         ("\udcff", "\\xff"),
         ("\x9b", "\\x9b"),
+        ("a\u200bb\ufeff", "a\\u200bb\\ufeff"),
+        ("\U000e0041", "\\U000e0041"),
+        ("\U0001f468\u200d\U0001f4bb", "\U0001f468\\u200d\U0001f4bb"),  # joined emoji: the joiner is seen
+        ("\u26a0\ufe0f 1\ufe0f\u20e3", "\u26a0\ufe0f 1\ufe0f\u20e3"),  # the coloured form of a sign
+        ("a\ufe0f\u26a0\ufe0f\ufe0f\ufe01", "a\\ufe0f\u26a0\ufe0f\\ufe0f\\ufe01"),
     ],
 )
 def test_visible_spells_out(raw: str, seen: str) -> None:
     assert visible(raw) == seen
+
+
+def test_every_format_character_is_spelled_out() -> None:
+    found = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Cf"]
+    assert [char for char in found if visible(char) == char] == []
 
 
 def test_a_path_keeps_its_bytes_and_stays_on_one_line() -> None:
@@ -112,7 +126,7 @@ def test_a_result_through_a_pipe() -> None:
         "    10 │ \treturn\n"
         "    11 │ }\n"
         "\n"
-        "1 of 37 results · dense\n"
+        "the best result, more with -n · dense\n"
     )
 
 
@@ -122,11 +136,30 @@ def test_layers_of_multiview() -> None:
     graph = GraphContext(callers=callers, imported_by=(nameless,), counts={"callers": 9})
     first = make(also_matched=(("bm25", 0.6), ("symbolic", 1.0)), graph=graph)
     second = make(id="id1", file="b.go", via=(("id0", "called_by"),))
-    lines = shown(answer(first, second, mode="multiview")).splitlines()
+    assert "imported by" not in shown(answer(first, second, mode="multiview"))
+    lines = shown(answer(first, second, mode="multiview"), imports=True).splitlines()
     assert lines[0].endswith("0.83 dense +bm25 +symbolic")
     assert "    callers: c0, c1, c2 (+6)" in lines
     assert "    imported by: main.go" in lines
     assert "    via called by crypto.encrypt (src/aes.go:9)" in lines
+
+
+def test_a_block_is_shown_as_its_lines() -> None:
+    text = shown(answer(make(kind="block", symbol=None, qualified_name=None, signature=None)))
+    assert text.startswith("src/aes.go:9  lines 9-11  0.83 dense\n")
+
+
+def test_the_footer_counts_what_matches_by_structure() -> None:
+    assert shown(answer(make(), mode="symbolic")).endswith("1 of 37 results · symbolic\n")
+    assert shown(answer(make(), mode="symbolic", total=1)).endswith("\n1 result · symbolic\n")
+
+
+def test_a_first_index_reuses_nothing_of_a_user() -> None:
+    built = BuildSummary("/r", 2, True, 1, {"python": 2}, {}, 3, {}, {}, 0.5, 10, 20, parsed_files=1, reused_files=1)
+    for generation, said in ((1, False), (2, True)):
+        file = io.StringIO()
+        index.render_build(replace(built, generation=generation), file=file)
+        assert ("1 parsed · 1 unchanged" in file.getvalue()) == said
 
 
 def test_conflicts_and_stale_rows_are_flagged() -> None:
@@ -182,7 +215,7 @@ def test_neighbours_of_one_name_are_told_apart_by_their_places() -> None:
 def test_the_plan_is_named_and_not_spelled_out_unless_asked() -> None:
     text = shown(answer(make(), mode="multiview", plan={"intent": "fast_exact", "weights": {}}))
     assert "plan " not in text
-    assert text.endswith("1 of 37 results · multiview (fast_exact)\n")
+    assert text.endswith("the best result, more with -n · multiview\n")
 
 
 def test_ascii_terminals_get_ascii() -> None:
@@ -191,7 +224,7 @@ def test_ascii_terminals_get_ascii() -> None:
     assert "! conflict" in text
     assert "<- active here" in text
     assert " | " in text
-    assert text.endswith("1 of 37 results - dense\n")
+    assert text.endswith("the best result, more with -n - dense\n")
 
 
 def test_a_signature_is_shown_when_the_code_does_not_hold_it() -> None:
@@ -204,6 +237,20 @@ def test_without_code_a_result_is_a_row_and_columns_line_up() -> None:
     assert len(rows) == 3
     assert rows[0].index("function") == rows[1].index("type")
     assert rows[0].index("dense") == rows[1].index("dense")
+
+
+def test_matched_words_are_marked_in_colour_only() -> None:
+    code = "if x:\n\tcall(\x1b, größe, wanted_name, tail)"
+    row = answer(make(snippet=code, marks=((1, 9, 14), (1, 16, 27), (1, 29, 33))))
+    assert "\x1b" not in shown(row)
+    coloured = shown(row, color=True)
+    assert "call(\\x1b, \x1b[1;31mgröße\x1b[0m, \x1b[1;31mwanted_name\x1b[0m, \x1b[1;31mtail\x1b[0m)" in coloured
+    for width in range(24, 60):  # cut inside of a word, and behind it
+        plain = shown(row, width=width)
+        marked = shown(row, width=width, color=True)
+        assert re.sub("\x1b\\[[0-9;]*m", "", marked) == plain
+        for word in re.findall("\x1b\\[1;31m(.*?)\x1b", marked):
+            assert any(word and name.startswith(word) for name in ("größe", "wanted_name", "tail"))
 
 
 def test_snippet_lines_are_a_limit() -> None:
@@ -303,7 +350,7 @@ def test_build_summary() -> None:
     index.render_build(BUILT, file=file)
     text = file.getvalue()
     assert text.startswith(
-        "indexed 1,420 files in 2.3 s (generation 3)\n  refresh   20 parsed · 1,400 reused · 3 removed · 81 chunks embedded\n"
+        "indexed 1,420 files in 2.3 s (generation 3)\n  refresh   20 parsed · 1,400 unchanged · 3 removed · 81 chunks embedded\n"
     )
     assert "files     python 1,400 · go 20\n" in text
     assert "+3 more\n" in text

@@ -240,8 +240,9 @@ def test_a_file_that_changed_or_went_is_marked(root: Path, tmp_path: Path) -> No
     (tmp_path / "r" / "cache02.py").unlink()
     with app.open_engine(str(tmp_path / "r"), refresh="never") as opened:
         found = [fate(opened, f"cache0{number}.py", limit=50) for number in range(3)]
-    assert [item.get("stale") for item in found] == [None, True, True]
-    assert {item["status"] for item in found} == {"shown"}
+    assert [item.get("stale") for item in found] == [None, True, None]
+    assert [item["status"] for item in found] == ["shown", "shown", "not_indexed"]
+    assert (found[2]["reason"], found[2]["verdict"]) == ("vanished", "gone since the index was made")
 
 
 def test_the_ignore_file_that_decides(tmp_path: Path) -> None:

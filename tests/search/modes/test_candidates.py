@@ -155,10 +155,80 @@ def test_a_pasted_file_is_a_query(session: Engine) -> None:
         session.search(SearchRequest(text, "symbolic"))
 
 
-def test_a_field_of_a_multiview_query_can_be_quoted(session: Engine) -> None:
-    plain = session.search(SearchRequest("path:*.go store", "multiview"))
-    quoted = session.search(SearchRequest('path:"*.go" store', "multiview"))
-    assert quoted.results == plain.results != ()
+RANKED = ["dense", "bm25", "multiview"]
+TERMS = {
+    "kind:struct": Filters(kind=("struct",)),
+    'path:"*.go"': Filters(path=("*.go",)),
+    "lang:python name:*e*": Filters(lang=("python",), name=("*e*",)),
+    "parent:Store file:store.go": Filters(parent=("Store",), file=("store.go",)),
+}
+
+
+@pytest.mark.parametrize("mode", RANKED)
+@pytest.mark.parametrize("terms", TERMS)
+def test_a_field_of_a_query_is_a_filter(session: Engine, mode: str, terms: str) -> None:
+    by_query = session.search(SearchRequest(f"add an item {terms}", mode, 30, explain=True))
+    by_flag = session.search(SearchRequest("add an item", mode, 30, TERMS[terms], explain=True))
+    assert by_query.results == by_flag.results != ()
+    assert by_query.total == by_flag.total
+    assert by_query.plan == by_flag.plan and by_query.plan
+    wanted = {name: list(values) for name in Filters.__slots__ if (values := getattr(TERMS[terms], name))}
+    assert {name: list(values) for name, values in by_query.plan["filters"].items()} == wanted
+    assert by_query.query.endswith(terms)
+
+
+@pytest.mark.parametrize("mode", RANKED)
+def test_a_field_that_does_not_exist_is_text(session: Engine, mode: str) -> None:
+    plain, odd = (session.search(SearchRequest(f"add an item {more}", mode)) for more in ("", "zzz:qqq"))
+    assert odd.results and odd.total >= plain.total
+
+
+@pytest.mark.parametrize("mode", RANKED)
+def test_a_query_of_fields_alone_is_structural(session: Engine, mode: str) -> None:
+    wanted = session.search(SearchRequest("kind:struct lang:go", "symbolic"))
+    got = session.search(SearchRequest("kind:struct lang:go", mode))  # type: ignore[arg-type]
+    assert got.results == wanted.results != ()
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
+def test_a_field_with_a_value_that_nothing_has_is_refused(session: Engine, mode: str) -> None:
+    with pytest.raises(UsageError, match="unknown kind 'clas'"):
+        session.search(SearchRequest("kind:clas store", mode))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("phrase", ["return self", "def get", "->", "no such text anywhere"])
+def test_a_phrase_keeps_the_same_definitions_in_every_mode(session: Engine, phrase: str) -> None:
+    found = {}
+    for mode in ("dense", "bm25", "symbolic", "multiview"):
+        answer = session.search(SearchRequest(f'kind:method "{phrase}"', mode, EVERYTHING, strict=True))  # type: ignore[arg-type]
+        found[mode] = {result.id for result in answer.results}
+        assert answer.total == len(answer.results)
+        for result in answer.results:
+            lines = session.snapshot.reader.some(result.file, result.line, result.end_line)
+            assert any(phrase.encode() in line for line in lines)
+    assert found["dense"] == found["bm25"] <= found["symbolic"]  # which has those that own no chunk, too
+    symbols = session.snapshot.symbols
+    owning = {row["id"] for row in symbols.select(Filters(kind=("method",)), EVERYTHING)[0] if row["unit"] is not None}
+    assert found["dense"] == found["symbolic"] & owning
+    assert found["multiview"] <= found["dense"]  # it ranks only what a view finds
+    assert bool(found["dense"]) == (phrase != "no such text anywhere")
+
+
+def test_a_phrase_does_not_change_the_ranking_of_dense(session: Engine) -> None:
+    held = session.search(SearchRequest('"return self"', "dense", EVERYTHING)).results
+    free = session.search(SearchRequest("return self", "dense", EVERYTHING)).results
+    ids = {result.id for result in held}
+    # What a file's other results add to a score differs, and so does the order where that decides.
+    assert len(ids) > 1 and [r.mode_score for r in held] == sorted((r.mode_score for r in held), reverse=True)
+    assert ids < {result.id for result in free}
+
+
+def test_the_plan_and_the_explanation_name_the_phrase(session: Engine) -> None:
+    for mode in ("dense", "bm25", "symbolic"):
+        answer = session.search(SearchRequest('"return self"', mode, explain=True, explain_file="README.md"))  # type: ignore[arg-type]
+        assert answer.plan and answer.plan["phrases"] == ["return self"]
+        assert answer.explain_file and "quoted words" in answer.explain_file["verdict"]
+        assert all(result.explain for result in answer.results)
 
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])

@@ -20,6 +20,7 @@ QUERIES = {
     "identifier": "parse_line",
     "two-words": "circle area",
     "phrase": '"not found"',
+    "fields": 'return kind:method path:python "return self"',
 }
 
 

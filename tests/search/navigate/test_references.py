@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
+from lci_py.errors import DamagedIndexError
 from lci_py.search.engine import Engine
+from lci_py.search.navigate import references
 from lci_py.source.extract.occurrences import finder, occurrences
 from lci_py.types.graph import GraphRequest
 from lci_py.types.search import Filters
@@ -158,3 +160,65 @@ def test_a_name_is_whole(session: Engine) -> None:
     source = b"run; runs; rerun; run_; _run; run1; x.run; \xc3\xa9run\n"
     found = occurrences(source, "python", finder("run"))
     assert [item.column for item in found] == [1, 39]
+
+
+def test_files_with_marks_are_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = build(tmp_path, {"a.py": "def turn():\n    return turn\n", "b.py": "# turn\nprint(turn())\n"})
+    with app.open_engine(str(root)) as session:
+        parsed: list[str] = []
+        original = references.occurrences
+        monkeypatch.setattr(
+            references, "occurrences", lambda data, *rest, **more: parsed.append("") or original(data, *rest, **more)
+        )
+        answer = session.navigate("refs", GraphRequest("turn"))
+        assert [(r.file, r.line, r.role) for r in answer.references] == [
+            ("a.py", 1, "definition"),
+            ("a.py", 2, "reference"),
+            ("b.py", 2, "call"),
+        ]
+        assert not parsed
+    # A file that has changed is read as it is now.
+    (root / "b.py").write_text("print(1)\nprint('turn', turn())\n")
+    with app.open_engine(str(root), refresh="never") as session:
+        answer = session.navigate("refs", GraphRequest("turn"))
+        assert [(r.file, r.line, r.stale) for r in answer.references][2:] == [("b.py", 2, True)]
+        assert len(parsed) == 1
+
+
+def test_damaged_marks_are_an_error_of_the_index(tmp_path: Path) -> None:
+    import sqlite3
+
+    root = build(tmp_path, {"a.py": "def turn():\n    return turn\n"})
+    (shard,) = (root / ".lci").glob("symbols-*.sqlite")
+    with app.open_engine(str(root), refresh="never") as session:
+        session.snapshot.symbols.segments[0].db.close()
+        damaged = sqlite3.connect(":memory:", check_same_thread=False)
+        sqlite3.connect(shard).backup(damaged)
+        damaged.execute("UPDATE marks SET marks = x'00'")
+        damaged.execute("CREATE TEMP TABLE dead (id INTEGER PRIMARY KEY)")
+        damaged.row_factory = sqlite3.Row
+        session.snapshot.symbols.segments[0].db = damaged
+        with pytest.raises(DamagedIndexError):
+            session.navigate("refs", GraphRequest("turn"))
+
+
+def test_marks_and_a_parse_give_the_same_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "typedef struct {\n  int turn;  /* turn */\n} Box;\n\nint get(Box *b) {\n  return b->turn;\n}\n"
+    root = build(tmp_path, {"a.c": source})
+    with app.open_engine(str(root)) as session:
+        by_marks = session.navigate("refs", GraphRequest("turn")).references
+        monkeypatch.setattr(references, "marked_occurrences", lambda *_: None)
+        assert session.navigate("refs", GraphRequest("turn")).references == by_marks
+    assert [(r.line, r.enclosing.symbol if r.enclosing else None) for r in by_marks] == [(2, "Box"), (6, "get")]
+
+
+def test_control_characters_of_a_line_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    import io
+
+    from lci_py.render.text.graph import render
+
+    root = build(tmp_path, {"a.py": "turn = 1  # \x1b[31m\u202e\n"})
+    with app.open_engine(str(root)) as session:
+        shown = io.StringIO()
+        render(session.navigate("refs", GraphRequest("turn")), file=shown)
+    assert "\\x1b[31m\\u202e" in shown.getvalue() and "\x1b" not in shown.getvalue()

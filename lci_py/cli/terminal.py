@@ -1,0 +1,184 @@
+"""stdout on a terminal: colours, links on places, and a pager for what is longer than the screen."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from typing import IO, TYPE_CHECKING, cast
+from urllib.parse import quote
+
+from lci_py.cli.options import WHEN
+from lci_py.errors import ConfigError, unknown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lci_py.cli.fast_parser import Invocation
+
+#: What begins a link in an editor, from the user's own environment: a repository must not choose where a click leads.
+_LINK_VARIABLE, _FILE_LINK = "LCI_HYPERLINK", "file://{path}"
+#: Variables of terminals that show links.
+_KNOWN = ("VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR")
+_KNOWN_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty")
+#: A place as the renderers colour it.
+_PLACE = re.compile("\x1b\\[35m([^\x1b]+)\x1b\\[0m:\x1b\\[32m(\\d+)[^\x1b]*\x1b\\[0m")
+_CODE = re.compile("\x1b\\[[0-9;]*m|\x1b]8;[^\x1b]*\x1b\\\\")
+_PAGER = "less -FRX"
+
+_paged: list[_Kept] = []
+
+
+def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
+    """Where text goes, whether it has colours, and the columns of the terminal; None for a pipe.
+
+    Raises:
+        UsageError: A flag or a variable has no valid value.
+    """
+    on_terminal = sys.stdout.isatty()
+    color, links = _color(call, on_terminal), _links(call, on_terminal)
+    out: IO[str] = sys.stdout
+    width = None
+    if on_terminal:
+        import shutil
+
+        width = shutil.get_terminal_size().columns
+        if not call.flag("no_pager") and (command := _pager()):
+            _paged.append(kept := _Kept(command))
+            out = kept
+    if links:
+        out = cast("IO[str]", _Linked(out, links, _folder(call), color))
+    return out, color or bool(links), width
+
+
+def _color(call: Invocation, on_terminal: bool) -> bool:
+    when = _when(call, "color")
+    if when != "auto":
+        return when == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if (force := os.environ.get("FORCE_COLOR")) and force != "0":
+        return True
+    return on_terminal and os.environ.get("TERM") != "dumb"
+
+
+def _links(call: Invocation, on_terminal: bool) -> str:
+    """The pattern of a link; "" for none."""
+    when = _when(call, "hyperlink")
+    known = any(map(os.environ.get, _KNOWN)) or os.environ.get("TERM_PROGRAM") in _KNOWN_PROGRAMS
+    if when == "never" or (when == "auto" and not (on_terminal and known and os.environ.get("TERM") != "dumb")):
+        return ""
+    pattern = os.environ.get(_LINK_VARIABLE) or _FILE_LINK
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]*\{path\}[!-~]*", pattern):
+        raise ConfigError(
+            f"{_LINK_VARIABLE} cannot be {pattern!r}", hint="write a link such as vscode://file{path}:{line}"
+        )
+    return pattern
+
+
+def _folder(call: Invocation) -> str:
+    """Where the paths of an answer start."""
+    return os.path.abspath(call.text("root") or ".")
+
+
+def _when(call: Invocation, flag: str) -> str:
+    given = call.text(flag)
+    if given is not None and given not in WHEN:
+        raise unknown_value(flag, given, WHEN)
+    return given or "auto"
+
+
+class _Linked(io.TextIOBase):
+    """Turns the places of what is written into links (OSC 8)."""
+
+    def __init__(self, out: IO[str], pattern: str, folder: str, color: bool) -> None:
+        self._out, self._pattern, self._folder, self._color = out, pattern, folder, color
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return getattr(self._out, "encoding", "utf-8")
+
+    def write(self, text: str) -> int:
+        text = _PLACE.sub(self._link, text)
+        self._out.write(text if self._color else re.sub("\x1b\\[[0-9;]*m", "", text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:  # type: ignore[override]
+        for line in lines:
+            self.write(line)
+
+    def _link(self, match: re.Match[str]) -> str:
+        path = os.path.join(self._folder, match[1])
+        if not os.path.exists(path):  # its name is spelled out, or it has gone
+            return match[0]
+        target = self._pattern.replace("{path}", quote(path)).replace("{line}", match[2])
+        return f"\x1b]8;;{target}\x1b\\{match[0]}\x1b]8;;\x1b\\"
+
+
+# --- the pager --------------------------------------------------------------------------------------------------
+
+
+class _Kept(io.StringIO):
+    """Keeps what is written until `show_paged`, which knows how long it is."""
+
+    def __init__(self, command: list[str]) -> None:
+        super().__init__(newline="")
+        self.command = command
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return sys.stdout.encoding
+
+
+def _pager() -> list[str]:
+    """The command of the pager; [] if there is to be none."""
+    import shlex
+
+    if os.environ.get("TERM") == "dumb":
+        return []
+    text = os.environ.get("LCI_PAGER") or os.environ.get("PAGER") or _PAGER
+    try:
+        command = shlex.split(text)
+    except ValueError as error:
+        raise ConfigError(f"the pager {text!r} is no command: {error}", hint="set LCI_PAGER or PAGER anew") from error
+    return [] if command == ["cat"] else command
+
+
+def show_paged() -> None:
+    """Write what was kept: through the pager if it is longer than the screen, and there is that program."""
+    import shutil
+
+    while _paged:
+        kept = _paged.pop()
+        text = kept.getvalue()
+        columns, rows = shutil.get_terminal_size()
+        if _rows(text, columns) < rows or not _through(kept.command, text):
+            sys.stdout.write(text)
+
+
+def _rows(text: str, columns: int) -> int:
+    from lci_py.render.text.style import width_of
+
+    return sum(max(1, -(-width_of(_CODE.sub("", line)) // max(1, columns))) for line in text.splitlines())
+
+
+def _through(command: list[str], text: str) -> bool:
+    """Let somebody read `text` in the pager; False if it does not start."""
+    import signal
+    import subprocess
+
+    sys.stdout.flush()
+    # As git does: a bare `less` or `more` shows colours, too.
+    environment = {"LESS": "FRX", "LV": "-c", **os.environ}
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's
+    try:
+        pager = subprocess.Popen(
+            command, stdin=subprocess.PIPE, env=environment, preexec_fn=lambda: signal.signal(signal.SIGINT, before)
+        )
+        pager.communicate(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    except OSError:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return pager.returncode not in (126, 127)

@@ -1,0 +1,94 @@
+"""`--max-nodes` and `--max-tokens` of `lci tree`: show the upper part of a tree, and count what is left out."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lci_py.types.graph import Branch, GraphAnswer
+
+#: Places below the roots that text shows, unless `--max-nodes` says otherwise: some five screens.
+MAX_NODES = 200
+
+
+def size(branches: Iterable[Branch]) -> int:
+    """How many places there are below some roots."""
+    pending, count = list(branches), 0
+    while pending:
+        children = pending.pop().children
+        count += len(children)
+        pending += children
+    return count
+
+
+def alike_merged(answer: GraphAnswer) -> GraphAnswer:
+    """The answer with callees of one name at one place as one: several definitions that a call may mean.
+
+    What is below any of them is below the one that is left, and `alike` says how many they are.
+    """
+    if answer.direction == "callers":
+        return answer
+    branches = tuple(_merged_below(branch) for branch in answer.branches)
+    return replace(answer, branches=branches, total=size(branches))
+
+
+def _merged_below(branch: Branch) -> Branch:
+    groups: dict[str, list[Branch]] = {}
+    for child in branch.children:
+        groups.setdefault(child.place.qualified_name or child.place.id, []).append(child)
+    return branch._replace(children=tuple(_merged_below(_one(group)) for group in groups.values()))
+
+
+def _one(group: Sequence[Branch]) -> Branch:
+    if len(group) == 1:
+        return group[0]
+    below = {child.place.id: child for branch in reversed(group) for child in reversed(branch.children)}
+    return group[0]._replace(
+        sites=tuple(sorted({line for branch in group for line in branch.sites})),
+        ambiguous=all(branch.ambiguous for branch in group),
+        children=tuple(reversed(below.values())),
+        more=sum(branch.more for branch in group),
+        repeated=any(branch.repeated for branch in group),
+        cycle=any(branch.cycle for branch in group),
+        alike=len(group),
+    )
+
+
+def cut(answer: GraphAnswer, most: int) -> GraphAnswer:
+    """The first `most` places below the roots, level by level; the branches whose children are missing count them."""
+    left = size(answer.branches) - most
+    if left <= 0:
+        return answer
+    shown: dict[int, int] = {}  # a branch, by its address, and how many of its children are shown
+    pending, room = deque(answer.branches), most
+    while pending:
+        branch = pending.popleft()
+        shown[id(branch)] = count = min(room, len(branch.children))
+        room -= count
+        pending += branch.children[:count]
+    branches = tuple(_cut_below(branch, shown) for branch in answer.branches)
+    return replace(answer, branches=branches, places_left_out=left)
+
+
+def _cut_below(branch: Branch, shown: dict[int, int]) -> Branch:
+    count = shown[id(branch)]
+    return branch._replace(
+        children=tuple(_cut_below(child, shown) for child in branch.children[:count]),
+        more=branch.more + len(branch.children) - count,
+    )
+
+
+def within_tokens(answer: GraphAnswer, most: int, fits: Callable[[GraphAnswer], bool]) -> GraphAnswer:
+    """The largest part of a tree, of at most `most` places, that fits; the roots alone if not even they do."""
+    low, high = 0, min(most, size(answer.branches))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(replace(cut(answer, middle), limited_by="--max-tokens")):
+            low = middle
+        else:
+            high = middle - 1
+    return replace(cut(answer, low), limited_by="--max-tokens")

@@ -1,0 +1,169 @@
+"""What `lci refs` needs of a file's syntax tree, kept in the index so that a query need not parse: which parts hold no
+identifiers, and which identifiers are defined, called or imported.
+
+The bytes are a zlib stream of unsigned 32-bit numbers, little-endian: the sizes of the lists in `_LISTS`, then the
+lists. Starts and places are ascending and stored as differences, spans as their starts and then their lengths.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import zlib
+from array import array
+from operator import sub
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.types.graph import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+    from tree_sitter import Language, Node
+
+    from lci_py.source.syntax.captures import Captured
+
+_SPANS, _PLACES = ("text", "leaves", "unsure", "imports"), ("defined", "called")
+_LISTS = (*_SPANS, *_PLACES)
+#: What joins the parts of a leaf that has several, such as an alias of Elixir.
+SEGMENTS = re.compile(rb"::|[.\\]")
+#: Marks are not larger than some times their file, whose size is bounded.
+_MAX_BYTES = 1 << 28
+#: A name that marks can tell about. One or two letters may be the prefix of a string, and e10 the end of a number.
+_PLAIN = re.compile(r"(?![eEpP]\d+$)[A-Za-z_]\w{2,}", re.ASCII)
+
+
+def marks_of(captured: Captured) -> bytes:
+    """The marks of a file, before its entities are joined or dropped.
+
+    Args:
+        captured: What the queries of a language found whose text is marked (`LanguageSpec.marks_text`).
+    """
+    called = (captures["callee"][0].start_byte for captures in captured.calls if captures.get("callee"))
+    places = {
+        "defined": {entity.name_node.start_byte for entity in captured.entities if entity.name_node is not None},
+        "called": {byte for byte in called if not captured.is_uncalled(byte)},
+    }
+    spans = {
+        "text": _spans(captured.texts),
+        "leaves": _spans(captured.leaves),
+        "unsure": _spans(captured.unsure),
+        "imports": _spans(captures["import"][0] for captures in captured.imports),
+    }
+    columns = [*spans.values(), *places.values()]
+    parts = [array("I", map(len, columns))]
+    for found in spans.values():
+        parts += [_differences([start for start, _ in found]), array("I", [end - start for start, end in found])]
+    parts += [_differences(sorted(found)) for found in places.values()]
+    if sys.byteorder == "big":
+        for part in parts:
+            part.byteswap()
+    return zlib.compress(b"".join(part.tobytes() for part in parts), 6)
+
+
+def _spans(nodes: Iterable[Node]) -> list[tuple[int, int]]:
+    return sorted((node.start_byte, node.end_byte) for node in nodes)
+
+
+def _differences(ascending: Sequence[int]) -> array[int]:
+    return array("I", map(sub, ascending, (0, *ascending[:-1])))
+
+
+class Marks(NamedTuple):
+    """The marks of one file; the ends of spans are running maxima, since spans may lie in each other."""
+
+    text: tuple[NDArray[Any], NDArray[Any]]
+    leaves: tuple[NDArray[Any], NDArray[Any]]
+    unsure: tuple[NDArray[Any], NDArray[Any]]
+    imports: tuple[NDArray[Any], NDArray[Any]]
+    defined: NDArray[Any]
+    called: NDArray[Any]
+
+    def roles(self, source: bytes, name: bytes, places: Sequence[int]) -> list[Role | None] | None:
+        """What a name is there for at some places: None where it is no identifier. None for all of them if the marks
+        do not tell.
+
+        Args:
+            source: The file's bytes.
+            name: The name.
+            places: The bytes at which it stands.
+        """
+        import numpy as np
+
+        at = np.array(places, np.int64)
+        if _inside(self.unsure, at).any():
+            return None
+        no_name = _inside(self.text, at)
+        starts, ends = self.leaves
+        for place in np.flatnonzero(_inside(self.leaves, at)).tolist():
+            leaf = int(np.searchsorted(starts, at[place], side="right")) - 1
+            whole = source[int(starts[leaf]) : int(ends[leaf])]
+            no_name[place] = places[place] + len(name) != ends[leaf] or SEGMENTS.split(whole)[-1] != name
+        columns = (no_name, _among(self.defined, at), _among(self.called, at), _inside(self.imports, at))
+        return [
+            None if text else "definition" if defined else "call" if called else "import" if imported else "reference"
+            for text, defined, called, imported in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+
+def _inside(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDArray[Any]:
+    """Which of some bytes lie in a span."""
+    import numpy as np
+
+    starts, ends = spans
+    if not len(starts):
+        return np.zeros(len(at), np.bool_)
+    before = np.searchsorted(starts, at, side="right") - 1
+    found: NDArray[Any] = (before >= 0) & (at < ends[before])
+    return found
+
+
+def _among(ascending: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
+    """Which of some bytes are in a list. Not `isin`, which takes longer for few of them."""
+    import numpy as np
+
+    if not len(ascending):
+        return np.zeros(len(at), np.bool_)
+    found: NDArray[Any] = ascending[np.searchsorted(ascending[:-1], at)] == at
+    return found
+
+
+def read_marks(data: bytes) -> Marks:
+    """
+    Raises:
+        ValueError: The bytes are not what `marks_of` made.
+    """
+    import numpy as np
+
+    try:
+        inflate = zlib.decompressobj()
+        plain = inflate.decompress(data, _MAX_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"no marks: {error}") from error
+    if not inflate.eof or len(plain) % 4:
+        raise ValueError("no marks: cut off")
+    numbers = np.frombuffer(plain, "<u4").astype(np.int64)
+    sizes = numbers[: len(_LISTS)].tolist()
+    lengths = [size for size in sizes[: len(_SPANS)] for _ in range(2)] + sizes[len(_SPANS) :]
+    if len(sizes) != len(_LISTS) or len(numbers) != len(_LISTS) + sum(lengths):
+        raise ValueError("no marks: its parts do not fit together")
+    *columns, _ = np.split(numbers[len(_LISTS) :], np.cumsum(lengths))
+    spans = []
+    for place in range(len(_SPANS)):
+        starts = np.cumsum(columns[2 * place])
+        spans.append((starts, np.maximum.accumulate(starts + columns[2 * place + 1])))
+    text, leaves, unsure, imports = spans
+    defined, called = map(np.cumsum, columns[2 * len(_SPANS) :])
+    return Marks(text, leaves, unsure, imports, defined, called)
+
+
+def are_enough(name: str, language: Language) -> bool:
+    """Whether marks tell all about a name: it is a plain word, and no keyword, which may be an identifier elsewhere."""
+    return _PLAIN.fullmatch(name) is not None and name not in _keywords(language)
+
+
+def _keywords(language: Language) -> set[str]:
+    kinds = range(language.node_kind_count)
+    texts = (language.node_kind_for_id(kind) or "" for kind in kinds if not language.node_kind_is_named(kind))
+    return {word for text in texts for word in re.findall(r"\w+", text)}
