@@ -134,13 +134,15 @@ def test_a_wrong_refresh_names_the_three(tmp_path: Path) -> None:
 def test_the_model_in_the_file_starts_at_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, 'model = "tools/model"\n')
     assert load(tmp_path)[0].model == tmp_path / "tools/model"
-    write(tmp_path, 'model = "/models/bert"\n')
-    assert load(tmp_path)[0].model == Path("/models/bert")
     monkeypatch.setenv("LCI_MODEL", "mine")
     assert load(tmp_path)[0].model == Path("mine")
     assert load(tmp_path, {"model": "other"})[0].model == Path("other")
     monkeypatch.setenv("LCI_MODEL", "")  # empty is unset
-    assert load(tmp_path)[0].model == Path("/models/bert")
+    assert load(tmp_path)[0].model == tmp_path / "tools/model"
+    write(tmp_path, 'model = "/models/bert"\n')
+    with pytest.raises(ConfigError, match="leads out of"):
+        load(tmp_path)
+    write(tmp_path, "")
     for value in ({"model": ""}, {"model": 3}):
         with pytest.raises(ConfigError, match="--model"):
             load(tmp_path, value)
