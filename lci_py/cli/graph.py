@@ -7,7 +7,7 @@ import sys
 from typing import IO, TYPE_CHECKING
 
 from lci_py.cli.request import flag_filters, number, open_engine, required_name
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
+from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, GraphAnswer, GraphRequest, Role
 
@@ -118,13 +118,16 @@ def _cut(answer: GraphAnswer, call: Invocation, shape: Format) -> GraphAnswer:
         import io
 
         written = io.StringIO()
-        _write_tree(part, shape, written, width=width, footer=not call.flag("quiet"))
+        _write(part, shape, written, width=width, footer=not call.flag("quiet"))
         return tokens(written.getvalue()) <= budget
 
     return call_tree.within_tokens(answer, most, fits)
 
 
-def _write_tree(answer: GraphAnswer, shape: Format, file: IO[str], *, width: int | None, footer: bool) -> None:
+def _write(
+    answer: GraphAnswer, shape: Format, file: IO[str], *, color: bool = False, width: int | None, footer: bool
+) -> None:
+    """Write an answer in one of the formats of a tree."""
     if shape == "json":
         from lci_py.render.json.answer import dumps
         from lci_py.render.json.graph import answer_object
@@ -133,7 +136,7 @@ def _write_tree(answer: GraphAnswer, shape: Format, file: IO[str], *, width: int
     elif shape == "text":
         from lci_py.render.text.graph import render
 
-        render(answer, file=file, width=width, footer=footer)
+        render(answer, file=file, color=color, width=width, footer=footer)
     else:
         from lci_py.render.text.graph import render_diagram
 
@@ -141,10 +144,9 @@ def _write_tree(answer: GraphAnswer, shape: Format, file: IO[str], *, width: int
 
 
 def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
+    footer = not call.flag("quiet")
     if shape == "json":
-        from lci_py.render.json.graph import answer_object
-
-        write_json(answer_object(answer))
+        _write(answer, shape, machine_stdout(), width=None, footer=footer)
     elif call.flag("jsonl"):
         from lci_py.render.json.graph import jsonl
 
@@ -153,12 +155,6 @@ def _print(answer: GraphAnswer, call: Invocation, shape: Format) -> None:
         from lci_py.render.text.graph import render_paths
 
         render_paths(answer, file=paths_stdout())
-    elif shape == "text":
-        from lci_py.render.text.graph import render
-
-        to = screen(call)
-        render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
     else:
-        from lci_py.render.text.graph import render_diagram
-
-        render_diagram(answer, shape, file=screen(call).file)
+        to = screen(call)
+        _write(answer, shape, to.file, color=to.color, width=to.width, footer=footer)
