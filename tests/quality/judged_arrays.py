@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lci_py.search.query.weights import LIVE
 from lci_py.search.ranking.fusion import BELOW, GRAPH
 from tests.quality.judged import Case
 
@@ -52,11 +53,14 @@ class Block:
         self.told: set[str] = set()
         self._last: tuple[tuple[float, ...], NDArray[np.float64]] | None = None
         for row, case in enumerate(cases):
-            assert case.candidates is not None
+            assert case.candidates is not None and case.plan is not None
             n, targets = len(case.places), case.task.targets
             for k, name in enumerate(signals):
                 if name in case.candidates.signals:
-                    (self._near if k == self._graph else self._signals[k])[row, :n] = case.candidates.signals[name]
+                    # What is learned are the weights of a small index.
+                    size = LIVE.growing(name, case.plan.files)
+                    values = case.candidates.signals[name] * np.float64(size)
+                    (self._near if k == self._graph else self._signals[k])[row, :n] = values
             for k, name in enumerate(factors):
                 if name in case.candidates.factors:
                     self._factors[k, row, :n] = case.candidates.factors[name]

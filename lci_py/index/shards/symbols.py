@@ -207,6 +207,15 @@ class SymbolicIndex:
                 rows += segment.published(segment.execute(sql, some))
         return rows
 
+    def named(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
+        """Result rows of the symbols with this joined name that pass the filters, in files that pass `there`."""
+        condition, args = where(filters)
+        rows: list[Row] = []
+        for segment, inside in self._inside(filters, there):
+            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND s.joined = ?"
+            rows += segment.published(segment.execute(sql, [*args, name]))
+        return sorted(rows, key=_place)
+
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
         """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them,
         in files that pass `there`; those in tests come last."""
@@ -315,6 +324,15 @@ class SymbolicIndex:
             (segment.public("units", unit), line, end_line)
             for segment, own in self.by_number("files", [file])
             for unit, line, end_line in segment.execute(sql.format(own))
+        ]
+
+    def chunks_of_units(self, units: Sequence[int]) -> list[tuple[int, int, int, int]]:
+        """(unit, file, first line, last line) of every chunk of some units."""
+        sql = "SELECT c.unit, u.file, c.line, c.end_line FROM chunks c JOIN units u ON u.id = c.unit WHERE u.id IN ({})"
+        return [
+            (segment.public("units", unit), segment.public("files", file), line, end_line)
+            for segment, own in self.by_number("units", units)
+            for unit, file, line, end_line in segment.execute(sql.format(own))
         ]
 
     def chunk_digests(self, unit: int) -> list[tuple[int, int, bytes]]:

@@ -120,6 +120,22 @@ class Shown:
         self.start, self.text, self.match_line, self.marks = start, text, match_line, marks
 
 
+def shown_rows(snapshot: Snapshot, units: Sequence[int], symbols: Mapping[int, int]) -> dict[int, Row]:
+    """The row of each unit; of some, that of a symbol in it.
+
+    Args:
+        snapshot: Whose index.
+        units: Of the results.
+        symbols: Unit to the number of the symbol that is the result.
+    """
+    rows = snapshot.symbols.result_rows(units) if units else {}
+    instead = {unit: symbols[unit] for unit in units if unit in symbols}
+    if instead:
+        found = snapshot.symbols.symbol_rows(list(instead.values()))
+        rows.update((unit, found[number]) for unit, number in instead.items())
+    return rows
+
+
 def result(
     snapshot: Snapshot,
     row: Row,

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.query.text import TextQuery
+    from lci_py.search.ranking.evidence import Found
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
-    from lci_py.search.views.hits import Found
     from lci_py.types.search import Filters, Step, View
 
 #: Rank (from 1) and score of a view that has a place; `beyond` if it is no candidate for being too far down.

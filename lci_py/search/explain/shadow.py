@@ -21,7 +21,7 @@ def under(plan: Plan, ranking: Ranking) -> Plan:
     return replace(
         plan,
         ranking=ranking.name,
-        weights=ranking.weights[plan.intent],
+        weights=ranking.weights_of(plan.intent, plan.files),
         factors=ranking.factors,
         saturation=ranking.saturation,
     )

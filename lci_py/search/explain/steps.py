@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lci_py.types.search import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from lci_py.search.ranking.bm25_evidence import Evidence
+    from lci_py.search.ranking.evidence import Evidence, Found
     from lci_py.search.ranking.fusion import Fused, Outcome
     from lci_py.search.snapshot import Snapshot
-    from lci_py.search.views.hits import Found, HitList
     from lci_py.types.search import Filters, SearchRequest, View
 
 
@@ -63,64 +60,49 @@ def of_single(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[di
 
 def single_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
     """The waterfall of each of some units of `found.ranked`."""
+    from lci_py.search.ranking.evidence import SAME_FILE
     from lci_py.search.ranking.same_file import POOL, depths
 
-    view = found.ranked.view
+    view, known = found.ranked.view, found.evidence
     with snapshot.view_locks[view]:
-        made = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, found, units)
-    depth = dict(zip(made.head.units[:POOL].tolist(), depths(made.files).tolist(), strict=True))
+        own = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, found, units)
+    place = {unit: i for i, unit in enumerate(known.hits.units[: len(known.files)].tolist())}
+    head, files = known.ranked()
+    depth = dict(zip(head.units[:POOL].tolist(), depths(files[:POOL]).tolist(), strict=True))
     waterfalls = []
-    for unit, steps in zip(units, made.waterfalls, strict=True):
+    for unit, steps in zip(units, own, strict=True):
+        if unit in place:
+            steps = _of_evidence(known, place[unit], steps)
         score = found.ranked.score(unit)
         before = math.fsum(step.adds for step in steps)  # `sum` adds in another way from Python 3.12 on
         # The difference, not the product: views add up in single precision, and the sum must be the score.
-        if unit in found.raw and unit not in depth:  # its score is only brought below those of the head
-            steps = (*steps, Step("behind", None, None, score / before if before else 1.0, score - before))
+        if unit in known.hits and unit not in depth:  # its score is only brought below those of the head
+            steps = [*steps, Step("behind", None, None, score / before if before else 1.0, score - before)]
         elif depth.get(unit):
-            steps = (*steps, Step("same_file", None, None, made.same_file ** depth[unit], score - before))
+            steps = [*steps, Step("same_file", None, None, SAME_FILE[view] ** depth[unit], score - before)]
+        waterfalls.append(tuple(step for step in steps if step.adds or step.name in ("phrase", "cosine")))
+    return waterfalls
+
+
+def _dense_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[list[Step]]:
+    """The cosine of the best chunk, and what its tokens add."""
+    retriever = snapshot.dense
+    waterfalls = []
+    for unit in units:
+        cosine, coverage, late = retriever.parts(found.query, unit)
+        weight = 1 / (1 + late)
+        steps = [Step("cosine", "dense", cosine, weight, cosine * weight)]
+        if late:
+            steps.append(Step("coverage", "dense", coverage, late * weight, coverage * late * weight))
         waterfalls.append(steps)
     return waterfalls
 
 
-class _Made(NamedTuple):
-    """How some units came to their scores before a file's further results were damped."""
-
-    head: HitList  # in the order of these scores
-    files: NDArray[Any]  # of the head
-    same_file: float  # what a further result of a file counts
-    waterfalls: list[tuple[Step, ...]]
-
-
-def _dense_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> _Made:
-    """The cosine of the best chunk, what its tokens add, and what the file's results do."""
-    from lci_py.search.ranking.same_file import FILE, POOL, SAME_FILE, supported
-
-    retriever, file_weight = snapshot.dense, FILE / (1 + FILE)
-    head, files = supported(found.raw, snapshot.files_of(found.raw.units[:POOL]))
-    placed = set(head.units[:POOL].tolist())
-    waterfalls = []
-    for unit in units:
-        cosine, coverage, late = retriever.parts(found.query, unit)
-        weight = 1 / (1 + late) / (1 + FILE)
-        steps = [Step("cosine", "dense", cosine, weight, cosine * weight)]
-        if late:
-            steps.append(Step("coverage", "dense", coverage, late * weight, coverage * late * weight))
-        if unit in placed:
-            others = head.score(unit) - math.fsum(step.adds for step in steps)
-            steps.append(Step("file", "dense", others / file_weight, file_weight, others))
-        waterfalls.append(tuple(steps))
-    return _Made(head, files, SAME_FILE, waterfalls)
-
-
-def _bm25_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> _Made:
-    """The fields that hold a term, and what each term is worth there; what the file adds, and the factors."""
-    from lci_py.search.ranking import bm25_evidence
+def _bm25_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[list[Step]]:
+    """The fields that hold a term, and what each term is worth there."""
     from lci_py.search.views.retrievers import BM25_FIELDS
 
-    retriever = snapshot.bm25
-    known = bm25_evidence.evidence(retriever, snapshot.unit_table, found.query, found.raw, snapshot.views.pieces)
-    place = {unit: i for i, unit in enumerate(found.raw.units[: len(known.files)].tolist())}
-    fields = retriever.parts(found.query, units)
+    fields = snapshot.bm25.parts(found.query, units)
     waterfalls = []
     for i, unit in enumerate(units):
         steps = []
@@ -128,25 +110,25 @@ def _bm25_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> _Made
             terms = {term: worth for term, worth in fields[name][i].items() if worth}
             value = math.fsum(terms.values())
             steps.append(Step(name, "bm25", value, weight, value * weight, terms))
-        if unit in place:
-            steps += _of_evidence(known, place[unit], math.fsum(step.adds for step in steps))
-        alone = unit not in found.raw  # a place may hold nothing but the phrase
-        none = (Step("phrase", "bm25", 1.0, 0.0, 0.0),) if alone else ()
-        waterfalls.append(none or tuple(step for step in steps if step.adds))
-    return _Made(*bm25_evidence.adjusted(found.raw, known), bm25_evidence.SAME_FILE, waterfalls)
+        alone = unit not in found.evidence.hits  # a place may hold nothing but the phrase
+        waterfalls.append([Step("phrase", "bm25", 1.0, 0.0, 0.0)] if alone else steps)
+    return waterfalls
 
 
-def _of_evidence(known: Evidence, place: int, total: float) -> list[Step]:
-    """What follows on the fields' `total`."""
-    from lci_py.search.ranking.bm25_evidence import FILE, STEM
-
-    signals = (("stem", STEM, float(known.stem[place])), ("file", FILE, float(known.file[place])))
-    steps = [Step(name, "bm25", value, weight, weight * value) for name, weight, value in signals]
-    total += math.fsum(step.adds for step in steps)
-    for name, values in known.factors.items():
-        factor = float(values[place])
+def _of_evidence(known: Evidence, place: int, own: Sequence[Step]) -> list[Step]:
+    """The view's own steps on the scale of the mode, and what follows on them."""
+    view, scale = known.hits.view, known.scale
+    steps = [step._replace(weight=step.weight * scale, adds=step.adds * scale) for step in own]
+    for name, (weight, values) in known.added.items():
+        value = float(values[place])
+        steps.append(Step(name, view, value, weight * scale, weight * scale * value))
+    total = math.fsum(step.adds for step in steps)
+    for name, factors in known.factors.items():
+        factor = float(factors[place])
         steps.append(Step(name, None, None, factor, total * (factor - 1)))
         total *= factor
+    for name, (weight, values) in known.spelled.items():
+        steps.append(Step(name, None, float(values[place]), weight, weight * float(values[place])))
     return steps
 
 
@@ -161,8 +143,7 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
         found: What the mode found.
         request: With the filters of the query among its own.
     """
-    from lci_py.search.ranking import bm25_evidence
-    from lci_py.search.ranking.same_file import FILE, SAME_FILE
+    from lci_py.search.ranking.evidence import COVER, FACTORS, FILE, SAME_FILE, STEM
     from lci_py.search.views.retrievers import BM25_FIELDS
 
     plan: dict[str, Any] = {"mode": request.mode, "views": [request.mode]}
@@ -171,13 +152,14 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
         own = 1 / (1 + FILE)
         plan["weights"] = {"cosine": own / (1 + late), **({"coverage": own * late / (1 + late)} if late else {})}
         plan["weights"]["file"] = FILE * own
+        plan["factors"] = dict(FACTORS)
     else:
-        plan["weights"] = {**BM25_FIELDS, "stem": bm25_evidence.STEM, "file": bm25_evidence.FILE}
-        plan["factors"] = {"coverage": 1 - bm25_evidence.COVER, **bm25_evidence.FACTORS}
+        plan["weights"] = {**BM25_FIELDS, "stem": STEM, "file": FILE}
+        plan["factors"] = {"coverage": 1 - COVER, **FACTORS}
         plan["terms"] = dict(found.query.terms)
     plan["phrases"] = list(found.query.phrases)
-    same_file = SAME_FILE if request.mode == "dense" else bm25_evidence.SAME_FILE
-    return {**plan, "same_file": same_file, "filters": given(request.filters)}
+    plan["spelled"] = {name: weight for name, (weight, _) in found.evidence.spelled.items()}
+    return {**plan, "same_file": SAME_FILE[request.mode], "filters": given(request.filters)}
 
 
 def symbolic_plan(request: SearchRequest) -> dict[str, Any]:

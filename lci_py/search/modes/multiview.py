@@ -10,7 +10,7 @@ import numpy as np
 
 from lci_py.errors import IndexError_, near_needs_words
 from lci_py.search.answer.graph_context import contexts
-from lci_py.search.answer.results import Wanted, answer, result
+from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.degraded import Extras, detail, failure
 from lci_py.search.modes import fallback
 from lci_py.search.modes.answered import Answered, Merged
@@ -23,6 +23,7 @@ from lci_py.search.query.weights import GRAPH
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
 from lci_py.search.ranking.signals import Measure, factors
+from lci_py.search.ranking.spelled import NOTHING, spelled
 from lci_py.search.views.hits import HitList
 from lci_py.search.views.time_budget import side_by_side
 from lci_py.types.search import VIEWS, Degradation
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.fusion import Fused
     from lci_py.search.ranking.near import Near
+    from lci_py.search.ranking.spelled import Spelled
     from lci_py.search.snapshot import Snapshot
     from lci_py.search.views.retrievers import Retriever
     from lci_py.search.views.views import Views
@@ -113,11 +115,16 @@ class _Run:
                 near=None if self._near is None else str(self._near.place),
                 budget_ms=request.budget_ms,
                 strict=request.strict,
+                files=snapshot.numbering.total("files"),
             )
         if attempt.hopeless:
             return attempt, plan, Outcome({view: HitList.empty(view) for view in VIEWS})
         query = rewritten(attempt.query, wording.rewrites)
-        question = Question(query, plan, attempt.allowed, self._near)
+        try:
+            known = spelled(snapshot, attempt.query, self._filters, attempt.allowed, wait=request.budget_ms is None)
+        except IndexError_:
+            known = NOTHING  # the view that cannot be used says so
+        question = Question(query, plan, attempt.allowed, self._near, known)
         found = search(question, snapshot.views, snapshot.unit_table, self.extras, self._began)
         return attempt._replace(query=query), plan, found
 
@@ -140,12 +147,14 @@ class Question(NamedTuple):
         plan: Weights, factors and budgets.
         allowed: [units] mask of what can be a result; None for all.
         near: A place that candidates are measured by as well.
+        spelled: What the query spells out.
     """
 
     query: TextQuery
     plan: Plan
     allowed: NDArray[np.bool_] | None = None
     near: Near | None = None
+    spelled: Spelled = NOTHING
 
 
 def search(question: Question, views: Views, table: UnitColumns, extras: Extras, began: float) -> Outcome:
@@ -161,7 +170,7 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
         IndexError_: Every view failed; the first one's error.
     """
     plan, allowed = question.plan, question.allowed
-    outcome = Outcome({view: HitList.empty(view) for view in VIEWS})
+    outcome = Outcome({view: HitList.empty(view) for view in VIEWS}, symbols=question.spelled.symbols)
     came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
 
@@ -189,7 +198,7 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
         else:
             outcome.hits[view] = hits
             outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
-    if any(len(hits) for hits in outcome.hits.values()):
+    if any(len(hits) for hits in outcome.hits.values()) or question.spelled.units:
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
@@ -212,11 +221,11 @@ def _rank(
     outcome: Outcome, question: Question, measure: Measure, table: UnitColumns, graph: GraphIndex | None, extras: Extras
 ) -> None:
     """Rank what the views found, then again with what is around the best of it in the graph."""
-    query, plan, allowed, near = question
+    query, plan, allowed, near, known = question
 
     def candidates(units: NDArray[np.int64]) -> Candidates:
         files = table.file[units]
-        signals = measure.signals(units)
+        signals = measure.signals(units) | known.of(units)
         if near is not None:
             signals["near"] = near.closeness(units, files)
         return Candidates(units, files, signals, factors(query, units, table))
@@ -224,6 +233,7 @@ def _rank(
     there = np.zeros(len(table), np.bool_)  # not `unique`, which sorts
     for hits in outcome.hits.values():
         there[hits.units] = True
+    there[known.units] = True
     units = np.flatnonzero(there)
     outcome.candidates = candidates(units)
     outcome.ranked = best = Ranked(outcome.candidates, plan)
@@ -248,7 +258,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, outcome: Outcome, attemp
     """The results in their envelope, with what each view said and the graph around each result."""
     head = outcome.head(snapshot.shown(request))
     with snapshot.trace.stage("graph", len(head)):
-        rows = snapshot.symbols.result_rows([item.unit for item in head]) if head else {}
+        rows = shown_rows(snapshot, [item.unit for item in head], outcome.symbols)
         found = extras.ask("graph", lambda: contexts(snapshot, list(rows.values())))
         around = dict(zip(rows, found or (), strict=found is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:

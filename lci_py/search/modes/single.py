@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.search.answer.results import Wanted, answer, result
+from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.text import read_fields, read_text
-from lci_py.search.ranking.same_file import POOL, spread, supported
-from lci_py.search.views.hits import Found, HitList
+from lci_py.search.ranking.evidence import SAME_FILE, Found, evidence
+from lci_py.search.ranking.same_file import POOL, spread
+from lci_py.search.ranking.spelled import HEAD, spelled
+from lci_py.search.views.hits import HitList
 from lci_py.search.views.time_budget import within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.explain.explainable import Explainable
-    from lci_py.search.query.text import TextQuery
     from lci_py.search.snapshot import Snapshot
     from lci_py.search.views.retrievers import Retriever
     from lci_py.types.search import Answer, SearchRequest, View
@@ -74,27 +75,25 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
         retriever: Retriever = getattr(snapshot, view)
         return retriever.search(query, max(limit, POOL), allowed)
 
+    # Each mode reads what its own view has found: that of bm25 by the words of the query, dense the closest.
+    known = (
+        None if view == "dense" else spelled(snapshot, query, request.filters, allowed, wait=request.budget_ms is None)
+    )
     came = snapshot.n_units if allowed is None else int(allowed.sum())
     with snapshot.trace.stage(view, came) as stage:
         raw = within(search_view, view, snapshot.view_locks[view], request.budget_ms, began)
         stage.left = raw.total
     with snapshot.trace.stage("same_file", len(raw)) as stage:
-        ranked = _by_file(snapshot, query, raw).head(limit)
+        if known is None:
+            known = spelled(snapshot, query, request.filters, allowed, raw.units[:HEAD].tolist())
+        with snapshot.view_locks[view]:
+            why = evidence(snapshot, query, raw, known)
+        changed, files = why.ranked()
+        ranked = spread(changed, files[:POOL], SAME_FILE[view]).head(limit)
         stage.left = len(ranked)
     if query.phrases:
         ranked = _with_literal_hits(ranked, allowed, limit)
-    return Found(query, allowed, places, raw, ranked)
-
-
-def _by_file(snapshot: Snapshot, query: TextQuery, raw: HitList) -> HitList:
-    """A view's hits with what their files say for and against them."""
-    if raw.view == "dense":
-        return spread(*supported(raw, snapshot.files_of(raw.units[:POOL])))
-    from lci_py.search.ranking import bm25_evidence
-
-    with snapshot.view_locks["bm25"]:
-        known = bm25_evidence.evidence(snapshot.bm25, snapshot.unit_table, query, raw, snapshot.views.pieces)
-    return spread(*bm25_evidence.adjusted(raw, known), bm25_evidence.SAME_FILE)
+    return Found(query, allowed, places, raw, ranked, why, known.symbols)
 
 
 def _with_literal_hits(hits: HitList, allowed: NDArray[np.bool_] | None, limit: int) -> HitList:
@@ -117,7 +116,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:
 
         explains = of_single(snapshot, found, hits.units.tolist())
     with snapshot.trace.stage("present", len(hits)) as stage:
-        rows = snapshot.symbols.result_rows(hits.units.tolist())
+        rows = shown_rows(snapshot, hits.units.tolist(), found.symbols)
         wanted = Wanted(found.query.terms, found.query.phrases)
         results = [
             result(snapshot, rows[hit.unit], request, hit.view, hit.score, wanted, found.places.get(hit.unit))

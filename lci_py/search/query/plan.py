@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.query.rewrites import NO_WORDING
-from lci_py.search.query.weights import LIVE, SIGNAL_VIEW
+from lci_py.search.query.weights import LIVE, SIGNAL_VIEW, SPELLED
 from lci_py.source.text.words import STOPWORDS
 from lci_py.types.search import VIEWS
 
@@ -45,6 +45,7 @@ class Plan:
         expand: Hops around the results.
         near: The place that results are preferred around, None for none.
         ladder: The steps of the retrieval, in the order they are tried.
+        files: How many the index has, which the weights depend on.
         rung: The step that answered; None if none did, or as long as that is not known.
         relaxed: What was given up for an answer, in words.
     """
@@ -60,6 +61,7 @@ class Plan:
     expand: int
     near: str | None
     ladder: tuple[str, ...]
+    files: int = 0
     rung: str | None = None
     relaxed: tuple[str, ...] = ()
 
@@ -80,6 +82,7 @@ def plan(
     budget_ms: int | None = None,
     strict: bool = False,
     wording: Wording = NO_WORDING,
+    files: int = 0,
 ) -> Plan:
     """Choose how a query is answered, by its form and its filters.
 
@@ -92,22 +95,25 @@ def plan(
         budget_ms: Milliseconds for the whole retrieval, None for as long as it takes.
         strict: Whether the text must be taken as it is.
         wording: What the index's vocabulary says of the query.
+        files: How many the index has.
     """
     fields = ((name, getattr(filters, name)) for name in filters.__slots__)
     given = {field: tuple(values) for field, values in fields if values}
     chosen = intent(query, len(given), wording.lacking)
+    weights = ranking.weights_of(chosen, files)
     return Plan(
         intent=chosen,
         ranking=ranking.name,
-        weights=ranking.weights[chosen],
+        weights=weights,
         factors=ranking.factors,
         saturation=ranking.saturation,
-        budgets=budgets(budget_ms, ranking.weights[chosen]),
+        budgets=budgets(budget_ms, weights),
         rewrites=tuple(rewrite.text for rewrite in wording.rewrites),
         filters=given,
         expand=expand,
         near=near,
         ladder=ladder(filtered=bool(given), strict=strict),
+        files=files,
     )
 
 
@@ -120,7 +126,10 @@ def ladder(*, filtered: bool, strict: bool) -> tuple[str, ...]:
 def parts(weights: Mapping[str, float]) -> dict[View, float]:
     """How much of the weights is each view's: they add up to 1, or are 0 if no view has a weight."""
     sums = {
-        view: math.fsum(weight for name, weight in weights.items() if SIGNAL_VIEW.get(name) == view) for view in VIEWS
+        view: math.fsum(
+            weight for name, weight in weights.items() if SIGNAL_VIEW.get(name) == view and name not in SPELLED
+        )
+        for view in VIEWS
     }
     total = math.fsum(sums.values())
     return {view: weight / total if total else 0.0 for view, weight in sums.items()}

@@ -5,7 +5,8 @@ A ranking is a value: `live` answers, the others can run beside it (`--shadow NA
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lci_py.errors import unknown_value
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 #: Which sub-index a signal comes from, for `mode_source`; None is for what belongs to no view.
 SIGNAL_VIEW: dict[str, View | None] = {
     "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
-    "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "hub": None, "near": None, "graph": None,
+    "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "name": "symbolic", "verbatim": "bm25",
+    "hub": None, "near": None, "graph": None,
 }  # fmt: skip
+#: The signals of what the query spells out (`search/ranking/spelled.py`); a view has no part in measuring them.
+SPELLED = ("name", "verbatim")
 #: The signal that lifts (`search/ranking/graph_lift.py`); the others add up.
 GRAPH = "graph"
 
@@ -31,21 +35,38 @@ class Ranking:
         weights: Intent to signal to weight; a signal is in [0, 1].
         factors: What a score is multiplied by where the factor applies.
         saturation: A file's k-th result (from 0) is multiplied by this to the power k.
+        growth: Signal to the part of its weight that is added in an index of `LARGE` files or more, and less in smaller
+            ones: what single chunks say gets noisier as the pool grows, what whole files say does not.
     """
 
     name: str
     weights: dict[str, dict[str, float]]
     factors: dict[str, float]
     saturation: float
+    growth: dict[str, float] = field(default_factory=dict)
 
+    def weights_of(self, intent: str, files: int) -> dict[str, float]:
+        """The weights of an intent in an index of so many files: signal to weight."""
+        return {name: round(value * self.growing(name, files), 6) for name, value in self.weights[intent].items()}
+
+    def growing(self, name: str, files: int) -> float:
+        """What the weight of a signal is multiplied by in an index of so many files."""
+        part = math.log(max(files, SMALL) / SMALL) / math.log(LARGE / SMALL)
+        return 1 + min(part, 1.0) * self.growth.get(name, 0.0)
+
+
+#: Files of an index from which on its size counts, and from which on it counts no more.
+SMALL, LARGE = 50, 400
 
 _BALANCED = {
     "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
     "dense_file": 0.5, "dense_all": 0.3, "hub": 0.2, "graph": 1.0, "near": 0.25,
+    "name": 3.0, "verbatim": 2.0,
 }  # fmt: skip
 _EXACT = {
     "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
     "dense_file": 0.1, "dense_all": 0.15, "hub": 0.1, "graph": 1.0, "near": 0.25,
+    "name": 3.0, "verbatim": 2.0,
 }  # fmt: skip
 
 LIVE = Ranking(
@@ -57,7 +78,8 @@ LIVE = Ranking(
         "structured_filter_heavy": _BALANCED,
     },
     {"test": 0.6, "block": 0.95, "text": 0.7, "generated": 0.7, "reexport": 0.8},
-    0.5,
+    0.6,
+    {"names": -0.7, "graph": -0.25, "dense_all": 0.5},
 )
 #: What `--shadow` can name. A candidate for the next live ranking stands here beside it.
 RANKINGS = {LIVE.name: LIVE}

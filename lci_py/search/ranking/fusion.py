@@ -17,6 +17,8 @@ from lci_py.search.ranking.same_file import depths
 from lci_py.types.search import VIEWS, Step
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from lci_py.search.query.plan import Plan
@@ -194,6 +196,7 @@ class Outcome:
     candidates: Candidates | None = None
     degraded: list[Degradation] = field(default_factory=list)
     trace: dict[str, Any] = field(default_factory=dict)
+    symbols: Mapping[int, int] = field(default_factory=dict)  # unit -> the symbol in it that is shown instead
 
     @property
     def total(self) -> int:

@@ -15,10 +15,8 @@ from lci_py.search.views.hits import HitList
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: A file's k-th result (from 0) in the dense mode counts this to the power k; bm25 has its own.
-SAME_FILE = 0.8
-#: How much the file counts beside the hit itself in the dense mode; bm25 has its own.
-FILE = 0.5
+#: In the mean of a file's results, the k-th (from 0) weighs this to the power k.
+_NEXT = 0.8
 _BELOW = 1 - 1e-6
 #: Hits that are ranked so; the ones behind them keep their order.
 POOL = 400
@@ -55,20 +53,19 @@ def reordered(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDAr
     return HitList(hits.view, units, scores, hits.total), order
 
 
-def spread(hits: HitList, files: NDArray[Any], same_file: float | None = None) -> HitList:
+def spread(hits: HitList, files: NDArray[Any], same_file: float) -> HitList:
     """The hits in their new order, with their new scores; best first, ties by unit.
 
     Args:
         hits: A longer list only adds hits behind the first `POOL`.
         files: File of each of the first `POOL` hits' units.
-        same_file: What a file's k-th result (from 0) counts to the power k; `SAME_FILE` if None.
+        same_file: What a file's k-th result (from 0) counts to the power k.
     """
-    factor = SAME_FILE if same_file is None else same_file
-    return reordered(hits, hits.scores[:POOL] * np.power(factor, depths(files)))[0]
+    return reordered(hits, hits.scores[:POOL] * np.power(same_file, depths(files)))[0]
 
 
 def whole(own: NDArray[np.float64], files: NDArray[Any]) -> NDArray[np.float64]:
-    """The score of each hit's file: the mean of those of its hits, of which the k-th (from 0) weighs `SAME_FILE` to the
+    """The score of each hit's file: the mean of those of its hits, of which the k-th (from 0) weighs `_NEXT` to the
     power k; what a file has fewer of counts 0. [n]
 
     Args:
@@ -76,17 +73,5 @@ def whole(own: NDArray[np.float64], files: NDArray[Any]) -> NDArray[np.float64]:
         files: [n] the file of each.
     """
     places = files + 1  # -1 is a unit whose file nobody knows
-    found: NDArray[np.float64] = np.bincount(places, own * np.power(SAME_FILE, depths(files)))[places] * (1 - SAME_FILE)
+    found: NDArray[np.float64] = np.bincount(places, own * np.power(_NEXT, depths(files)))[places] * (1 - _NEXT)
     return found
-
-
-def supported(hits: HitList, files: NDArray[Any]) -> tuple[HitList, NDArray[Any]]:
-    """The hits in their new order, with their new scores (best first, ties by unit), and the files in that order.
-
-    Args:
-        hits: A longer list only adds hits behind the first `POOL`, which alone support each other.
-        files: File of each of the first `POOL` hits' units.
-    """
-    own = hits.scores[:POOL]
-    changed, order = reordered(hits, (own + FILE * whole(own, files)) / (1 + FILE))
-    return changed, files[order]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.search.query.text import TextQuery
     from lci_py.types.search import View
 
 
@@ -62,21 +61,3 @@ class HitList:
     def head(self, limit: int) -> HitList:
         """The first `limit` hits, of the same total."""
         return HitList(self.view, self.units[:limit], self.scores[:limit], self.total)
-
-
-class Found(NamedTuple):
-    """What the mode dense or bm25 found, and how it came about.
-
-    Attributes:
-        query: What was asked.
-        allowed: [units] mask of the filters and the quoted phrases, None if there are none.
-        places: The first line of a phrase in each unit that holds it.
-        raw: The view's own ranking.
-        ranked: The mode's ranking: files support their results, and their further results count for less.
-    """
-
-    query: TextQuery
-    allowed: NDArray[np.bool_] | None
-    places: dict[int, int]
-    raw: HitList
-    ranked: HitList

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
 
 #: Weights of the fields in the view's score, a plain sum of BM25 scores. The bm25 mode adds to it
-#: (`search/ranking/bm25_evidence.py`).
+#: (`search/ranking/evidence.py`).
 BM25_FIELDS = {"content": 1.0, "names": 1.0, "paths": 1.0, "files": 0.5}
 
 

@@ -134,7 +134,7 @@ def test_a_definition_of_several_chunks_is_explained_by_its_best(tmp_path: Path,
 
 
 def test_results_behind_the_head_add_up(session: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("ranking.same_file", "modes.single", "ranking.bm25_evidence"):
+    for module in ("ranking.same_file", "modes.single", "ranking.evidence"):
         monkeypatch.setattr(f"lci_py.search.{module}.POOL", 5)
     assert single.POOL == 5 != POOL
     for mode in ("dense", "bm25"):

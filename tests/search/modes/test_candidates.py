@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from lci_py.errors import UsageError
 from lci_py.search.engine import Engine
 from lci_py.search.modes import single
-from lci_py.search.ranking import bm25_evidence, same_file
+from lci_py.search.ranking import evidence, same_file, spelled
 from lci_py.types.search import Filters, Result, SearchRequest
 
 EVERYTHING = 100_000
@@ -63,11 +63,11 @@ def test_a_single_mode_ranks_the_filtered_corpus(
     with (
         patch.object(single, "POOL", EVERYTHING),
         patch.object(same_file, "POOL", EVERYTHING),
-        patch.object(bm25_evidence, "POOL", EVERYTHING),
-        patch.object(same_file, "SAME_FILE", 1.0),
-        patch.object(bm25_evidence, "SAME_FILE", 1.0),
-        patch.object(same_file, "FILE", 0.0),
-        patch.object(bm25_evidence, "FILE", 0.0),
+        patch.object(evidence, "POOL", EVERYTHING),
+        patch.object(spelled, "HEAD", EVERYTHING),
+        patch.object(single, "HEAD", EVERYTHING),
+        patch.dict(evidence.SAME_FILE, dense=1.0, bm25=1.0),
+        patch.object(evidence, "FILE", 0.0),
     ):
         whole = session.search(SearchRequest(query, mode, EVERYTHING, snippet=0)).results
         wanted = [(r.id, r.mode_score) for r in whole if passes(r, filters)][:limit]
@@ -84,8 +84,8 @@ def test_multiview_returns_only_what_passes_and_all_that_its_views_find(
 ) -> None:
     got = session.search(SearchRequest(query, "multiview", EVERYTHING, filters, snippet=0)).results
     assert all(passes(r, filters) for r in got)
-    bm25_evidence = session.search(SearchRequest(query, "bm25", EVERYTHING, filters, snippet=0)).results
-    assert {r.id for r in bm25_evidence} <= {r.id for r in got}
+    lexical = session.search(SearchRequest(query, "bm25", EVERYTHING, filters, snippet=0)).results
+    assert {r.id for r in lexical} <= {r.id for r in got}
     head = session.search(SearchRequest(query, "multiview", limit, filters, snippet=0)).results
     assert head == got[:limit]
 

@@ -9,44 +9,47 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.search.ranking import same_file
-from lci_py.search.views.hits import HitList
+from lci_py.search.ranking.evidence import FILE, Evidence
+from lci_py.search.ranking.same_file import whole
 from tests.conftest import Ran
 from tests.search.ranking.test_same_file import SCORES, ranked
 
 
-def test_a_file_that_answers_in_several_places_comes_first() -> None:
+def test_the_mean_of_a_files_results() -> None:
     hits, files = ranked([(0.8, 0), (0.78, 1), (0.7, 1), (0.1, 2)])
-    got, own = same_file.supported(hits, files)
-    assert [hit.unit for hit in got] == [1, 0, 2, 3] and own.tolist() == [1, 0, 1, 2]
-    # 0.2 * (the first + 0.8 * the second + ...) counts half of the result itself.
-    expected = [(0.78 + 0.1 * (0.78 + 0.8 * 0.7)) / 1.5, (0.8 + 0.1 * 0.8) / 1.5]
-    assert [hit.score for hit in got][:2] == pytest.approx(expected)
+    # 0.2 * (the first + 0.8 * the second + ...), for each result of the file.
+    assert whole(hits.scores, files) == pytest.approx([0.2 * 0.8, *[0.2 * (0.78 + 0.8 * 0.7)] * 2, 0.2 * 0.1])
 
 
-def test_a_file_of_equal_perfect_hits_keeps_its_scores() -> None:
-    hits, files = ranked([(1.0, 3)] * 400)
-    assert same_file.supported(hits, files)[0].scores == pytest.approx(np.ones(400))
+def test_a_unit_of_no_known_file_has_a_file_of_its_own() -> None:
+    assert whole(np.array([0.5, 0.25]), np.array([-1, 0])) == pytest.approx([0.1, 0.05])
 
 
-@given(rows=SCORES, pool=st.integers(1, 20), limit=st.integers(1, 60))
-def test_the_order_is_total_and_a_longer_list_only_adds(rows: list[tuple[float, int]], pool: int, limit: int) -> None:
+@given(rows=SCORES)
+def test_a_mean_is_never_above_the_best(rows: list[tuple[float, int]]) -> None:
     hits, files = ranked(rows)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(same_file, "POOL", pool)
-        whole, own = same_file.supported(hits, files[:pool])
-        part = same_file.supported(hits.head(max(limit, pool)), files[:pool])[0].head(limit)
-    assert sorted(hit.unit for hit in whole) == sorted(hit.unit for hit in hits)
-    assert own.tolist() == [rows[unit][1] for unit in whole.units[:pool].tolist()]
-    keys = [(-hit.score, hit.unit) for hit in whole]
-    assert keys == sorted(keys) and all(0 <= hit.score <= 1 for hit in whole)
-    assert list(part) == list(whole)[:limit]
+    means = whole(hits.scores, files)
+    assert all(0 <= mean <= max(hits.scores[files == file]) + 1e-12 for mean, file in zip(means, files, strict=True))
 
 
-def test_a_unit_of_no_known_file_is_ranked_like_the_others() -> None:
-    hits = HitList("dense", np.array([4, 2]), np.array([0.5, 0.25]), 2)
-    got, files = same_file.supported(hits, np.array([-1, 0]))
-    assert got.units.tolist() == [4, 2] and files.tolist() == [-1, 0]
+@given(
+    rows=SCORES,
+    factors=st.lists(st.sampled_from([0.6, 1.0]), min_size=60, max_size=60),
+    extra=st.lists(st.sampled_from([0.0, 0.9]), min_size=60, max_size=60),
+    pool=st.integers(1, 60),
+)
+def test_the_order_is_total(rows: list[tuple[float, int]], factors: list[float], extra: list[float], pool: int) -> None:
+    hits, files = ranked(rows)
+    n = min(pool, len(hits))
+    found = Evidence(
+        hits, files[:n], {"file": (FILE, whole(hits.scores[:n], files[:n]))}, 1 / (1 + FILE),
+        {"test": np.array(factors[:n])}, {"name": (1.0, np.array(extra[:n]))},
+    )  # fmt: skip
+    got, own = found.ranked()
+    assert sorted(got.units.tolist()) == sorted(hits.units.tolist())
+    assert own.tolist() == [rows[unit][1] for unit in got.units[:n].tolist()]
+    keys = [(-hit.score, hit.unit) for hit in got]
+    assert keys == sorted(keys) and all(0 <= hit.score <= 2 for hit in got)
 
 
 def test_dense_shows_the_file_with_more_to_say_first(tmp_path: Path, lci: Callable[..., Ran]) -> None:

@@ -21,7 +21,7 @@ def ranked(rows: list[tuple[float, int]]) -> tuple[HitList, np.ndarray]:
 
 def test_another_file_comes_before_the_same_files_next_result() -> None:
     hits, files = ranked([(1.0, 0), (0.9, 0), (0.85, 0), (0.75, 1)])
-    got = same_file.spread(hits, files)
+    got = same_file.spread(hits, files, 0.8)
     assert [hit.unit for hit in got] == [0, 3, 1, 2]
     assert [hit.score for hit in got] == [1.0, 0.75, 0.72, 0.544]
     assert [hit.rank for hit in got] == [1, 2, 3, 4]
@@ -29,7 +29,7 @@ def test_another_file_comes_before_the_same_files_next_result() -> None:
 
 def test_one_files_results_keep_their_order() -> None:
     hits, files = ranked([(0.5, 7), (0.9, 7), (0.7, 7)])
-    assert [hit.unit for hit in same_file.spread(hits, files)] == [1, 2, 0]
+    assert [hit.unit for hit in same_file.spread(hits, files, 0.8)] == [1, 2, 0]
 
 
 @given(rows=SCORES, pool=st.integers(1, 20), limit=st.integers(1, 60))
@@ -37,8 +37,8 @@ def test_the_order_is_total_and_a_longer_list_only_adds(rows: list[tuple[float, 
     hits, files = ranked(rows)
     before, same_file.POOL = same_file.POOL, pool
     try:
-        whole = list(same_file.spread(hits, files[:pool]))
-        part = list(same_file.spread(hits.head(max(limit, pool)), files[:pool]).head(limit))
+        whole = list(same_file.spread(hits, files[:pool], 0.8))
+        part = list(same_file.spread(hits.head(max(limit, pool)), files[:pool], 0.8).head(limit))
     finally:
         same_file.POOL = before
     assert sorted(hit.unit for hit in whole) == sorted(hit.unit for hit in hits)

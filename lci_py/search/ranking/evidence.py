@@ -1,0 +1,148 @@
+"""What the modes dense and bm25 rank by besides their view: the file, its name, what kind of place it is, and what the
+query spells out.
+
+It looks at the head of the view's ranking only. docs/ranking.md has the rules, docs/adr/0014-bm25-mode.md and
+docs/adr/0019-spelled-out.md the figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lci_py.search.ranking.same_file import POOL, reordered, whole
+from lci_py.search.ranking.signals import factors, stem_match
+from lci_py.search.views.hits import HitList
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from lci_py.search.query.text import TextQuery
+    from lci_py.search.ranking.spelled import Spelled
+    from lci_py.search.snapshot import Snapshot
+
+#: Points of the bm25 mode, in those of BM25, for a file whose whole name the query spells.
+STEM = 3.0
+#: How much the file's results count beside the hit itself.
+FILE = 0.5
+#: The part of a score of the bm25 mode that is lost by a unit with none of the query's terms; with some, in proportion.
+COVER = 0.5
+#: What a score is multiplied by where it applies.
+FACTORS = {"test": 0.6, "text": 0.7, "generated": 0.7, "reexport": 0.8}
+#: What a name or a text that the query spells out is worth: in points of closeness, in parts of the best BM25 score.
+SPELLED = {"dense": 1.0, "bm25": 2.0}
+#: A file's k-th result (from 0) counts this to the power k.
+SAME_FILE = {"dense": 0.7, "bm25": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the head of a ranking is ranked by: arrays of [n], in the order of `hits`.
+
+    Attributes:
+        hits: The view's, of which the first n are the head.
+        files: The file of each.
+        added: Name to weight and values, added to the view's score.
+        scale: What the sum is multiplied by.
+        factors: Name to what the outcome is multiplied by; 1 where that does not apply.
+        spelled: Name to weight and values, added in the end.
+    """
+
+    hits: HitList
+    files: NDArray[Any]
+    added: dict[str, tuple[float, NDArray[np.float64]]]
+    scale: float
+    factors: dict[str, NDArray[np.float64]]
+    spelled: dict[str, tuple[float, NDArray[np.float64]]]
+
+    def scores(self) -> NDArray[np.float64]:
+        """The new scores: [n]."""
+        found: NDArray[np.float64] = self.hits.scores[: len(self.files)].copy()
+        for weight, values in self.added.values():
+            found += weight * values
+        found *= self.scale
+        for factor in self.factors.values():
+            found *= factor
+        for weight, values in self.spelled.values():
+            found += weight * values
+        return found
+
+    def ranked(self) -> tuple[HitList, NDArray[Any]]:
+        """The hits by the new scores, best first, ties by unit; and the files of the head in that order."""
+        changed, order = reordered(self.hits, self.scores())
+        return changed, self.files[order]
+
+
+class Found(NamedTuple):
+    """What the mode dense or bm25 found, and how it came about.
+
+    Attributes:
+        query: What was asked.
+        allowed: [units] mask of the filters and the quoted phrases, None if there are none.
+        places: The first line of a phrase in each unit that holds it.
+        raw: The view's own ranking.
+        ranked: The mode's ranking: by more evidence than the view's, and a file's further results count for less.
+        evidence: By what.
+        symbols: Unit to the symbol in it that is shown instead.
+    """
+
+    query: TextQuery
+    allowed: NDArray[np.bool_] | None
+    places: dict[int, int]
+    raw: HitList
+    ranked: HitList
+    evidence: Evidence
+    symbols: Mapping[int, int]
+
+
+def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled) -> Evidence:
+    """Measure the head of a ranking of the view dense or bm25: the first `POOL`, and what the query spells out.
+
+    Raises:
+        DamagedIndexError: A shard is not what was written.
+    """
+    table = snapshot.unit_table
+    dense = raw.view == "dense"
+    hits, head = _with(snapshot, query, raw, known.units)
+    units, own = hits.units[:head], hits.scores[:head]
+    files = table.file[units]
+    multiplied: dict[str, NDArray[np.float64]] = {}
+    if dense:
+        stem = np.zeros(head)
+        worth = SPELLED["dense"]
+    else:
+        stem = stem_match(query, table.paths, files, snapshot.views.pieces).astype(np.float64)
+        multiplied["coverage"] = 1 - COVER + COVER * snapshot.bm25.coverage(query, units)
+        worth = SPELLED["bm25"] * float(snapshot.bm25.scores(query).max(initial=0.0))  # whatever the filters say
+    first = own + STEM * stem
+    order = np.lexsort((units, -np.round(first, 9)))
+    mean = np.empty(head)
+    mean[order] = whole(first[order], files[order])
+    applies = factors(query, units, table)
+    multiplied |= {name: np.where(applies[name], FACTORS[name], 1.0) for name in FACTORS if name in applies}
+    spelled = {name: (worth, values.astype(np.float64)) for name, values in known.of(units).items()}
+    added = {"file": (FILE, mean)} if dense else {"stem": (STEM, stem), "file": (FILE, mean)}
+    return Evidence(hits, files, added, 1 / (1 + FILE) if dense else 1.0, multiplied, spelled)
+
+
+def _with(snapshot: Snapshot, query: TextQuery, raw: HitList, units: list[int]) -> tuple[HitList, int]:
+    """The hits with some units in their head that are too far down for it; and the length of the head."""
+    head = min(POOL, len(raw))
+    inside = set(raw.units[:head].tolist())
+    more = np.array([unit for unit in units if unit not in inside], np.int64)
+    if not len(more):
+        return raw, head
+    if raw.view == "dense":
+        scores = snapshot.dense.scores(query, more).astype(np.float64)
+    else:
+        scores = snapshot.bm25.scores(query)[more].astype(np.float64)
+    more, scores = more[scores > 0], scores[scores > 0]
+    behind = ~np.isin(raw.units[head:], more)
+    found = np.concatenate((more, raw.units[:head], raw.units[head:][behind]))
+    return HitList(
+        raw.view, found, np.concatenate((scores, raw.scores[:head], raw.scores[head:][behind])), raw.total
+    ), head + len(more)

@@ -1,0 +1,256 @@
+"""What a query spells out: the name of a definition, or text that stands in the source word for word.
+
+Vectors blur single words and BM25 forgets their order: neither tells the definition of a name from its uses, or a
+message from a place that discusses it. So both are asked of the source itself: of the names in the index, and of the
+text of the few places that have the words (docs/ranking.md#names-and-verbatim-text, docs/adr/0019-spelled-out.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lci_py.index.shards.unit_columns import UNIT_KINDS
+from lci_py.search.ranking.signals import stem_match
+from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.types.search import CALLABLE, TYPE_KINDS, Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.bm25 import LexicalIndex
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.query.text import TextQuery
+    from lci_py.search.snapshot import Snapshot
+
+#: Words that one name has at most.
+_MOST_OF_A_NAME = 8
+#: Definitions with one name that have no unit of their own: with more, the name says nothing of any of them.
+_MOST_SMALL = 64
+#: The value of a name in another spelling (`join set`, JoinSet): if none is spelled like the query, and if one is.
+_RESPELLED, _BESIDE_EXACT = 0.8, 0.5
+#: What a name counts that only passes on another definition's, and what the name of the file is worth in it.
+_REEXPORT, _STEM = 0.5, 0.2
+
+#: Words that a text to be looked for word for word has, at least and at most; and words in a row that count in it.
+_WORDS, _RUN = range(3, 61), 3
+#: What a stop word counts beside another one.
+_STOPWORD = 0.25
+#: The part of the query up to which words in a row say nothing: a few stand together anywhere.
+_LEAST = 0.7
+#: Places whose text is read, and the part of the query's words, by rarity, that such a place has at least.
+HEAD, _ENOUGH = 24, 0.5
+#: Lines of one place that are read.
+_MOST_LINES = 200
+
+
+class Spelled(NamedTuple):
+    """What a query spells out.
+
+    Attributes:
+        names: Unit to how much of a match its name is, in (0, 1].
+        texts: Unit to how much of the query stands in it word for word, in (0, 1].
+        symbols: Unit to the number of the symbol in it that has the name, where that has no unit of its own.
+    """
+
+    names: Mapping[int, float]
+    texts: Mapping[int, float]
+    symbols: Mapping[int, int]
+
+    def of(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
+        """The signals `name` and `verbatim` of some units: [n]."""
+        found = {name: np.zeros(len(units), np.float32) for name in ("name", "verbatim")}
+        for name, values in (("name", self.names), ("verbatim", self.texts)):
+            for unit, value in values.items():
+                found[name][units == unit] = value
+        return found
+
+    @property
+    def units(self) -> list[int]:
+        """All units, ascending."""
+        return sorted({*self.names, *self.texts})
+
+
+NOTHING = Spelled({}, {}, {})
+
+
+def spelled(
+    snapshot: Snapshot,
+    query: TextQuery,
+    filters: Filters,
+    allowed: NDArray[np.bool_] | None,
+    head: Iterable[int] | None = None,
+    *,
+    wait: bool = True,
+) -> Spelled:
+    """What the query spells out among what can be a result.
+
+    Args:
+        snapshot: What is searched.
+        query: The text.
+        filters: That `allowed` has been made with, if it has.
+        allowed: [units] mask of what can be a result; None for all.
+        head: Units to read; those with the most of the query's words if None, by the lexical shard.
+        wait: Whether to wait for that shard if an earlier query still reads it.
+    Raises:
+        IndexError_: A shard cannot be used.
+    """
+    names, symbols = _named(snapshot, query, filters, allowed)
+    texts: dict[int, float] = {}
+    if len(query.words) in _WORDS:
+        lock = snapshot.view_locks["bm25"]
+        if head is None and lock.acquire(blocking=wait):
+            try:
+                head = _likely(snapshot.lexical, query, allowed)
+            finally:
+                lock.release()
+        texts = _verbatim(snapshot, query, list(head or ())[:HEAD])
+    return Spelled(names, texts, symbols) if names or texts else NOTHING
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def _named(
+    snapshot: Snapshot, query: TextQuery, filters: Filters, allowed: NDArray[np.bool_] | None
+) -> tuple[dict[int, float], dict[int, int]]:
+    """The definitions whose whole name the query is; and those of them that have no unit of their own."""
+    if not 0 < len(query.words) <= _MOST_OF_A_NAME:
+        return {}, {}
+    whole = "".join(query.words)
+    there = snapshot.freshness.there()
+    rows = snapshot.symbols.named(joined(whole), Filters())
+    if not rows:
+        return {}, {}
+    exact = any(_own(row) == whole for row in rows)
+    if filters or there is not None:
+        rows = snapshot.symbols.named(joined(whole), filters, there)
+    small = sum(row["unit"] is None for row in rows)
+    values: dict[int, float] = {}
+    symbols: dict[int, int] = {}
+    for row in rows:
+        unit = row["unit"]
+        if unit is None:
+            unit = _around(snapshot, row) if small <= _MOST_SMALL else None
+        if unit is None or (query.phrases and allowed is not None and not allowed[unit]):
+            continue
+        value = _WORTH[row["kind"]]
+        if _own(row) != whole:
+            value *= _BESIDE_EXACT if exact else _RESPELLED
+        if value > values.get(unit, 0.0):
+            values[unit] = value
+            if row["unit"] is None:
+                symbols[unit] = row["symbol_number"]
+            else:
+                symbols.pop(unit, None)
+    if not values:
+        return {}, {}
+    units = np.array(sorted(values), np.int64)
+    table = snapshot.unit_table
+    stems = stem_match(query, table.paths, table.file[units], snapshot.views.pieces).astype(np.float64)
+    worth = np.array([values[unit] for unit in units.tolist()]) * (1 - _STEM + _STEM * stems)
+    worth[table.reexport[units]] *= _REEXPORT
+    return dict(zip(units.tolist(), np.round(worth, 9).tolist(), strict=True)), symbols
+
+
+def _own(row: Row) -> str:
+    name: str = row["symbol"]
+    return name.rpartition(".")[2]
+
+
+def _worth(kind: str) -> float:
+    """A type is what its name is about; a module may only be where a definition of the same name lies."""
+    if kind in TYPE_KINDS or kind == "type":
+        return 1.0
+    if kind in ("module", "namespace", "section"):
+        return 0.7
+    return 0.9 if kind in CALLABLE else 0.85
+
+
+_WORTH = {kind: _worth(kind) for kind in UNIT_KINDS}
+
+
+def _around(snapshot: Snapshot, row: Row) -> int | None:
+    """The unit with the narrowest chunk around a definition."""
+    chunks = snapshot.symbols.chunks_of_file(row["file_number"])
+    around = [(last - first, unit) for unit, first, last in chunks if first <= row["line"] <= last]
+    return min(around)[1] if around else None
+
+
+# --- text -------------------------------------------------------------------------------------------------------------
+
+
+def _likely(index: LexicalIndex, query: TextQuery, allowed: NDArray[np.bool_] | None) -> list[int]:
+    """The units that have the most of the query's words in their text, by rarity, best first."""
+    kept = [word for word in query.words if word.lower() not in STOPWORDS]
+    stems = dict.fromkeys(stem(part) for word in kept for part in parts(word) if len(part) > 1)
+    terms = tuple(term for text in stems if (term := index.term(text)) is not None)
+    if not terms:
+        return []
+    rows, _, numbers = index.postings("content", terms)
+    n = len(index.chunk_unit)
+    having = np.bincount(numbers, minlength=len(terms))
+    idfs = np.where(having > 0, np.log1p((n - having + 0.5) / (having + 0.5)), 0.0)
+    # Rounded, as the order of additions is the machine's.
+    shares = np.round(np.bincount(rows, idfs[numbers], minlength=n) / max(float(idfs.sum()), 1e-9), 9)
+    if allowed is not None:
+        shares[~allowed[index.chunk_unit]] = 0
+    found = np.flatnonzero(shares >= _ENOUGH)
+    found = found[np.lexsort((found, -shares[found]))][:HEAD]
+    return list(dict.fromkeys(index.chunk_unit[found].tolist()))
+
+
+def _verbatim(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dict[int, float]:
+    """How much of the query stands in some units word for word. Of a type and the method in it that has the words, only
+    the method counts."""
+    words = [word.lower() for word in query.words]
+    worth = [_STOPWORD if word in STOPWORDS else 1.0 for word in words]
+    places: dict[str, list[int]] = {}
+    for i, word in enumerate(words):
+        places.setdefault(word, []).append(i)
+    paths = snapshot.symbols.paths()
+    found: dict[tuple[int, int, int, int], float] = {}  # (lines, unit, file, first line) -> value
+    for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
+        lines = snapshot.reader.some(paths[file], first, min(last, first + _MOST_LINES))
+        text = b"\n".join(lines).decode("utf-8", "replace").lower()
+        share = _in_a_row(WORD.findall(text), places, worth) / sum(worth)
+        if share > _LEAST:
+            found[last - first, unit, file, first] = round((share - _LEAST) / (1 - _LEAST), 9)
+    kept: dict[tuple[int, int, int, int], float] = {}
+    for place in sorted(found):  # the narrowest first
+        size, _, file, first = place
+        inner = [v for (n, _, f, at), v in kept.items() if f == file and first <= at and at + n <= first + size]
+        if max(inner, default=0.0) < found[place]:
+            kept[place] = found[place]
+    values: dict[int, float] = {}
+    for (_, unit, _, _), value in kept.items():
+        values[unit] = max(value, values.get(unit, 0.0))
+    return values
+
+
+def _in_a_row(text: Sequence[str], places: Mapping[str, Sequence[int]], worth: Sequence[float]) -> float:
+    """What those words of a query count that stand in a text with their neighbours, `_RUN` of them or more.
+
+    Args:
+        text: The words of the text.
+        places: Each word of the query to where it stands there.
+        worth: What each word of the query counts.
+    """
+    covered: set[int] = set()
+    runs: dict[int, int] = {}  # where a run ends in the query -> its length
+    for word in text:
+        at = places.get(word)
+        if at is None:
+            if not runs:
+                continue
+            now: dict[int, int] = {}
+        else:
+            now = {place: runs.get(place - 1, 0) + 1 for place in at}
+        for place, length in now.items():
+            if length >= _RUN:
+                covered.update(range(place - length + 1, place + 1))
+        runs = now
+    return sum(worth[place] for place in covered)
