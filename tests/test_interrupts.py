@@ -79,7 +79,9 @@ STEPS = (1, 30, 400, 1_500, 5_000, 15_000, 60_000, 150_000, 300_000, 400_000, 50
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("command", ["index", "search"])
 def test_at_any_step_of_the_program(root: Path, command: str, step: int) -> None:
-    argv = ["index", "--jobs", "2"] if command == "index" else ["search", "m1", "--mode", "multiview", "--refresh=always"]
+    argv = (
+        ["index", "--jobs", "2"] if command == "index" else ["search", "m1", "--mode", "multiview", "--refresh=always"]
+    )
     process = _start([sys.executable, "-c", _AT_STEP, str(step), *argv], root)
     out, err = process.communicate(timeout=120)
     assert process.returncode in (0, 130), err
@@ -119,3 +121,14 @@ def test_an_interrupt_in_an_import_is_no_other_error(root: Path) -> None:
     )
     process = _start([sys.executable, "-c", script, "index"], root)
     assert (*process.communicate(timeout=60), process.returncode) == ("", "", 130)
+
+
+def test_where_it_is_ignored_it_stays_ignored(root: Path) -> None:
+    """As after `nohup`, or for a background job of a shell script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = _start([sys.executable, "-c", _AT_STEP, "5000", "index", "--jobs", "1"], root)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, "")

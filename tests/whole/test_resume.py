@@ -49,7 +49,9 @@ def root(tmp_path: Path) -> Path:
     root = tmp_path / "repo"
     root.mkdir()
     for number in range(_FILES):
-        (root / f"m{number:02}.py").write_text(f"from m{number // 2:02} import f\n\n\ndef f(x):\n    return f(x) + {number}\n")
+        (root / f"m{number:02}.py").write_text(
+            f"from m{number // 2:02} import f\n\n\ndef f(x):\n    return f(x) + {number}\n"
+        )
     return root
 
 

@@ -11,7 +11,7 @@ from typing import IO
 from lci_py.render.text.style import shorten, visible_line
 from lci_py.types.index import SLOW_MODEL
 
-_BAR = 24
+_BAR, _SHORTEST_BAR = 24, 6
 _PERIOD = 0.1  # seconds between two drawings, so that indexing does not wait for a slow terminal
 _ERASE = "\r\x1b[K"
 #: Where in the whole run a stage ends, in percent: rounded medians of first indexes of repositories of 1 to 15 MB.
@@ -48,7 +48,7 @@ class Progress:
             return
         self._part = max(self._part, self._reached(stage, done, total))
         self._stage, self._next = stage, now + _PERIOD
-        self._file.write(_ERASE + shorten(self._line(now - self._began, stage, done, total), self._width - 1, ""))
+        self._file.write(_ERASE + self._line(self._text(now - self._began, stage, done, total)))
         self._file.flush()
         self._drawn = True
 
@@ -60,15 +60,20 @@ class Progress:
         start = self._ends[names[names.index(stage) - 1]] if stage != names[0] else 0
         return (start + (self._ends[stage] - start) * (done / total if total else 0)) / 100
 
-    def _line(self, seconds: float, stage: str, done: int, total: int) -> str:
-        filled = int(_BAR * self._part)
-        line = f"[{'#' * filled}{' ' * (_BAR - filled)}] {self._part:4.0%}  {_clock(seconds)} elapsed"
+    def _line(self, text: str) -> str:
+        """The bar before the text; a narrow terminal has a short one."""
+        width = max(_SHORTEST_BAR, min(_BAR, self._width - 4 - len(text)))
+        filled = int(width * self._part)
+        return shorten(f"[{'#' * filled}{' ' * (width - filled)}] {text}", self._width - 1, "")
+
+    def _text(self, seconds: float, stage: str, done: int, total: int) -> str:
+        text = f"{self._part:4.0%}  {_clock(seconds)} elapsed"
         if seconds >= _KNOWN_AFTER and self._part >= _KNOWN_FROM:
-            line += f", {_clock(seconds / self._part - seconds)} left"
-        line += f"  {visible_line(stage)}"
+            text += f", {_clock(seconds / self._part - seconds)} left"
+        text += f"  {visible_line(stage)}"
         if total > 0:
-            line += f" {done:,}/{total:,} {'files' if stage in _FILES else 'chunks'}"
-        return line
+            text += f" {done:,}/{total:,} {'files' if stage in _FILES else 'chunks'}"
+        return text
 
     def erased(self) -> str:
         """What removes the line from the terminal."""

@@ -221,7 +221,9 @@ def test_a_writer_that_is_killed_loses_its_last_transaction_only(folder: Path) -
         "        ((bytes([i]) * 16, b'', os.urandom(5000)) for i in range(40)))\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(PROJECT)}, timeout=60, check=False)
+    subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(PROJECT)}, timeout=60, check=False
+    )
     assert (folder / f"{FILE}-journal").stat().st_size > 0
     assert read(folder, write=True) == ITEMS
     assert not (folder / f"{FILE}-journal").exists()
