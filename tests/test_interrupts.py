@@ -18,7 +18,10 @@ from tests.conftest import PROJECT
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals and forks as Linux has them")
 
 _FILES = 60
-_STOPPED = re.compile(r"lci: stopped: \d+ of \d+ files are kept, the next `lci index` goes on from there\n")
+_STOPPED = re.compile(
+    r"lci: (stopped: \d+ of \d+ files are kept, the next `lci index` goes on from there"
+    r"|interrupted, the index is as it was; run the command again)\n"
+)
 #: Runs the program, and sends Ctrl-C to itself at the given step: at any function's call or return, imports included.
 _AT_STEP = """
 import os, signal, sys
@@ -120,7 +123,12 @@ def test_an_interrupt_in_an_import_is_no_other_error(root: Path) -> None:
         "sys.meta_path.insert(0, Finder())\nlci_py.__main__.run()"
     )
     process = _start([sys.executable, "-c", script, "index"], root)
-    assert (*process.communicate(timeout=60), process.returncode) == ("", "", 130)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "") and _STOPPED.fullmatch(err), err
+
+
+def test_the_installed_command_begins_where_the_handler_is_installed() -> None:
+    assert '\nlci = "lci_py.__main__:run"\n' in (PROJECT / "pyproject.toml").read_text()
 
 
 def test_where_it_is_ignored_it_stays_ignored(root: Path) -> None:

@@ -88,13 +88,13 @@ class _Report:
     """The progress callback of a build."""
 
     def __init__(self, call: Invocation, progress: Progress | None) -> None:
-        self._json, self._quiet = call.flag("json"), call.flag("quiet")
+        self._json, self._quiet, self._full = call.flag("json"), call.flag("quiet"), call.flag("full")
         self._progress = progress
         self._kept = (0, 0)
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         if stage == KEPT:
-            self._kept = (done, total)
+            self._kept = (0, 0) if self._full else (done, total)  # the next --full does not look at it
         elif self._progress is not None:
             self._progress(stage, done, total)
 

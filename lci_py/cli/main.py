@@ -52,7 +52,8 @@ def run() -> NoReturn:
 
 
 def _say_interrupted() -> None:
-    streams.say_interrupted(InterruptedRun(), as_json=streams.wants_json(sys.argv[1:]))
+    if streams.wants_json(sys.argv[1:]):
+        streams.say_interrupted(InterruptedRun(), as_json=True)
 
 
 def _guard(action: Callable[[], int], argv: Sequence[str]) -> int:

@@ -177,18 +177,18 @@ def report(error: LciError, *, as_json: bool) -> int:
 
 
 def say_interrupted(error: InterruptedRun, *, as_json: bool) -> None:
-    """Say that Ctrl-C ended the program: as JSON, unless there is JSON already, or as a line, if files were kept.
+    """Say that Ctrl-C ended the program: as JSON, unless there is JSON already, or as a line on stderr.
 
     This is an action of `interrupts`, and so it writes the JSON by hand.
     """
     global _json_begun
-    if as_json and not _json_begun:
+    if not as_json:
+        interrupts.say(2, f"lci: {error.message}, {error.hint}\n")
+    elif not _json_begun:
         fields = "".join(f', "{name}": {number}' for name, number in error.details.items())
         text = f'"code": "{error.code}", "message": "{error.message}", "hint": "{error.hint}"{fields}'
         interrupts.say(1, f'{{"error": {{{text}}}}}\n')
         _json_begun = True
-    elif not as_json and error.details:
-        interrupts.say(2, f"lci: {error.message}, {error.hint}\n")
 
 
 def internal(error: Exception, argv: Sequence[str]) -> int:

@@ -106,6 +106,12 @@ def test_the_message_as_json(root: Path) -> None:
     }
 
 
+def test_full_does_not_look_at_what_is_kept_and_says_so(root: Path) -> None:
+    ended = _ended(root, signal.SIGINT, "--full")
+    assert ended.stderr == "lci: interrupted, the index is as it was; run the command again\n"
+    assert app.build_index(str(root), jobs=2, full=True).reused_files == 0
+
+
 def test_what_has_changed_since_is_extracted_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _ended(root, signal.SIGKILL)
     for path in root.glob("*.py"):
