@@ -14,8 +14,8 @@ from lci_py.types.index import SLOW_MODEL
 _BAR, _SHORTEST_BAR = 24, 6
 _PERIOD = 0.1  # seconds between two drawings, so that indexing does not wait for a slow terminal
 _ERASE = "\r\x1b[K"
-#: Where in the whole run a stage ends, in percent: rounded medians of first indexes of repositories of 1 to 15 MB.
-_ENDS = {"walk": 2, "parse": 75, "symbols": 80, "bm25": 88, "embed": 93, "branches": 95, "graph": 99, "commit": 100}
+#: Where in the whole run a stage ends, in percent: rounded medians of first indexes of five repositories of 1 to 14 MB.
+_ENDS = {"walk": 2, "parse": 70, "symbols": 77, "bm25": 90, "embed": 97, "branches": 98, "graph": 99, "commit": 100}
 #: The same for a model that reads text, which takes a tenth of a second for each chunk.
 _SLOW_ENDS = {"walk": 0, "parse": 3, "symbols": 4, "bm25": 5, "embed": 98, "branches": 98, "graph": 99, "commit": 100}
 _FILES = ("parse", "branches")  # stages that count files
