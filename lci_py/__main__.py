@@ -1,4 +1,4 @@
-"""`python -m lci_py` does the same as `lci`."""
+"""Where the program begins, as `lci` and as `python -m lci_py`."""
 
 import os
 import sys
@@ -7,7 +7,17 @@ import sys
 if sys.path and sys.path[0] in ("", os.getcwd()) and not os.path.isdir(os.path.join(sys.path[0], "lci_py")):
     del sys.path[0]
 
-from lci_py.cli.main import run
+from lci_py import interrupts
+
+interrupts.install()  # before the other imports, in which Ctrl-C would print a traceback
+
+
+def run() -> None:
+    """Run the command line, and end the process."""
+    from lci_py.cli.main import run as run_main
+
+    run_main()
+
 
 if __name__ == "__main__":
     run()

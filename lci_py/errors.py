@@ -224,10 +224,20 @@ class BudgetExceededError(LciError):
 
 
 class InterruptedRun(LciError):
-    """Ctrl-C. An index is replaced whole or not at all."""
+    """Ctrl-C. An index is replaced whole or not at all; what was extracted for the next one is kept."""
 
     code = "interrupted"
     exit_code = EXIT_INTERRUPTED
 
-    def __init__(self) -> None:
-        super().__init__("interrupted", hint="the index is as it was; run the command again")
+    def __init__(self, kept: int = 0, files: int = 0) -> None:
+        """
+        Args:
+            kept: How many of the `files` to be extracted the next run need not extract.
+            files: 0 if nothing was being extracted.
+        """
+        if kept:
+            message = f"stopped: {kept:,} of {files:,} files are kept"
+            hint = "the next `lci index` goes on from there"
+            super().__init__(message, hint=hint, kept_files=kept, files=files)
+        else:
+            super().__init__("interrupted", hint="the index is as it was; run the command again")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 PAGE = PROJECT / "docs" / "architecture.md"
-#: Part -> the parts that it may import. All may import `types` and `errors`; `errors` itself imports `types`.
+#: Part -> the parts that it may import. All may import `types`, `errors` and `interrupts`; `errors` imports `types`.
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
     "app": ("search", "index", "config", "source"),
@@ -24,9 +24,10 @@ PARTS: dict[str, tuple[str, ...]] = {
     "config": ("source",),
     "source": (),
     "errors": (),
+    "interrupts": (),
     "types": (),
 }
-EVERYWHERE = ("types", "errors")
+EVERYWHERE = ("types", "errors", "interrupts")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": ("main", "search graph conflicts index typer_app", "request streams", "terminal", "fast_parser", "options"),

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
+from lci_py import interrupts
 from lci_py.cli.options import HOOK
-from lci_py.cli.streams import paths_stdout, screen, write_json, writing
-from lci_py.errors import EXIT_INDEX, EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
+from lci_py.cli.streams import paths_stdout, say_interrupted, screen, write_json, writing
+from lci_py.errors import EXIT_INDEX, EXIT_NO_RESULTS, EXIT_OK, InterruptedRun, UsageError, unknown_value
+from lci_py.types.index import KEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from lci_py.cli.fast_parser import Invocation
@@ -40,19 +41,21 @@ def run_index(call: Invocation) -> int:
     from lci_py.render.text.index import render_build
 
     gc.enable()  # the entry point turned it off for short runs
-    with _progress(call) as progress, _interruptible(progress) as report:
-        built = app.build_index(
-            where,
-            full=call.flag("full"),
-            jobs=jobs,
-            model=call.text("model"),
-            files=files,
-            wait=wait,
-            defer_dense=call.flag("defer_dense"),
-            trust=call.flag("trust_index") or None,
-            branches=_branches(call),
-            progress=report,
-        )
+    with _progress(call) as progress:
+        report = _Report(call, progress)
+        with interrupts.at_interrupt(report.say_interrupted):
+            built = app.build_index(
+                where,
+                full=call.flag("full"),
+                jobs=jobs,
+                model=call.text("model"),
+                files=files,
+                wait=wait,
+                defer_dense=call.flag("defer_dense"),
+                trust=call.flag("trust_index") or None,
+                branches=_branches(call),
+                progress=report,
+            )
     _print(call, asdict(built), lambda to: render_build(built, file=to.file, color=to.color))
     return EXIT_OK
 
@@ -81,37 +84,26 @@ def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
     return (names[0] if names else root), None
 
 
-@contextmanager
-def _interruptible(progress: Progress | None) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress callback that raises KeyboardInterrupt if one got lost since Ctrl-C was pressed.
+class _Report:
+    """The progress callback of a build."""
 
-    Python prints and drops an exception inside a finaliser or a callback of `fork`, and the run would go on.
-    """
-    pressed = False
+    def __init__(self, call: Invocation, progress: Progress | None) -> None:
+        self._json, self._quiet, self._full = call.flag("json"), call.flag("quiet"), call.flag("full")
+        self._progress = progress
+        self._kept = (0, 0)
 
-    def on_interrupt(_signal: int, _frame: object) -> None:
-        nonlocal pressed
-        pressed = True
-        raise KeyboardInterrupt
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage == KEPT:
+            self._kept = (0, 0) if self._full else (done, total)  # the next --full does not look at it
+        elif self._progress is not None:
+            self._progress(stage, done, total)
 
-    def report(stage: str, done: int, total: int) -> None:
-        if pressed:
-            raise KeyboardInterrupt
-        if progress is not None:
-            progress(stage, done, total)
-
-    try:
-        before = signal.signal(signal.SIGINT, on_interrupt)
-    except ValueError:  # only the main thread can handle signals
-        yield report
-        return
-    show = sys.unraisablehook
-    sys.unraisablehook = lambda lost: None if isinstance(lost.exc_value, KeyboardInterrupt) else show(lost)
-    try:
-        yield report
-    finally:
-        sys.unraisablehook = show
-        signal.signal(signal.SIGINT, before)
+    def say_interrupted(self) -> None:
+        """Remove the progress bar, and say what the next run finds."""
+        if self._progress is not None:
+            interrupts.say(2, self._progress.erased())
+        if self._json or not self._quiet:
+            say_interrupted(InterruptedRun(*self._kept), as_json=self._json)
 
 
 def _progress(call: Invocation) -> AbstractContextManager[Progress | None]:

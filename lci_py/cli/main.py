@@ -11,6 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from lci_py import interrupts
 from lci_py.cli import streams
 from lci_py.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, InterruptedRun, LciError, UsageError
 
@@ -34,10 +35,12 @@ def run() -> NoReturn:
 
     Nothing is left to clean up: files are closed, worker pools are joined, and commits of the index are atomic.
     """
+    interrupts.install()
     # Starting numpy's threads takes longer than the little that one query multiplies (docs/adr/0004).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # a query ends before its garbage matters; `lci index` and --batch turn it on again
-    code = main()
+    with interrupts.at_interrupt(_say_interrupted):
+        code = main()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -46,6 +49,11 @@ def run() -> NoReturn:
         except OSError as error:
             code = streams.internal(error, []) if code == EXIT_OK else code
     os._exit(code)
+
+
+def _say_interrupted() -> None:
+    if streams.wants_json(sys.argv[1:]):
+        streams.say_interrupted(InterruptedRun(), as_json=True)
 
 
 def _guard(action: Callable[[], int], argv: Sequence[str]) -> int:

@@ -9,7 +9,8 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from lci_py.errors import LciError
+from lci_py import interrupts
+from lci_py.errors import InterruptedRun, LciError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,8 @@ _MACHINE_FLAGS = ("--json", "--jsonl", "--batch")
 _BYTES = "lci-bytes"
 #: How many definitions of an ambiguous name an error lists as text.
 _CANDIDATES = 20
+
+_json_begun = False  # some of the answer is on stdout
 
 
 def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -47,6 +50,8 @@ def prepare_streams() -> None:
 
 def machine_stdout() -> IO[str]:
     """stdout for JSON, which is UTF-8 whatever the locale says."""
+    global _json_begun
+    _json_begun = True
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     return sys.stdout
@@ -169,6 +174,21 @@ def report(error: LciError, *, as_json: bool) -> int:
             sys.stderr.write(f"  and {len(candidates) - _CANDIDATES:,} more: --json lists all\n")
         sys.stderr.flush()
     return error.exit_code
+
+
+def say_interrupted(error: InterruptedRun, *, as_json: bool) -> None:
+    """Say that Ctrl-C ended the program: as JSON, unless there is JSON already, or as a line on stderr.
+
+    This is an action of `interrupts`, and so it writes the JSON by hand.
+    """
+    global _json_begun
+    if not as_json:
+        interrupts.say(2, f"lci: {error.message}, {error.hint}\n")
+    elif not _json_begun:
+        fields = "".join(f', "{name}": {number}' for name, number in error.details.items())
+        text = f'"code": "{error.code}", "message": "{error.message}", "hint": "{error.hint}"{fields}'
+        interrupts.say(1, f'{{"error": {{{text}}}}}\n')
+        _json_begun = True
 
 
 def internal(error: Exception, argv: Sequence[str]) -> int:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+#: What the progress callback of a build gets besides the stages of the work: that the embedding will take longest; how
+#: many files the next build need not extract, should this one not come to its end.
+SLOW_MODEL, KEPT = "slow model", "kept"
+
 
 @dataclass(frozen=True, slots=True)
 class BuildSummary:

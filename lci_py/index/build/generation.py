@@ -15,9 +15,10 @@ from lci_py.index.build.segment_writer import Embedding, SegmentWriter
 from lci_py.index.build.worker import Done, Task, Workplace
 from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.files import Known
-from lci_py.index.store.cache import Cache
+from lci_py.index.store.cache import MOST_BYTES, Cache
 from lci_py.source.record_codec import Place, decode
 from lci_py.source.syntax.limits import UNPARSED
+from lci_py.types.index import KEPT, SLOW_MODEL
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 #: The graph shard's name in the staging folder.
 GRAPH_FILE = "graph.arrays"
-#: Largest size of the cache in bytes. The records of a repository take a third of the bytes of its files.
-CACHE_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,7 @@ class GenerationBuilder:
     def collect(self) -> None:
         """Bound the cache; call it when the generation is published."""
         living = (item.key for item in self._generation.known if item.slot >= 0)
-        self._cache.collect(CACHE_BYTES, living, self._number)
+        self._cache.collect(MOST_BYTES, living, self._number)
 
     def _find_dead(self, paths: set[str]) -> None:
         """Find dead rows of these paths in kept segments: checking out a branch again brings their content back."""
@@ -147,10 +146,18 @@ class GenerationBuilder:
         if context.encoder is not None:
             embedding = Embedding(context.encoder, self._dimension, self._cache, self._number)
         writer = SegmentWriter(context.folder, embedding, context.report, self._most)
-        done = 0
-        with closing(process(context.place, tasks, context.jobs)) as batches:
+        done = kept = 0
+        if context.place.texts:
+            context.report(SLOW_MODEL, 0, 0)
+        context.report("parse", 0, len(tasks))
+
+        def keep(batch: list[Done]) -> None:
+            nonlocal kept
+            kept += len(batch) if self._keep(batch) else 0
+            context.report(KEPT, kept, len(tasks))
+
+        with closing(process(context.place, tasks, context.jobs, keep=keep)) as batches:
             for batch in batches:
-                self._keep(batch)
                 for item in batch:
                     self._take(item, writer)
                 done += len(batch)
@@ -163,10 +170,11 @@ class GenerationBuilder:
         generation.known = sorted([*self._placed(), *self._skipped], key=lambda item: item.path)
         return generation
 
-    def _keep(self, batch: list[Done]) -> None:
+    def _keep(self, batch: list[Done]) -> bool:
+        """Keep the records of a batch at once, so that they outlast the end of this process; False if that failed."""
         # Not the records of files whose parser ran out of time: another run may have more of it.
         new = {item.key: item.body for item in batch if item.body and not item.cached and item.limit not in UNPARSED}
-        self._cache.put("records", new, self._number)
+        return self._cache.put("records", new, self._number)
 
     def _take(self, done: Done, writer: SegmentWriter) -> None:
         entry = done.entry

@@ -50,7 +50,7 @@ def write_global_shards(
     write_files(files, generation.known, context.walked.skipped, context.watched, table_arrays(generation.segments))
     context.report("graph", 0, 0)
     if previous is None:
-        return shards, graph.finish(graph_file)
+        return shards, graph.finish(graph_file, lambda: context.report("graph", 0, 0))
     links = _relinked(context, generation, previous, FileTable(files))
     write_graph(graph_file, links)
     return shards, links.edges_by_kind()

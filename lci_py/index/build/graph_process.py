@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lci_py.index.build.child_process import leave_interrupts, starting
+from lci_py.interrupts import at_interrupt
 from lci_py.source.syntax.languages import is_test
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
     from pathlib import Path
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _FORKS = sys.platform == "linux"
 #: With fewer files a process of its own saves no time.
 _FEWEST_FILES = 30
+_WAITING_S = 0.5
 
 
 class GraphProcess:
@@ -39,11 +42,17 @@ class GraphProcess:
         self._files = 0
         self._process: ForkProcess | None = None
         self._result: Connection | None = None
+        self._at_interrupt = at_interrupt(self._end)
 
     def __enter__(self) -> GraphProcess:
+        self._at_interrupt.__enter__()
         return self
 
     def __exit__(self, *_exc: object) -> None:
+        self._end()
+        self._at_interrupt.__exit__()
+
+    def _end(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.join()
@@ -81,10 +90,17 @@ class GraphProcess:
             self._process = None
         sender.close()
 
-    def finish(self, path: Path) -> dict[str, int]:
-        """Write the graph, if no process has; return the number of edges of each kind."""
+    def finish(self, path: Path, waiting: Callable[[], None]) -> dict[str, int]:
+        """Write the graph, if no process has; return the number of edges of each kind.
+
+        Args:
+            path: The graph's file.
+            waiting: Called now and then while the process works.
+        """
         if self._process is not None and self._result is not None:
             with contextlib.suppress(EOFError, OSError):
+                while not self._result.poll(_WAITING_S):
+                    waiting()
                 found = self._result.recv()
                 self._process.join()
                 if isinstance(found, dict):

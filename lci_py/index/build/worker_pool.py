@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.index.build.child_process import start_worker, starting
 from lci_py.index.build.worker import Done, Task, Workplace, process_tasks
+from lci_py.interrupts import at_interrupt
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -32,6 +34,7 @@ def process(
     tasks: Sequence[Task],
     jobs: int,
     load: Callable[[Task], Task] | None = None,
+    keep: Callable[[list[Done]], object] | None = None,
 ) -> Generator[list[Done], None, None]:
     """Process the tasks; yields results in batches, in the order of the tasks.
 
@@ -40,11 +43,14 @@ def process(
         tasks: The files.
         jobs: The number of worker processes. Where fork exists, files are parsed in another process even with 1.
         load: Completes a task shortly before a worker gets it.
+        keep: Called with every batch as soon as it is there, in any order.
     """
     finished: dict[int, list[Done]] = {}
     wanted = 0
     with closing(_unordered(partial(process_tasks, place), tasks, jobs, load)) as batches:
         for number, results in batches:
+            if keep is not None:
+                keep(results)
             finished[number] = results
             while wanted in finished:
                 yield finished.pop(wanted)
@@ -162,7 +168,8 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     method = "fork" if _FORKS else None
     pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
     try:
-        yield pool
+        with at_interrupt(lambda: _kill(pool, wait=True)):
+            yield pool
     except BaseException:
         _kill(pool)
         raise
@@ -170,6 +177,10 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _kill(pool: ProcessPoolExecutor) -> None:
-    for process in list((pool._processes or {}).values()):  # kill_workers() is public since Python 3.14 only
+def _kill(pool: ProcessPoolExecutor, *, wait: bool = False) -> None:
+    processes = list((pool._processes or {}).values())  # kill_workers() is public since Python 3.14 only
+    for process in processes:
         process.kill()
+    for process in processes if wait else ():
+        with suppress(OSError):  # a thread of the pool was faster
+            os.waitpid(process.pid or -1, 0)

@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import os
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,9 +24,15 @@ _SCHEMA = [
     for table in _TABLES
 ]
 _MAX_VALUES = 500
+#: What a finished build leaves, in bytes: the records of a repository take a third of the bytes of its files.
+MOST_BYTES = 256 << 20
+#: Until then it may grow to this size, with what an interrupted build has kept.
+_MOST_BYTES_BUILDING = 2 * MOST_BYTES
 #: Seconds that a reader waits for the writer's commit, and the writer for readers.
 _READER_WAITS, _WRITER_WAITS = 0.2, 1.0
 _BESIDE = ("-journal", "-wal", "-shm")
+#: Ends a journal that names others.
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 #: Damage, a full disk, a locked file: with any of them there is no cache for now.
 _TROUBLE = (sqlite3.Error, OSError)
 
@@ -40,8 +47,7 @@ class Cache:
         self._db: sqlite3.Connection | None = None
         self._write = write
         with self._forgiving():
-            # SQLite trusts a journal: one that came with a clone can make it delete any file of the user.
-            if write and any(os.path.lexists(f"{self._path}{suffix}") for suffix in _BESIDE):
+            if write and not _journal_is_harmless(self._path):
                 remove(index_dir)
             self._open()
 
@@ -101,12 +107,17 @@ class Cache:
                         found[key] = body
         return found
 
-    def put(self, table: str, items: Mapping[bytes, bytes], generation: int) -> None:
-        """Store bodies by key, as used by a generation."""
-        if self._db is not None and items:
-            rows = [(key, generation, self._tag(table, key, body), body) for key, body in items.items()]
-            with self._transaction() as db:
-                db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", rows)
+    def put(self, table: str, items: Mapping[bytes, bytes], generation: int) -> bool:
+        """Store bodies by key, as used by a generation; returns whether all of them are stored."""
+        if not items:
+            return True
+        before = self._db
+        if before is None or self.full(_MOST_BYTES_BUILDING):
+            return False
+        rows = [(key, generation, self._tag(table, key, body), body) for key, body in items.items()]
+        with self._transaction() as db:
+            db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", rows)
+        return self._db is before  # it is closed on trouble
 
     def touch(self, table: str, keys: Iterable[bytes], generation: int) -> None:
         """Mark rows as used by a generation."""
@@ -179,6 +190,29 @@ class Cache:
             passing = "locked" in str(error) or (opened and isinstance(error, sqlite3.OperationalError))
             if self._write and not passing:
                 self._replace()
+
+
+def _journal_is_harmless(database: Path) -> bool:
+    """Whether SQLite may roll back what a killed writer left: it then writes to the database only.
+
+    SQLite trusts a journal. One that came with a clone can name other journals at its end, and SQLite deletes the
+    files that these names lead to.
+    """
+    journal, *others = (f"{database}{suffix}" for suffix in _BESIDE)
+    if any(map(os.path.lexists, others)):
+        return False
+    if not os.path.lexists(journal):
+        return True
+    handle = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            return False
+        head = file.read(28)
+        file.seek(-min(8, info.st_size), os.SEEK_END)
+        pages, page_size = int.from_bytes(head[16:20], "big"), int.from_bytes(head[24:28], "big")
+        # A transaction only adds pages: a larger size would make the file grow.
+        return file.read() != _JOURNAL_MAGIC and pages * page_size <= os.lstat(database).st_size
 
 
 def remove(index_dir: Path) -> None:

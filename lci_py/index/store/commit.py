@@ -29,6 +29,7 @@ from lci_py.index.store.manifest import (
     shard_state,
     verify,
 )
+from lci_py.interrupts import at_interrupt
 
 IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
 #: Names of the cache and of files that SQLite puts beside it.
@@ -54,7 +55,7 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
             folder = staging_folder(index_dir)
             try:
                 folder.mkdir()
-                with _as_os_error():
+                with at_interrupt(lambda: shutil.rmtree(folder, ignore_errors=True)), _as_os_error():
                     yield folder
             finally:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lci_py.errors import IndexWriteError
+from lci_py.interrupts import at_interrupt
 
 WRITE_LOCK = "write.lock"
 HOOK_LOCKS = ("hook.lock", "hook-next.lock")
@@ -39,15 +40,20 @@ def writer(index_dir: Path, wait: float = 0.0) -> Iterator[None]:
         yield
         return
     handle = _acquire(index_dir, wait)
-    try:
-        _write_holder(handle, str(os.getpid()))
-        yield
-    finally:
+
+    def release() -> None:
         # Erase first: a process that finds the lock taken must not read the number of an earlier holder.
         with contextlib.suppress(OSError):
             _write_holder(handle, "")
         with contextlib.suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough while a worker process has a copy
+
+    try:
+        with at_interrupt(release):
+            _write_holder(handle, str(os.getpid()))
+            yield
+    finally:
+        release()
         os.close(handle)
 
 

@@ -193,6 +193,42 @@ def test_a_journal_that_came_with_a_clone_removes_no_file(folder: Path, tmp_path
     assert victim.read_text() == "precious" and not journal.exists()
 
 
+def test_a_journal_that_would_make_the_file_grow_is_not_believed(folder: Path) -> None:
+    size = (folder / FILE).stat().st_size
+    head = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", 0, 1, 1_000_000_000, 512, 4096)
+    (folder / f"{FILE}-journal").write_bytes(head.ljust(512, b"\0"))
+    assert read(folder, write=True).items() <= ITEMS.items()
+    assert (folder / FILE).stat().st_size <= size
+    assert works(folder)
+
+
+@pytest.mark.parametrize("what", ["link", "fifo"])
+def test_something_else_in_the_place_of_a_journal(folder: Path, tmp_path: Path, what: str) -> None:
+    journal = folder / f"{FILE}-journal"
+    (tmp_path / "victim.txt").write_text("precious")
+    journal.symlink_to(tmp_path / "victim.txt") if what == "link" else os.mkfifo(journal)
+    assert works(folder)
+    assert (tmp_path / "victim.txt").read_text() == "precious" and not os.path.lexists(journal)
+
+
+def test_a_writer_that_is_killed_loses_its_last_transaction_only(folder: Path) -> None:
+    script = (
+        "import os, signal; from pathlib import Path; from lci_py.index.store.cache import Cache\n"
+        f"cache = Cache(Path({str(folder)!r}), {SECRET!r}, write=True)\n"
+        "cache._db.execute('PRAGMA cache_size = 1')  # pages go to the file before the end of the transaction\n"
+        "with cache._transaction() as db:\n"
+        "    db.executemany('INSERT OR REPLACE INTO records VALUES (?, 2, ?, ?)',\n"
+        "        ((bytes([i]) * 16, b'', os.urandom(5000)) for i in range(40)))\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(PROJECT)}, timeout=60, check=False
+    )
+    assert (folder / f"{FILE}-journal").stat().st_size > 0
+    assert read(folder, write=True) == ITEMS
+    assert not (folder / f"{FILE}-journal").exists()
+
+
 # --- size ---------------------------------------------------------------------------------------------------------
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.render.text import index, results
+from lci_py.render.text import index, progress as progress_text, results
 from lci_py.render.text.progress import Progress
 from lci_py.render.text.style import shorten, visible, visible_line, visible_path, width_of
-from lci_py.types.index import BuildSummary
+from lci_py.types.index import SLOW_MODEL, BuildSummary
 from lci_py.types.search import (
     Answer,
     DefinitionSite,
@@ -453,6 +453,50 @@ def test_status_of_a_folder_that_is_no_repository() -> None:
     index.render_status({"root": "/r", "commit": None, "branch": None, "model": None, "health": "ok"}, file=file)
     assert "  git" not in file.getvalue()
     assert "  model" not in file.getvalue()
+
+
+def _drawn(told: str) -> list[str]:
+    """What a terminal shows, one drawing after the other; the last one is what stays."""
+    return told.split("\r\x1b[K")[1:]
+
+
+def test_one_bar_grows_over_the_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    file, now = io.StringIO(), 0.0
+    monkeypatch.setattr(progress_text.time, "monotonic", lambda: now)
+    with Progress(file, 80) as progress:
+        # A segment that is full is written before all files are parsed: the bar must not jump.
+        for step in [
+            ("walk", 0, 0), ("parse", 0, 40), ("parse", 10, 40), ("symbols", 0, 0), ("embed", 0, 9), ("parse", 20, 40),
+            ("parse", 40, 40), ("symbols", 0, 0), ("bm25", 0, 0), ("embed", 0, 9000), ("graph", 0, 0),
+            ("commit", 0, 0),
+        ]:  # fmt: skip
+            progress(*step)
+            now += 20
+    lines = _drawn(file.getvalue())
+    assert lines.pop() == ""
+    parts = [int(re.search(r"(\d+)%", line)[1]) for line in lines]  # type: ignore[index]
+    assert parts == [0, 2, 19, 19, 19, 36, 70, 70, 77, 90, 98, 99]
+    assert lines[5] == "[########                ]  36%  1:40 elapsed, 2:57 left  parse 20/40 files"
+    assert lines[10].endswith("3:20 elapsed, 0:04 left  graph")
+    assert all(len(line) < 80 for line in lines)
+
+
+def test_with_a_slow_model_the_bar_waits_for_the_embedding() -> None:
+    file = io.StringIO()
+    with Progress(file, 80) as progress:
+        progress(SLOW_MODEL, 0, 0)
+        progress("parse", 40, 40)
+        progress("embed", 500, 1000)
+    lines = _drawn(file.getvalue())
+    assert "   3%" in lines[0] and "  52%" in lines[1] and "embed 500/1,000 chunks" in lines[1]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_the_bar_fits_the_terminal(width: int) -> None:
+    file = io.StringIO()
+    with Progress(file, width) as progress:
+        progress("parse", 1234, 5678)
+    assert len(_drawn(file.getvalue())[0]) < width
 
 
 def test_progress_draws_on_one_line_and_leaves_none() -> None:

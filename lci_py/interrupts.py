@@ -1,0 +1,76 @@
+"""Ctrl-C: the process ends at once with exit code 130, after what `at_interrupt` has registered.
+
+No exception is raised. KeyboardInterrupt can come up anywhere: imports and C extensions turn it into another error,
+finalisers and callbacks drop it, and the interpreter prints it where nobody catches it.
+
+This is the first module that the program imports, so it imports nothing but what the interpreter has built in.
+"""
+
+# Not `signal`: it imports `enum` first, and Python's own handler would be in place for longer.
+import _signal  # type: ignore[import-not-found]
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_EXIT = 130  # `EXIT_INTERRUPTED` of errors.py, which imports too much
+
+_process = 0  # that has called `install`
+_actions: "list[Callable[[], object]]" = []
+
+
+def install() -> None:
+    """Handle Ctrl-C from here on, unless the caller of the program has it ignored, as `nohup` does."""
+    global _process
+    _process = os.getpid()
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        try:
+            _signal.signal(_signal.SIGINT, _end)
+        except ValueError:
+            pass  # only the main thread can handle signals
+
+
+def at_interrupt(action: "Callable[[], object]") -> "_Registered":
+    """A context manager: if Ctrl-C ends the process within it, `action` is called first, the latest one before others.
+
+    An action runs between any two steps of the program: it must not wait for a lock, and not import what may be in the
+    middle of its import. Without `install`, KeyboardInterrupt is raised as usual, and no action is called.
+    """
+    return _Registered(action)
+
+
+class _Registered:
+    # Not a generator with `contextmanager`: contextlib takes milliseconds to import.
+    def __init__(self, action: "Callable[[], object]") -> None:
+        self._action = action
+
+    def __enter__(self) -> None:
+        _actions.append(self._action)
+
+    def __exit__(self, *_exc: object) -> None:
+        _actions.remove(self._action)
+
+
+def say(stream: int, text: str) -> None:
+    """Write to a file descriptor, past the buffers of Python, which the interrupted code may be using."""
+    try:
+        os.write(stream, text.encode("utf-8", "replace"))
+    except OSError:
+        pass  # the reader has gone, too
+
+
+def _end(*_: object) -> None:
+    _signal.signal(_signal.SIGINT, _end_now)
+    if os.getpid() == _process:  # a forked process has the handler for a moment, but not what it would clean up
+        while _actions:
+            try:
+                _actions.pop()()
+            except BaseException:  # what cannot be cleaned up now is by the next run
+                pass
+    os._exit(_EXIT)
+
+
+def _end_now(*_: object) -> None:
+    """Ctrl-C for the second time, while the first one is being handled."""
+    os._exit(_EXIT)
