@@ -93,8 +93,8 @@ def settled(plan: Plan, attempt: Attempt, outcome: Outcome, *, filtered: bool) -
 
 
 def by_words(outcome: Outcome) -> bool:
-    """Whether a view found a word of the query."""
-    return bool(len(outcome.hits["bm25"]) or len(outcome.hits["symbolic"]))
+    """Whether a view found a word of the query, or a definition without a unit of its own is named like it."""
+    return bool(len(outcome.hits["bm25"]) or len(outcome.hits["symbolic"]) or outcome.symbols)
 
 
 def _with_phrases(

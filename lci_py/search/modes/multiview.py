@@ -117,13 +117,13 @@ class _Run:
                 strict=request.strict,
                 files=snapshot.numbering.total("files"),
             )
-        if attempt.hopeless:
-            return attempt, plan, Outcome({view: HitList.empty(view) for view in VIEWS})
         query = rewritten(attempt.query, wording.rewrites)
         try:
             known = spelled(snapshot, attempt.query, self._filters, attempt.allowed, wait=request.budget_ms is None)
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
+        if attempt.hopeless and not known.units:
+            return attempt, plan, Outcome({view: HitList.empty(view) for view in VIEWS})
         question = Question(query, plan, attempt.allowed, self._near, known)
         found = search(question, snapshot.views, snapshot.unit_table, self.extras, self._began)
         return attempt._replace(query=query), plan, found

@@ -33,7 +33,8 @@ FILE = 0.5
 COVER = 0.5
 #: What a score is multiplied by where it applies.
 FACTORS = {"test": 0.6, "text": 0.7, "generated": 0.7, "reexport": 0.8}
-#: What a name or a text that the query spells out is worth: in points of closeness, in parts of the best BM25 score.
+#: What a name or a text that the query spells out is worth: in points of closeness; in parts of the
+#: best BM25 score and what a file's name can add to it.
 SPELLED = {"dense": 1.0, "bm25": 2.0}
 #: A file's k-th result (from 0) counts this to the power k.
 SAME_FILE = {"dense": 0.7, "bm25": 0.5}
@@ -117,7 +118,8 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
     else:
         stem = stem_match(query, table.paths, files, snapshot.views.pieces).astype(np.float64)
         multiplied["coverage"] = 1 - COVER + COVER * snapshot.bm25.coverage(query, units)
-        worth = SPELLED["bm25"] * float(snapshot.bm25.scores(query).max(initial=0.0))  # whatever the filters say
+        # Of all units, whatever the filters say.
+        worth = SPELLED["bm25"] * (STEM + float(snapshot.bm25.scores(query).max(initial=0.0)))
     first = own + STEM * stem
     order = np.lexsort((units, -np.round(first, 9)))
     mean = np.empty(head)

@@ -211,11 +211,14 @@ def _verbatim(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dic
     places: dict[str, list[int]] = {}
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
+    least = _LEAST * sum(worth)
     paths = snapshot.symbols.paths()
     found: dict[tuple[int, int, int, int], float] = {}  # (lines, unit, file, first line) -> value
     for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
         lines = snapshot.reader.some(paths[file], first, min(last, first + _MOST_LINES))
         text = b"\n".join(lines).decode("utf-8", "replace").lower()
+        if sum(value for word, value in zip(words, worth, strict=True) if word in text) <= least:
+            continue  # most places end here, which is what makes reading them cheap
         share = _in_a_row(WORD.findall(text), places, worth) / sum(worth)
         if share > _LEAST:
             found[last - first, unit, file, first] = round((share - _LEAST) / (1 - _LEAST), 9)
