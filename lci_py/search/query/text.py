@@ -36,10 +36,29 @@ class TextQuery:
     identifiers: tuple[str, ...]  # words that look like code, in the order of the text
     forms: tuple[str, ...] = ()  # other stems of its words, which rewrites add
     spelled: tuple[tuple[str, float], ...] = ()  # names that rewrites add for the symbolic view, joined, and weights
+    files: tuple[tuple[str, float], ...] = ()  # what a long question says that may name files, and how much that says
+    long: bool = False  # read by its parts (`query.long`); `words` are those of the title and names
+
+
+#: Fewer characters than a long question has: what is shorter need not be looked at for being one.
+_SURELY_SHORT = 60
+
+
+def _is_long(text: str) -> bool:
+    if len(text) < _SURELY_SHORT and "\n" not in text:
+        return False
+    from lci_py.search.query.long import is_long
+
+    return is_long(text)
 
 
 def read_text(text: str) -> TextQuery:
-    """Split a query for ranking by text."""
+    """Split a query for ranking by text. In a long one nothing is required: its quotes are its own."""
+    if _is_long(text):
+        from lci_py.search.query.long import read_long
+
+        found = read_long(text)
+        return TextQuery(found.text, (), found.words, found.terms, found.names, files=found.files, long=True)
     phrases = tuple(phrase for phrase in _PHRASE.findall(text) if phrase.strip())
     plain = text.replace('"', " ")
     words = tuple(WORD.findall(plain))
@@ -89,7 +108,7 @@ def read_symbolic(text: str, filters: Filters) -> tuple[Filters, tuple[str, ...]
 
 def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
     """Take the `field:value` terms out of a query that is ranked: (text left, filters); an unknown field is text."""
-    if ":" not in text:
+    if ":" not in text or _is_long(text):
         return text, filters
     found: dict[str, list[str]] = {}
 

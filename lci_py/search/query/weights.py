@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SIGNAL_VIEW: dict[str, View | None] = {
     "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
     "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "name": "symbolic", "verbatim": "bm25",
-    "hub": None, "near": None, "graph": None,
+    "hub": None, "near": None, "graph": None, "mentioned": None,
 }  # fmt: skip
 #: The signals of what the query spells out (`search/ranking/spelled.py`); a view has no part in measuring them.
 SPELLED = ("name", "verbatim")
@@ -60,12 +60,12 @@ SMALL, LARGE = 50, 400
 
 _BALANCED = {
     "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
-    "dense_file": 0.5, "dense_all": 0.3, "hub": 0.2, "graph": 1.0, "near": 0.25,
+    "dense_file": 0.5, "dense_all": 0.3, "hub": 0.2, "graph": 1.0, "near": 0.25, "mentioned": 1.5,
     "name": 3.0, "verbatim": 2.0,
 }  # fmt: skip
 _EXACT = {
     "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
-    "dense_file": 0.1, "dense_all": 0.15, "hub": 0.1, "graph": 1.0, "near": 0.25,
+    "dense_file": 0.1, "dense_all": 0.15, "hub": 0.1, "graph": 1.0, "near": 0.25, "mentioned": 1.5,
     "name": 3.0, "verbatim": 2.0,
 }  # fmt: skip
 

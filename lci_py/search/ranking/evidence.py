@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.search.ranking.same_file import POOL, reordered, whole
-from lci_py.search.ranking.signals import factors, stem_match
+from lci_py.search.ranking.signals import factors, mentions, stem_match
 from lci_py.search.views.hits import HitList
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ FACTORS = {"test": 0.6, "text": 0.7, "generated": 0.7, "reexport": 0.8}
 #: What a name or a text that the query spells out is worth: in points of closeness; in parts of the
 #: best BM25 score and what a file's name can add to it.
 SPELLED = {"dense": 1.0, "bm25": 2.0}
+#: What a file that a long question names is worth, in parts of that.
+MENTIONED = 0.15
 #: A file's k-th result (from 0) counts this to the power k.
 SAME_FILE = {"dense": 0.7, "bm25": 0.5}
 
@@ -128,6 +130,8 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
     multiplied |= {name: np.where(applies[name], FACTORS[name], 1.0) for name in FACTORS if name in applies}
     spelled = {name: (worth, values.astype(np.float64)) for name, values in known.of(units).items()}
     added = {"file": (FILE, mean)} if dense else {"stem": (STEM, stem), "file": (FILE, mean)}
+    if query.files:
+        added["mentioned"] = (MENTIONED * worth, mentions(query, table.paths)[files].astype(np.float64))
     return Evidence(hits, files, added, 1 / (1 + FILE) if dense else 1.0, multiplied, spelled)
 
 

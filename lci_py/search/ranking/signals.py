@@ -10,7 +10,7 @@ from lci_py.search.ranking.same_file import depths
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,6 +72,8 @@ class Measure:
             for name, values in self._views.bm25().field_scores(query).items():
                 signals[name] = self._scaled(name, values[units])
             signals["stem"] = stem_match(query, table.paths, files, self._views.pieces)
+        if self._query.files:
+            signals["mentioned"] = mentions(query, table.paths)[files]
         if self._graph is not None:
             signals["hub"] = self._scaled("hub", np.log1p(self._graph.importers[files].astype(np.float32)))
         if "symbolic" in self._hits:
@@ -138,9 +140,66 @@ def _pieces(path: str) -> Pieces:
     return tuple((piece, piece[:_BEGINNING] if len(piece) >= _BEGINNING else None) for piece in pieces)
 
 
+def mentions(query: TextQuery, paths: Sequence[str]) -> NDArray[np.float32]:
+    """How much a long question says that each file is meant, by its path, its name or its module: [files], in [0, 1].
+
+    Args:
+        query: With what may name files.
+        paths: Of every file.
+    """
+    found = np.zeros(len(paths), np.float32)
+    if not query.files:
+        return found
+    wanted: dict[str, list[tuple[tuple[str, ...], float, bool]]] = {}
+    for text, worth in query.files:
+        for segments, dotted in _named_paths(text):
+            wanted.setdefault(segments[-1], []).append((segments, worth, dotted))
+    best: dict[tuple[tuple[str, ...], float], tuple[int, list[int]]] = {}
+    for number, path in enumerate(paths):
+        name = path.rpartition("/")[2]
+        stem_ = name.partition(".")[0]
+        for key, dotted in ((name, False), (stem_, True)):
+            for segments, worth, is_dotted in wanted.get(key, ()):
+                if dotted != is_dotted:
+                    continue
+                own = (*path.split("/")[:-1], key)
+                same = _same_end(own, segments)
+                if same < min(len(segments), 2) or (dotted and same < len(segments) and same < 3):
+                    continue
+                length, files = best.get((segments, worth), (0, []))
+                if same > length:
+                    best[segments, worth] = (same, [number])
+                elif same == length:
+                    files.append(number)
+    for (_, worth), (_, files) in best.items():
+        for number in files:
+            found[number] = max(found[number], worth / len(files) ** 0.5)
+    return found
+
+
+def _named_paths(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """What a text may be: a path, or a module and what is in it; its segments, and whether its end has no extension."""
+    yield tuple(part for part in text.split("/") if part not in ("", ".")) or (text,), False
+    if "/" not in text and "." in text:
+        segments = text.split(".")
+        for stop in range(len(segments), 1, -1):
+            yield tuple(segments[:stop]), True
+
+
+def _same_end(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many segments two paths share at their ends."""
+    same = 0
+    for a, b in zip(reversed(first), reversed(second), strict=False):
+        if a != b:
+            break
+        same += 1
+    return same
+
+
 def factors(query: TextQuery, units: NDArray[np.int64], table: UnitColumns) -> dict[str, NDArray[np.bool_]]:
     """Where each factor applies: name -> [candidates]."""
-    asked = {word.lower() for word in query.words}
+    # A long question has all of these words for one reason or another.
+    asked = set() if query.long else {word.lower() for word in query.words}
     applies = {
         "test": table.is_test,
         "block": table.is_block,

@@ -98,6 +98,8 @@ def spelled(
     Raises:
         IndexError_: A shard cannot be used.
     """
+    if query.long:
+        return NOTHING  # it is about many things, and spells out none
     names, symbols = _named(snapshot, query, filters, allowed)
     texts: dict[int, float] = {}
     if len(query.words) in _WORDS:
