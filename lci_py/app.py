@@ -147,11 +147,11 @@ def build_index(
     return replace(summary, warnings=(*warnings, *summary.warnings, *why, *exposed))
 
 
-#: What takes in the files that are left out for a reason.
-_TAKES_IN = {
-    "ignored": "`lci index --no-ignore`",
-    "hidden": "`hidden = true` in .lci.toml",
-    "nested_repository": "`lci index PATH` for each",
+#: What to do about files that are left out for a reason.
+_REMEDIES = {
+    "ignored": "; `lci index --no-ignore` takes them in",
+    "hidden": "; `hidden = true` in .lci.toml takes them in",
+    "nested_repository": "; `lci index PATH` indexes one by itself",
 }
 
 
@@ -165,8 +165,7 @@ def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -
     parts = []
     for reason, count in reasons.items():
         by = _by_rules(root, walk_options) if reason == "ignored" else ""
-        remedy = f"; {_TAKES_IN[reason]} takes them in" if reason in _TAKES_IN else ""
-        parts.append(f"{count:,} {reason.replace('_', ' ')}{by}{remedy}")
+        parts.append(f"{count:,} {reason.replace('_', ' ')}{by}{_REMEDIES.get(reason, '')}")
     few = "no files" if not built.files else "only 1 file" if built.files == 1 else f"only {built.files:,} files"
     return (f"{few} to index: {'. '.join(parts)}",)
 

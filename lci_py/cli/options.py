@@ -55,7 +55,7 @@ class Command(NamedTuple):
 
 _MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
 _MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
-_ROOT = Flag(("--root",), "once", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
+_ROOT = Flag(("--root",), "once", "Default: the nearest parent with an index or a .git.", GENERAL, "PATH")
 _JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
 _QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
 _VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)

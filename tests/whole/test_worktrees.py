@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lci_py import app
+from lci_py.index.shards.files import FileTable
+from lci_py.index.store.cache import Cache
+from lci_py.index.store.seal import cache_secret
 from lci_py.render.json.answer import envelope
 from lci_py.types.index import BuildSummary
 from lci_py.types.search import MODES, SearchRequest
@@ -173,6 +178,33 @@ def test_the_work_tree_on_the_same_commit_comes_first(main: Path, linked: Path) 
     assert build(main.parent / "third").started_from == str(linked)
 
 
+def test_what_another_work_tree_has_parsed_is_not_parsed_again(main: Path, linked: Path) -> None:
+    for root in (main, linked):
+        build(root)
+    for root, cached in ((main, 0), (linked, 2)):
+        (root / "src" / "f1.py").write_text(source(1, "changed"))
+        (root / "src" / "f2.py").write_text(source(2, "changed"))
+        built = build(root)
+        assert (built.parsed_files, built.reused_files >= cached) == (2 - cached, True)
+    # What was taken over is kept, for merging segments when the other work tree is gone.
+    cache = Cache(linked / ".lci", cache_secret())
+    keys = [item.key for item in FileTable(next((linked / ".lci").glob("files-*"))).known() if item.path < "src/f3.py"]
+    assert set(cache.get("records", keys)) >= set(keys[1:])
+    cache.close()
+
+
+def test_a_row_of_another_cache_without_the_keyed_hash_is_not_believed(main: Path, linked: Path) -> None:
+    for root in (main, linked):
+        build(root)
+    (main / "src" / "f1.py").write_text(source(1, "changed"))
+    (linked / "src" / "f1.py").write_text(source(1, "changed"))
+    build(main)
+    with closing(sqlite3.connect(main / ".lci" / "cache.sqlite")) as db, db:
+        db.execute("UPDATE records SET tag = zeroblob(16)")
+    assert build(linked).parsed_files == 1
+    assert app.status(str(linked), check=True)["problems"] == []
+
+
 def test_naming_files_starts_from_nothing(main: Path, linked: Path) -> None:
     build(main)
     (linked / "src" / "f1.py").write_text(source(1, "changed"))
@@ -242,6 +274,7 @@ def test_an_index_that_is_not_whole_and_ours_is_not_taken_over(
     main: Path, linked: Path, harm: Callable[[Path], None]
 ) -> None:
     build(main)
+    (main / ".lci" / "cache.sqlite").unlink()
     harm(main / ".lci")
     built = build(linked)
     assert (built.started_from, built.parsed_files, built.files) == (None, FILES, FILES)
@@ -262,7 +295,7 @@ def test_a_work_tree_that_has_next_to_nothing_in_common_starts_from_nothing(main
     for number in range(FILES - 2):
         (linked / "src" / f"f{number}.py").write_text(source(number, "other"))
     built = build(linked)
-    assert (built.started_from, built.parsed_files) == (None, FILES)
+    assert (built.started_from, built.parsed_files, built.reused_files) == (None, FILES - 2, 2)
 
 
 def test_a_copied_shard_that_is_damaged_while_it_is_used_is_rebuilt(

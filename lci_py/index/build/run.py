@@ -257,6 +257,7 @@ def _publish(
     """
     from lci_py.index.build.generation import BuildContext, GenerationBuilder
     from lci_py.index.build.graph_process import GraphProcess
+    from lci_py.index.build.sibling import shared_caches
     from lci_py.index.build.worker import Workplace
     from lci_py.index.store import commit as store
 
@@ -271,6 +272,7 @@ def _publish(
             use_cache=not options.full,
             limits=options.limits,
             flags=options.flags,
+            shared=() if options.full else shared_caches(run.root, run.index_dir),
         ),
         folder=folder,
         jobs=options.jobs,

@@ -1,8 +1,8 @@
-"""A first index starts from the index that another work tree of the same repository has.
+"""What a work tree takes from the indexes of the same repository's other work trees: a first index, and extractions.
 
 Two work trees have most files in common. What differs is found by content, as after a checkout. The other work tree is
-found by git's own files, and nothing there is believed: its index must have the seal of this user, and each copied
-shard the digest that the sealed manifest names. Nothing is written there.
+found by git's own files, and nothing there is believed: its index must have the seal of this user, each copied shard
+the digest that the sealed manifest names, and each row of its cache the keyed hash. Nothing is written there.
 """
 
 from __future__ import annotations
@@ -10,16 +10,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
 from lci_py.errors import IndexError_
 from lci_py.index.build.changes import PreviousGeneration
+from lci_py.index.store.cache import FILE
 from lci_py.index.store.commit import copy_shards
 from lci_py.index.store.manifest import Manifest, OpenIndex, read_manifest, root_setting
 from lci_py.source.repository.git import git_root, head, other_worktrees
 
 #: The global shards that a refresh reads. Other branches are indexed for the work tree that asks for them.
 _ROLES = ("files", "graph")
+#: At most so many caches are asked for a file; the main work tree's comes first.
+_MOST_CACHES = 8
 
 
 def taken_over(
@@ -54,6 +58,14 @@ def taken_over(
         if found is not None and _mostly_same(found):
             return str(other), found
     return None, None
+
+
+def shared_caches(root: Path, index_dir: Path) -> tuple[Path, ...]:
+    """The index folders of other work trees that have a cache of extractions."""
+    if root_setting(root, index_dir):
+        return ()
+    found = (place for _, place in _places(root, index_dir) if (place / FILE).is_file())
+    return tuple(islice(found, _MOST_CACHES))
 
 
 def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]]:
