@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from lci_py.index.build.run import BuildOptions
     from lci_py.search.engine import Engine as Engine
     from lci_py.search.snapshot import Snapshot
-    from lci_py.source.repository.walk import WalkResult
+    from lci_py.source.repository.ignored import IgnoreRule
+    from lci_py.source.repository.walk import WalkOptions, WalkResult
     from lci_py.types.index import BuildSummary
     from lci_py.types.search import Mode
     from lci_py.types.source import FileEntry, Skip
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _ALWAYS_WAIT = 10.0
 #: Seconds that a git hook in the background waits for other writers.
 _HOOK_WAIT = 600.0
+#: Rules that are named when they leave nothing to index.
+_RULES = 3
 
 
 def find_root(root: str | None) -> Path:
@@ -97,6 +100,7 @@ def build_index(
     defer_dense: bool = False,
     trust: bool | None = None,
     branches: Sequence[str] | None = None,
+    ignore_files: bool | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildSummary:
     """Build or refresh the index of a folder.
@@ -111,6 +115,7 @@ def build_index(
         defer_dense: Leave the embedding of new chunks to a later run.
         trust: Take over an undamaged index that somebody else made; None for the setting.
         branches: Also index what differs on these; () for none, None for the setting, else those that the index has.
+        ignore_files: Whether ignore files count; None for what the index was made with, else they do.
         progress: Called with stage, done and total.
     Raises:
         BadPathError, BadModelError, ConfigError, IndexWriteError, TrustKeyError: see errors.py.
@@ -128,7 +133,7 @@ def build_index(
     index_dir = _own_index_dir(root, settings)
     ensure_key()
     options = replace(
-        _build_options(settings),
+        _build_options(settings, _walk_options(index_dir, settings, ignore_files)),
         full=full,
         files=None if files is None else relative_to_root(root, files),
         wait=wait,
@@ -138,14 +143,67 @@ def build_index(
     warnings += _foreign(index_dir, wait, adopt=settings.trust)
     summary = build(root, index_dir, options, progress)
     _, exposed = exposures(index_dir)
-    return replace(summary, warnings=(*warnings, *summary.warnings, *exposed))
+    why = _why_so_little(root, options.walk, summary)
+    return replace(summary, warnings=(*warnings, *summary.warnings, *why, *exposed))
 
 
-def _build_options(settings: Settings) -> BuildOptions:
+#: What to do about files that are left out for a reason.
+_REMEDIES = {
+    "ignored": "; `lci index --no-ignore` takes them in",
+    "hidden": "; `hidden = true` in .lci.toml takes them in",
+    "nested_repository": "; `lci index PATH` indexes one by itself",
+}
+
+
+def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
+    """Why an index has no files, or next to none, and what would take more in; () for any other index."""
+    reasons = built.skipped_by_reason
+    if built.files and (built.symbols_by_kind or reasons.get("ignored", 0) <= built.files):
+        return ()
+    if not reasons:
+        return ()  # an empty folder
+    parts = []
+    for reason, count in reasons.items():
+        by = _by_rules(root, walk_options) if reason == "ignored" else ""
+        parts.append(f"{count:,} {reason.replace('_', ' ')}{by}{_REMEDIES.get(reason, '')}")
+    few = "no files" if not built.files else "only 1 file" if built.files == 1 else f"only {built.files:,} files"
+    return (f"{few} to index: {'. '.join(parts)}",)
+
+
+def _by_rules(root: Path, walk_options: WalkOptions) -> str:
+    """The rules that leave most out, as part of a sentence."""
+    from collections import Counter
+
+    from lci_py.source.repository.ignored import TreeRules
+    from lci_py.source.repository.walk import walk
+
+    rules = TreeRules(root, walk_options)
+    skipped = (skip.path for skip in walk(root, walk_options).skipped if skip.reason == "ignored")
+    found = Counter(str(rule) for path in skipped if (rule := rules.rule(path)) is not None).most_common()
+    more = f" and {len(found) - _RULES:,} more" if len(found) > _RULES else ""
+    return f" by {', '.join(text for text, _ in found[:_RULES])}{more}" if found else ""
+
+
+def _walk_options(index_dir: Path, settings: Settings, ignore_files: bool | None = None) -> WalkOptions:
+    """The settings of the walk, with what an earlier run was told about ignore files."""
+    from dataclasses import replace
+
+    from lci_py.index.store.manifest import read_manifest
+
+    if ignore_files is None:
+        try:
+            found = read_manifest(index_dir, trust=settings.trust).settings
+        except IndexError_:  # there is none that counts
+            found = {}
+        ignore_files = found.get("use_ignore_files") is not False
+    return replace(settings.walk_options(), use_ignore_files=ignore_files)
+
+
+def _build_options(settings: Settings, walk_options: WalkOptions) -> BuildOptions:
     from lci_py.index.build.run import BuildOptions, default_jobs
 
     return BuildOptions(
-        walk=settings.walk_options(),
+        walk=walk_options,
         jobs=settings.jobs or default_jobs(),
         model=settings.model,
         segment_chunks=settings.segment_chunks,
@@ -177,16 +235,27 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
     return []
 
 
-def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
-    """The files that would be indexed, and what is left out and why, as in a real run."""
+def dry_run(
+    path: str | None, *, ignore_files: bool | None = None
+) -> tuple[list[FileEntry], list[Skip], dict[str, IgnoreRule]]:
+    """The files that would be indexed, and what is left out and why, as in a real run.
+
+    Args:
+        path: As in `build_index`.
+        ignore_files: As in `build_index`.
+    Returns:
+        The files, what is left out, and the rule for each path that an ignore file leaves out.
+    """
     from lci_py.source.repository.content import content_reason
+    from lci_py.source.repository.ignored import TreeRules
     from lci_py.source.repository.read import read_file
     from lci_py.source.repository.walk import walk
     from lci_py.types.source import Skip
 
     root = find_root(path)
     settings, _ = config.load(root)
-    walked = walk(root, settings.walk_options())
+    options = _walk_options(_index_dir(root, settings), settings, ignore_files)
+    walked = walk(root, options)
     files, skipped = [], list(walked.skipped)
     for entry in walked.files:
         data = read_file(str(root), entry.path)
@@ -195,7 +264,10 @@ def dry_run(path: str | None) -> tuple[list[FileEntry], list[Skip]]:
             skipped.append(Skip(entry.path, reason))
         else:
             files.append(entry)
-    return files, sorted(skipped, key=lambda skip: (skip.path, skip.reason))
+    rules = TreeRules(root, options)
+    ignored = [skip.path for skip in skipped if skip.reason == "ignored"]
+    by = {path: rule for path in ignored if (rule := rules.rule(path)) is not None}
+    return files, sorted(skipped, key=lambda skip: (skip.path, skip.reason)), by
 
 
 def open_engine(
@@ -264,17 +336,23 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
     def listed() -> WalkResult:
         from lci_py.index.build.run import walk_around
 
-        return walk_around(index_dir, root, settings.walk_options())
+        return walk_around(index_dir, root, _walk_options(index_dir, settings))
 
-    return Snapshot(
-        root,
-        index_dir,
-        snippet=settings.snippet,
-        limit=settings.limit,
-        model=settings.model,
-        trust=settings.trust,
-        walk=listed,
-    )
+    try:
+        return Snapshot(
+            root,
+            index_dir,
+            snippet=settings.snippet,
+            limit=settings.limit,
+            model=settings.model,
+            trust=settings.trust,
+            walk=listed,
+        )
+    except NoIndexError:
+        around = config.index_around(root)
+        if around is None:
+            raise
+        raise NoIndexError(str(root), str(around)) from None
 
 
 def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
@@ -291,7 +369,8 @@ def _refresh(root: Path, settings: Settings) -> None:
     from lci_py.index.build.run import build
 
     always = settings.refresh == "always"
-    options = replace(_build_options(settings), wait=_ALWAYS_WAIT if always else 0.0, only_refresh=not always)
+    options = _build_options(settings, _walk_options(_index_dir(root, settings), settings))
+    options = replace(options, wait=_ALWAYS_WAIT if always else 0.0, only_refresh=not always)
     try:
         build(root, _own_index_dir(root, settings), options)
     except LciError:

@@ -140,12 +140,12 @@ def find_root(start: Path | None = None) -> Path:
     """The repository that `start` (default: the current folder) belongs to.
 
     Returns:
-        The nearest of `start` and its parents with an index, else the git root, else the folder itself; absolute.
+        The nearest of `start` and its parents with an index or a `.git`, else the folder itself; absolute. A `.git`
+        ends the search, be it a folder or the file of a linked worktree or submodule: an index further out is about
+        another work tree.
     Raises:
         BadPathError: If `start` does not exist.
     """
-    from lci_py.source.repository.git import git_root
-
     try:
         folder = (start or Path()).resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
@@ -155,9 +155,19 @@ def find_root(start: Path | None = None) -> Path:
         folder = folder.parent
     for candidate in (folder, *folder.parents):
         # os.path rather than Path: it answers False, not PermissionError, for a parent that may not be searched.
-        if os.path.isfile(os.path.join(candidate, INDEX_FOLDER, "manifest.json")):
+        if has_index(candidate) or os.path.exists(os.path.join(candidate, ".git")):
             return candidate
-    return git_root(folder) or folder
+    return folder
+
+
+def has_index(folder: Path) -> bool:
+    """Whether a folder has an index at the usual place, whatever its state."""
+    return os.path.isfile(os.path.join(folder, INDEX_FOLDER, "manifest.json"))
+
+
+def index_around(root: Path) -> Path | None:
+    """The nearest parent of `root` with an index, which a command in `root` does not read."""
+    return next((folder for folder in root.parents if has_index(folder)), None)
 
 
 def _read_file(path: Path) -> dict[str, Any]:

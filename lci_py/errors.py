@@ -123,8 +123,10 @@ class IndexError_(LciError):
 class NoIndexError(IndexError_):
     code = "no_index"
 
-    def __init__(self, root: str) -> None:
-        super().__init__(f"no index at {root}", hint=f"run `lci index {root}`")
+    def __init__(self, root: str, around: str = "") -> None:
+        """`around` is the root of an index that has this folder in it, but is not about it."""
+        more = f"; {around}, around it, has an index of its own, read with `--root {around}`" if around else ""
+        super().__init__(f"no index at {root}", hint=f"run `lci index {root}`{more}")
 
 
 class ShardVersionError(IndexError_):

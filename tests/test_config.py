@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.config import FILE_KEYS, Settings, find_root, load
+from lci_py.config import FILE_KEYS, Settings, find_root, index_around, load
 from lci_py.errors import BadPathError, ConfigError
 from lci_py.source.repository.walk import WalkOptions
 from lci_py.source.syntax.limits import Limits
@@ -231,10 +231,24 @@ def test_root_is_the_index_then_git_then_the_folder(tmp_path: Path, monkeypatch:
     assert find_root(deep) == top / "repo"
     (top / "repo/sub/.lci/manifest.json").touch()
     assert find_root(deep) == find_root(deep / "file.py") == top / "repo/sub"
-    (deep / ".git").mkdir()  # the index comes first, wherever it is
-    assert find_root(deep) == top / "repo/sub"
+    assert index_around(top / "repo/sub") is None and index_around(deep) == top / "repo/sub"
     monkeypatch.chdir(deep)
     assert find_root(None) == find_root() == top / "repo/sub"
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_a_repository_inside_an_indexed_one_is_a_root_of_its_own(tmp_path: Path, kind: str) -> None:
+    top = tmp_path.resolve() / "top"
+    deep = top / "wt/deep"
+    deep.mkdir(parents=True)
+    (top / ".lci").mkdir()
+    (top / ".lci/manifest.json").touch()
+    assert find_root(deep) == top
+    if kind == "folder":
+        (top / "wt/.git").mkdir()
+    else:
+        (top / "wt/.git").write_text("gitdir: elsewhere\n")
+    assert find_root(deep) == top / "wt"
 
 
 def test_root_of_a_missing_folder(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ def run_index(call: Invocation) -> int:
                 defer_dense=call.flag("defer_dense"),
                 trust=call.flag("trust_index") or None,
                 branches=_branches(call),
+                ignore_files=_ignore_files(call),
                 progress=report,
             )
     _print(call, asdict(built), lambda to: render_build(built, file=to.file, color=to.color))
@@ -64,6 +65,13 @@ def _branches(call: Invocation) -> tuple[str, ...] | None:
     """The branches that --branches names, none for ""; None without the flag."""
     text = call.text("branches")
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _ignore_files(call: Invocation) -> bool | None:
+    """Whether ignore files count; None if no flag says so."""
+    if call.flag("ignore") and call.flag("no_ignore"):
+        raise UsageError("--ignore and --no-ignore cannot be used together", hint="they are opposites")
+    return True if call.flag("ignore") else False if call.flag("no_ignore") else None
 
 
 def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
@@ -120,18 +128,19 @@ def _run_dry(call: Invocation, where: str | None) -> int:
     from lci_py import app
     from lci_py.render.text import index
 
-    files, skipped = app.dry_run(where)
+    files, skipped, rules = app.dry_run(where, ignore_files=_ignore_files(call))
+    verbose = call.flag("verbose")
     with writing():
         if call.flag("json"):
             from lci_py.render.json.answer import dry_run_object
 
-            write_json(dry_run_object(files, skipped))
+            write_json(dry_run_object(files, skipped, rules))
         elif sys.stdout.isatty() and not call.flag("quiet"):
-            index.render_dry_run(files, skipped, file=sys.stdout)
+            index.render_dry_run(files, skipped, rules, file=sys.stdout, verbose=verbose)
         else:
             index.render_files(files, file=paths_stdout())
-    if call.flag("verbose") and not call.flag("json") and not sys.stdout.isatty():
-        index.render_skips(skipped, file=sys.stderr)
+    if verbose and not call.flag("json") and not sys.stdout.isatty():
+        index.render_skips(skipped, rules, file=sys.stderr)
     return EXIT_OK
 
 

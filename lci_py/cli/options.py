@@ -55,7 +55,7 @@ class Command(NamedTuple):
 
 _MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
 _MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
-_ROOT = Flag(("--root",), "once", "Default: the nearest parent with an index, else the git root.", GENERAL, "PATH")
+_ROOT = Flag(("--root",), "once", "Default: the nearest parent with an index or a .git.", GENERAL, "PATH")
 _JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
 _QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
 _VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
@@ -110,6 +110,8 @@ INDEX = Command(
     (
         Flag(("--full",), "flag", "Rebuild everything instead of what changed.", "Build"),
         Flag(("--dry-run",), "flag", "List what would be indexed and what is skipped; write nothing.", "Build"),
+        Flag(("--no-ignore",), "flag", "Index what ignore files leave out, too; later runs remember it.", "Build"),
+        Flag(("--ignore",), "flag", "Obey ignore files again, after --no-ignore.", "Build"),
         Flag(("--jobs", "-j"), "int", "Worker processes; as many as there are CPUs if left out.", "Build", "N"),
         Flag(("--model",), "text", _MODEL_HELP, "Build", "DIR"),
         Flag(
@@ -141,6 +143,7 @@ INDEX = Command(
         ("lci index ~/src/project -j 4", "another one, with four workers"),
         ("lci index --files src/a.py src/b.py", "only what changed in these two"),
         ("lci index --dry-run | wc -l", "count the files, write nothing"),
+        ("lci index --dry-run -v", "what is left out, each with the rule that does it"),
     ),
 )
 SEARCH = Command(

@@ -32,3 +32,5 @@ class BuildSummary:
     warnings: tuple[str, ...] = ()
     limited_by_reason: dict[str, int] = field(default_factory=dict)  # files of which only a part is known
     branches: dict[str, int] = field(default_factory=dict)  # indexed beside the tree: how many files differ in each
+    nested_repositories: tuple[str, ...] = ()  # worktrees and submodules in the tree: not in this index; the first 20
+    started_from: str | None = None  # the work tree of this repository whose index a first run took over

@@ -137,9 +137,10 @@ class FakeApp(ModuleType):
         self.calls.append((path, options))
         return BuildSummary("/r", 2, True, 1, {"python": 1}, {}, 3, {}, {}, 0.5, 10, 20)
 
-    def dry_run(self, path: str | None) -> tuple[list[FileEntry], list[Skip]]:
+    def dry_run(self, path: str | None, **options: Any) -> tuple[list[FileEntry], list[Skip], dict[str, Any]]:
         self.calls.append(path)
-        return [FileEntry("a.py", 1, 1)], [Skip("b.bin", "binary")]
+        self.options = options
+        return [FileEntry("a.py", 1, 1)], [Skip("b.bin", "binary")], {}
 
     def status(self, root: str | None, **options: Any) -> dict[str, Any]:
         self.options = options

@@ -290,6 +290,13 @@ def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeA
     assert (ran.code, ran.json["error"]["hint"]) == (2, "use one of: auto, never, always")
 
 
+def test_ignore_files(run: Callable[..., Ran], app: FakeApp) -> None:
+    for flags, found in ((), None), (("--no-ignore",), False), (("--ignore",), True):
+        assert run("index", "--dry-run", *flags).code == 0
+        assert app.options == {"ignore_files": found}
+    assert run("index", "--ignore", "--no-ignore").code == 2
+
+
 def test_dry_run(run: Callable[..., Ran]) -> None:
     assert run("index", "--dry-run") == Ran(0, "a.py\n", "")
     assert run("index", "--dry-run", "-v") == Ran(0, "a.py\n", "skipped b.bin: binary\n")

@@ -95,7 +95,7 @@ def test_a_hostile_repository_is_indexed(hostile: tuple[Path, Ran]) -> None:
 
 
 def test_what_is_left_out_is_named(hostile: tuple[Path, Ran]) -> None:
-    _, skipped = app.dry_run(str(hostile[0]))
+    _, skipped, _ = app.dry_run(str(hostile[0]))
     assert {skip.path: skip.reason for skip in skipped} == SKIPPED
 
 

@@ -54,7 +54,8 @@ class PreviousGeneration:
 def walk_settings(options: WalkOptions) -> dict[str, Any]:
     """The settings of the manifest that decide which files are indexed."""
     return {"max_file_bytes": options.max_file_bytes, "include": list(options.include),
-            "exclude": list(options.exclude), "hidden": options.hidden}  # fmt: skip
+            "exclude": list(options.exclude), "hidden": options.hidden,
+            "use_ignore_files": options.use_ignore_files}  # fmt: skip
 
 
 def settled_ns(entry: FileEntry, walked_ns: int) -> int:

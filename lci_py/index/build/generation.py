@@ -173,7 +173,11 @@ class GenerationBuilder:
     def _keep(self, batch: list[Done]) -> bool:
         """Keep the records of a batch at once, so that they outlast the end of this process; False if that failed."""
         # Not the records of files whose parser ran out of time: another run may have more of it.
-        new = {item.key: item.body for item in batch if item.body and not item.cached and item.limit not in UNPARSED}
+        new = {
+            item.key: item.body
+            for item in batch
+            if item.body and (item.shared or not item.cached) and item.limit not in UNPARSED
+        }
         return self._cache.put("records", new, self._number)
 
     def _take(self, done: Done, writer: SegmentWriter) -> None:

@@ -108,7 +108,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     latest = _latest(index_dir, options)
     tree, previous = _look(run, latest)
     if previous is not None and _is_current(run, tree, previous):
-        return summary_of(root, _with_head(run, previous.manifest), started, changed=False)
+        return summary_of(root, _with_head(run, previous.manifest), tree.walked, started, changed=False)
     # Not before: when nothing has changed, importing it would take as long as everything else.
     from lci_py.index.store import commit as store
 
@@ -120,7 +120,13 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
             run.warnings.clear()
             tree, previous = _look(run, latest)
             if previous is not None and _is_current(run, tree, previous):
-                return summary_of(root, previous.manifest, started, changed=False)
+                return summary_of(root, previous.manifest, tree.walked, started, changed=False)
+        started_from = None
+        if previous is None and not options.full and options.files is None:
+            from lci_py.index.build.sibling import taken_over
+
+            fits = partial(_fits, run)
+            started_from, previous = taken_over(root, index_dir, folder, fits, partial(_previous, run, tree))
         try:
             manifest, generation = _publish(run, tree, previous, latest, folder)
         except DamagedIndexError as error:
@@ -128,8 +134,9 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
                 raise
             run.warnings.append(f"{error.message}; rebuilt from nothing")
             (folder / "anew").mkdir()
+            started_from = None
             manifest, generation = _publish(run, tree, None, latest, folder / "anew")
-    summary = summary_of(root, manifest, started, changed=True)
+    summary = summary_of(root, manifest, tree.walked, started, changed=True)
     return replace(
         summary,
         warnings=(*run.warnings, *summary.warnings),
@@ -137,6 +144,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         reused_files=generation.reused_files,
         removed_files=generation.removed_files,
         embedded_chunks=generation.embedded_chunks,
+        started_from=started_from,
     )
 
 
@@ -175,9 +183,7 @@ def _look(run: _Run, latest: Manifest | None) -> tuple[_Tree, PreviousGeneration
 
 def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGeneration | None:
     """The generation to start from; None if there is none, or it was made with another program, model or settings."""
-    if latest is None or latest.program != _program() or latest.model.get("sha256") != run.model.sha256:
-        return None
-    if any(latest.settings.get(name) != value for name, value in _lasting(run.options).items()):
+    if latest is None or not _fits(run, latest):
         return None
     try:
         for _, shard in latest.all_shards():
@@ -190,6 +196,13 @@ def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGenera
         run.warnings.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")
         return None
     return PreviousGeneration(latest, table, change)
+
+
+def _fits(run: _Run, found: Manifest) -> bool:
+    """Whether a generation was made with this program, model and settings."""
+    if found.program != _program() or found.model.get("sha256") != run.model.sha256:
+        return False
+    return all(found.settings.get(name) == value for name, value in _lasting(run.options).items())
 
 
 def _is_current(run: _Run, tree: _Tree, previous: PreviousGeneration) -> bool:
@@ -244,6 +257,7 @@ def _publish(
     """
     from lci_py.index.build.generation import BuildContext, GenerationBuilder
     from lci_py.index.build.graph_process import GraphProcess
+    from lci_py.index.build.sibling import shared_caches
     from lci_py.index.build.worker import Workplace
     from lci_py.index.store import commit as store
 
@@ -258,6 +272,7 @@ def _publish(
             use_cache=not options.full,
             limits=options.limits,
             flags=options.flags,
+            shared=() if options.full else shared_caches(run.root, run.index_dir),
         ),
         folder=folder,
         jobs=options.jobs,
@@ -318,9 +333,11 @@ def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
 
 
 def _with_head(run: _Run, manifest: Manifest) -> Manifest:
-    """Store the current commit and branch in an index that is up to date: git can move without a file changing."""
+    """Store the current commit, branch and settings of the walk in an index that is up to date: they can change while
+    no file does."""
     commit, branch = head(run.root)
-    newer = replace(manifest, commit=commit, branch=branch, model={**manifest.model, **run.model.record()})
+    model, walk = {**manifest.model, **run.model.record()}, walk_settings(run.options.walk)
+    newer = replace(manifest, commit=commit, branch=branch, model=model, settings={**manifest.settings, **walk})
     copied = any(
         shard_state(run.index_dir / shard.name) != (shard.bytes, shard.mtime_ns, shard.ctime_ns)
         for _, shard in manifest.all_shards()

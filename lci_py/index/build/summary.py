@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lci_py.source.repository.walk import WalkResult
 
 _NAMED = 100  # entries of `limited`, the manifest's list of files of which only a part is indexed
+_NESTED = 20  # nested repositories of a summary
 
 
 def counts_of(generation: Generation, walked: WalkResult, edges: dict[str, int]) -> dict[str, object]:
@@ -43,7 +44,7 @@ def counts_of(generation: Generation, walked: WalkResult, edges: dict[str, int])
     }
 
 
-def summary_of(root: Path, manifest: Manifest, started: float, *, changed: bool) -> BuildSummary:
+def summary_of(root: Path, manifest: Manifest, walked: WalkResult, started: float, *, changed: bool) -> BuildSummary:
     """The summary of a run that began at `started`, a time of `time.perf_counter`."""
     counts = manifest.counts
     return BuildSummary(
@@ -62,6 +63,7 @@ def summary_of(root: Path, manifest: Manifest, started: float, *, changed: bool)
         warnings=_warnings(manifest),
         limited_by_reason=ranked(Counter(counts["limited_by_reason"])),
         branches={tip["name"]: tip["files"] for tip in manifest.settings.get("branch_tips", ()) if not tip["problem"]},
+        nested_repositories=tuple(walked.nested()[:_NESTED]),
     )
 
 

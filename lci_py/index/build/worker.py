@@ -6,6 +6,7 @@ It imports neither numpy nor an encoder: a worker needs neither.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -51,7 +52,8 @@ class Done:
     skip: str = ""  # the reason to leave the file out, if its content gives one
     body: bytes = b""  # the record as `source.record_codec` encodes it; empty if skipped or known
     key: bytes = b""  # of the body in the cache
-    cached: bool = False  # the body comes from the cache
+    cached: bool = False  # the body comes from a cache
+    shared: bool = False  # and not from the one of this index
     limit: str = ""  # the one of `LIMIT_REASONS` that cut the record short
     # For a file of another branch:
     oid: str = ""
@@ -70,24 +72,36 @@ class Workplace:
     use_cache: bool
     limits: Limits = DEFAULTS
     flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
+    shared: tuple[Path, ...] = ()  # index folders whose caches are read, too
 
 
 def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
     """Extract the files of a batch; with a reason in `unparsable` they are not parsed, and kept as text."""
-    cache = Cache(place.index_dir, place.secret) if place.use_cache else None
+    folders = (place.index_dir, *place.shared) if place.use_cache else ()
+    caches = [Cache(folder, place.secret) for folder in folders]
     try:
-        return [_process(place, task, cache, unparsable) for task in tasks]
+        return [_process(place, task, caches, unparsable) for task in tasks]
     finally:
-        if cache is not None:
-            cache.close()
+        for one in caches:
+            one.close()
 
 
-def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str) -> Done:
+def _stored(caches: Sequence[Cache], key: bytes) -> tuple[bytes, bool]:
+    """The record that the first cache has, b"" if none has it; and whether it is not this index's own cache."""
+    for i, one in enumerate(caches):
+        if body := one.get("records", [key]).get(key):
+            return body, i > 0
+    return b"", False
+
+
+def _process(place: Workplace, task: Task, caches: Sequence[Cache], unparsable: str) -> Done:
     entry = task.entry
     if task.data is not None:
-        return _process_blob(place, task, task.data, cache, unparsable)
-    if task.key and cache is not None and (body := cache.get("records", [task.key]).get(task.key)):
-        return Done(entry, task.sha, body=body, key=task.key, cached=True)
+        return _process_blob(place, task, task.data, caches, unparsable)
+    if task.key:
+        body, shared = _stored(caches, task.key)
+        if body:
+            return Done(entry, task.sha, body=body, key=task.key, cached=True, shared=shared)
     data = read_file(place.root, entry.path)
     if isinstance(data, str):
         return Done(entry, digest(b""), skip=data)
@@ -98,15 +112,16 @@ def _process(place: Workplace, task: Task, cache: Cache | None, unparsable: str)
     key = record_key(sha, entry.path, language, place)
     if sha in task.known:
         return Done(entry, sha, key=key)
-    if cache is not None and (body := cache.get("records", [key]).get(key)):
-        return Done(entry, sha, body=body, key=key, cached=True)
+    body, shared = _stored(caches, key)
+    if body:
+        return Done(entry, sha, body=body, key=key, cached=True, shared=shared)
     made = process_data(
         entry, data, language, texts=place.texts, limits=place.limits, flags=place.flags, unparsable=unparsable
     )
     return Done(entry, sha, body=record_codec.encode(made), key=key, limit=made.limit)
 
 
-def _process_blob(place: Workplace, task: Task, data: bytes, cache: Cache | None, unparsable: str) -> Done:
+def _process_blob(place: Workplace, task: Task, data: bytes, caches: Sequence[Cache], unparsable: str) -> Done:
     """Extract the definitions of another branch's version of a file."""
     # Not the whole record, which takes half as long again: if the branch is checked out, the file is parsed again.
     from lci_py.index.shards.branches import defined_in
@@ -117,7 +132,8 @@ def _process_blob(place: Workplace, task: Task, data: bytes, cache: Cache | None
         return Done(entry, sha, skip=reason, oid=oid)
     language = detect(entry.path, data[:HEAD_BYTES])
     key = record_key(sha, entry.path, language, place)
-    if cache is not None and (body := cache.get("records", [key]).get(key)):
+    body, _ = _stored(caches, key)
+    if body:
         found = record_codec.decode(body, record_codec.Place(entry.path, entry.size, 0, sha)).extract
         return Done(entry, sha, cached=True, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
     found = define_data(entry.path, data, language, limits=place.limits, flags=place.flags, unparsable=unparsable)

@@ -10,17 +10,19 @@ import os
 import re
 import shutil
 import sqlite3
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lci_py.errors import IndexError_, IndexWriteError
+from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
 from lci_py.index.store.lock import writer
 from lci_py.index.store.manifest import (
     MANIFEST,
     SHARD_NAME,
     STAGING,
     Manifest,
+    OpenIndex,
     Segment,
     Shard,
     hold,
@@ -34,6 +36,7 @@ from lci_py.interrupts import at_interrupt
 IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
 #: Names of the cache and of files that SQLite puts beside it.
 _CACHE = re.compile(r"cache([.-].*)?")
+_BLOCK = 1 << 20
 _SUFFIXES = {"symbols": ".sqlite", "branches": ".sqlite", "dense": ".faiss"}
 
 
@@ -207,6 +210,52 @@ def adopt(index_dir: Path, wait: float = 0.0) -> bool:
             return False
         commit(index_dir, found.segments, found.shards, found)
     return True
+
+
+def copy_shards(source: OpenIndex, roles: Sequence[str], index_dir: Path, folder: Path) -> Manifest:
+    """Copy the segments of another index into an index folder, and some of its global shards.
+
+    Args:
+        source: The other index.
+        roles: The global shards.
+        index_dir: The index folder. Until a manifest names the copies, they are debris.
+        folder: The staging folder.
+    Returns:
+        The other index's manifest, with the copies instead of the shards, and without its other global shards.
+    Raises:
+        DamagedIndexError: A shard is missing, or not what was written.
+        OSError: The disk is full.
+    """
+
+    def copied(role: str, shard: Shard) -> Shard:
+        _copy(source.index_dir / shard.name, folder / shard.name, shard)
+        placed = _place(index_dir, role, folder / shard.name)
+        if placed.sha != shard.sha:
+            raise DamagedIndexError(f"{shard.name} does not match its checksum")
+        return placed
+
+    found = source.manifest
+    segments = tuple(
+        Segment(segment.counts, {role: copied(role, shard) for role, shard in segment.shards.items()})
+        for segment in found.segments
+    )
+    return replace(found, segments=segments, shards={role: copied(role, found.shards[role]) for role in roles})
+
+
+def _copy(path: Path, target: Path, shard: Shard) -> None:
+    # Neither a link nor a FIFO, and no more than the manifest says: the other folder may have changed since.
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise DamagedIndexError(f"{shard.name} cannot be read ({error.strerror})") from error
+    with open(handle, "rb") as old, target.open("xb") as new:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode) or info.st_size != shard.bytes:
+            raise DamagedIndexError(f"{shard.name} is not what was written")
+        left = shard.bytes
+        while left > 0 and (block := old.read(min(left, _BLOCK))):
+            new.write(block)
+            left -= len(block)
 
 
 def remove(item: Path) -> None:

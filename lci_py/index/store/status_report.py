@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.index.store.cache import size_of
 from lci_py.index.store.exposure import exposures
 from lci_py.index.store.manifest import BUILT_AT
+from lci_py.source.repository.walk import NESTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -76,6 +77,8 @@ def status_report(
         "stale_paths": list(stale[:_EXAMPLES]),
         "skipped_by_reason": counts["skipped_by_reason"],
         "skipped_paths": skipped,
+        "nested_repositories": list(skipped.get(NESTED, ())),
+        "ignore_files": manifest.settings.get("use_ignore_files") is not False,
         "limited_by_reason": counts["limited_by_reason"],
         "limited": counts["limited"],
         "tracked_by_git": tracked,

@@ -190,12 +190,16 @@ def error_object(error: LciError) -> dict[str, Any]:
     return {"error": rounded(error.as_json())}
 
 
-def dry_run_object(files: list[FileEntry], skipped: list[Skip]) -> dict[str, Any]:
-    """`lci index --dry-run --json`."""
+def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[str, Any]) -> dict[str, Any]:
+    """`lci index --dry-run --json`; `rules` has the line of an ignore file, by path, where one decides."""
     return {
         "schema_version": SCHEMA_VERSION,
         "files": [entry.path for entry in files],
-        "skipped": [{"path": skip.path, "reason": skip.reason} for skip in skipped],
+        "skipped": [
+            {"path": skip.path, "reason": skip.reason}
+            | ({"rule": rule._asdict()} if (rule := rules.get(skip.path)) is not None else {})
+            for skip in skipped
+        ],
     }
 
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _LABEL = 10
 #: How many segments are shown without --verbose; each refresh may add one.
 _SEGMENTS = 6
+#: How many paths a dry run names for each reason, without --verbose.
+_EXAMPLES = 5
+#: How many nested repositories are named.
+_NESTED = 5
 
 
 def _row(label: str, text: str, style: Style) -> str:
@@ -34,12 +38,16 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> 
     else:
         what = f"{plural(built.files, 'file')} in {built.seconds:.1f} s (generation {built.generation})"
         file.write(f"indexed {style(what, 'bold')}\n")
+        if built.started_from:
+            taken = f"{built.files - built.parsed_files:,} of {plural(built.files, 'file')} were indexed in "
+            file.write(_row("reused", taken + visible_line(built.started_from), style))
         file.write(_row("refresh", _refresh(built, signs), style))
         file.write(_row("files", counts(built.files_by_language.items(), signs), style))
         file.write(_row("symbols", counts(built.symbols_by_kind.items(), signs), style))
         file.write(_row("chunks", f"{built.chunks:,}", style))
         file.write(_row("edges", counts(built.edges_by_kind.items(), signs), style))
         file.write(_row("skipped", counts(built.skipped_by_reason.items(), signs), style))
+        file.write(_row("apart", _apart(built.nested_repositories, built.skipped_by_reason, signs), style))
         file.write(_row("branches", _branches(built.branches.items(), signs), style))
         file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", style))
     file.writelines(_warning(text, style, signs) for text in built.warnings)
@@ -56,13 +64,34 @@ def _refresh(built: BuildSummary, signs: Signs) -> str:
     return f" {signs.dot} ".join(parts)
 
 
+def _apart(nested: Sequence[str], reasons: Mapping[str, int], signs: Signs) -> str:
+    """Worktrees and submodules in the tree, which are not in the index."""
+    if not nested:
+        return ""
+    count = max(reasons.get("nested_repository", 0), len(nested))
+    what = "1 worktree or submodule" if count == 1 else f"{count:,} worktrees or submodules"
+    named = [visible_line(path.rstrip("/")) for path in nested[:_NESTED]]
+    more = [f"+{count - len(named):,} more"] if count > len(named) else []
+    return f"{what}, not in this index: {f' {signs.dot} '.join([*named, *more])}"
+
+
 def _branches(items: Iterable[tuple[str, int]], signs: Signs) -> str:
     """Branches, and how many files differ in each."""
     return f" {signs.dot} ".join(f"{visible_line(name)} {plural(files, 'differing file')}" for name, files in items)
 
 
-def render_dry_run(files: list[FileEntry], skipped: list[Skip], *, file: IO[str]) -> None:
-    """List the files that would be indexed, one per line; then count the others by reason, with examples."""
+def render_dry_run(
+    files: list[FileEntry],
+    skipped: list[Skip],
+    rules: Mapping[str, object],
+    *,
+    file: IO[str],
+    verbose: bool = False,
+) -> None:
+    """List the files that would be indexed, one per line; then count the others by reason, with examples.
+
+    With `verbose`, all of these are named, each with the rule that leaves it out.
+    """
     render_files(files, file=file)
     reasons: dict[str, list[Skip]] = {}
     for skip in skipped:
@@ -70,17 +99,25 @@ def render_dry_run(files: list[FileEntry], skipped: list[Skip], *, file: IO[str]
     file.write(f"\n{plural(len(files), 'file')} to index, {len(skipped):,} skipped\n")
     for reason, skips in sorted(reasons.items()):
         file.write(f"  {visible_line(reason)}: {len(skips):,}\n")
-        file.writelines(f"    {visible_line(skip.path)}\n" for skip in skips[:5])
-        if len(skips) > 5:
-            file.write(f"    {layout_for(file, False, None).signs.ellipsis} and {len(skips) - 5:,} more\n")
+        shown = skips if verbose else skips[:_EXAMPLES]
+        file.writelines(f"    {visible_line(skip.path)}{_rule(skip, rules) if verbose else ''}\n" for skip in shown)
+        if len(skips) > len(shown):
+            file.write(f"    {layout_for(file, False, None).signs.ellipsis} and {len(skips) - len(shown):,} more\n")
 
 
 def render_files(files: list[FileEntry], *, file: IO[str]) -> None:
     file.writelines(f"{visible_path(entry.path)}\n" for entry in files)
 
 
-def render_skips(skipped: list[Skip], *, file: IO[str]) -> None:
-    file.writelines(f"skipped {visible_line(skip.path)}: {visible_line(skip.reason)}\n" for skip in skipped)
+def render_skips(skipped: list[Skip], rules: Mapping[str, object], *, file: IO[str]) -> None:
+    file.writelines(
+        f"skipped {visible_line(skip.path)}: {visible_line(skip.reason)}{_rule(skip, rules)}\n" for skip in skipped
+    )
+
+
+def _rule(skip: Skip, rules: Mapping[str, object]) -> str:
+    rule = rules.get(skip.path)
+    return f" (by {visible_line(str(rule))})" if rule is not None else ""
 
 
 def _age(seconds: float) -> str:
@@ -123,6 +160,9 @@ def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = Fal
     file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), style))
     if verbose:
         file.writelines(_skipped(status, signs))
+    nested = get("nested_repositories") or ()
+    file.write(_row("apart", _apart(nested, get("skipped_by_reason") or {}, signs), style))
+    file.write(_row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)", style))
     lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
     problems = (*(get("problems") or ()), *lost, *(get("warnings") or ()))
     file.writelines(_warning(text, style, signs) for text in problems)

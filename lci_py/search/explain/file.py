@@ -38,6 +38,7 @@ _IS = {
     "unreadable": "not readable",
     "vanished": "gone since the tree was listed",
     "not_utf8_path": "not named in UTF-8",
+    "nested_repository": "a worktree or submodule, which has an index of its own",
     "binary": "binary",
     "minified": "minified",
     "long_lines": "of lines longer than max_line_bytes",
@@ -146,10 +147,11 @@ def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
             continue
         what = _IS.get(skip.reason, skip.reason)
         if skip.reason == "ignored":
-            from lci_py.source.repository.ignore_layers import ignored_by
+            from lci_py.source.repository.ignored import TreeRules
+            from lci_py.source.repository.walk import WalkOptions
 
-            source = ignored_by(snapshot.root, skip.path)
-            what = f"ignored by {source}" if source else "ignored, when the tree was last listed"
+            rule = TreeRules(snapshot.root, WalkOptions()).rule(skip.path)
+            what = f"ignored by {rule}" if rule else "ignored, when the tree was last listed"
         whose = "" if path == bare else f"its folder {bare} is "
         return skip.reason, f"not indexed: {whose}{what}"
     return "new", "not indexed: it was not there when the index was made; run `lci index`"

@@ -21,6 +21,7 @@ _SMALL = 64 * 1024
 _MAX_GIT_INDEX = 512 * 1024 * 1024
 _MAX_PACKED = 256 * 1024 * 1024
 _MAX_SYMREFS = 5  # git's own limit
+_MAX_WORKTREES = 200
 _BRANCH = "refs/heads/"
 # Variables that point to another repository or its objects. git sets them when it runs a hook.
 _ELSEWHERE = frozenset({
@@ -45,6 +46,41 @@ def common_dir(root: Path) -> Path | None:
     """The folder with the refs and info/exclude of the work tree at `root`, which other worktrees share."""
     dirs = _git_dirs(root)
     return dirs[1] if dirs else None
+
+
+def other_worktrees(root: Path) -> list[Path]:
+    """The other work trees of the repository around `root`, without symlinks, by git's files alone.
+
+    The main work tree comes first. Each counts only if its own `.git` leads to the same repository, and the repository
+    must know the work tree at `root`: files that came from somewhere can name any folder of this machine.
+    """
+    top = git_root(root)
+    dirs = _git_dirs(top) if top else None
+    if top is None or dirs is None:
+        return []
+    common = _real(dirs[1])
+    found = [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
+    folder = os.path.join(common, "worktrees")
+    try:
+        names = sorted(os.listdir(folder))[:_MAX_WORKTREES]
+    except (OSError, ValueError):
+        names = []
+    for name in names:
+        dot_git = (_read(Path(folder, name, "gitdir")) or "").strip()
+        if os.path.basename(dot_git) == ".git":
+            found.append(os.path.dirname(os.path.join(folder, name, dot_git)))
+    trees = dict.fromkeys(Path(_real(path)) for path in found)
+    if top not in trees:
+        return []
+    return [tree for tree in trees if tree != top and (own := _git_dirs(tree)) and _real(own[1]) == common]
+
+
+def _real(path: str | Path) -> str:
+    """A path without symlinks; one that cannot exist (with a NUL in it) as it is."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return str(path)
 
 
 def head(root: Path) -> tuple[str | None, str | None]:

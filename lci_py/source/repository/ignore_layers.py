@@ -72,36 +72,6 @@ def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], h
     return tuple(map(tuple, found))
 
 
-def ignored_by(root: Path, path: str) -> str | None:
-    """The name, for users, of the ignore file that leaves a path out; None if none does, as the tree is now.
-
-    Args:
-        root: The root of the walk.
-        path: Relative to it, POSIX, with a "/" at the end if it is a folder. The folders above it must not be ignored.
-    """
-    layers = outer_layers(root)
-    names = path.rstrip("/").split("/")
-    for depth in range(len(names)):
-        relative = "".join(f"{name}/" for name in names[:depth])
-        folder = os.path.join(root, relative)
-        try:
-            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:
-            return None
-        try:
-            layers = layers_inside(layers, folder, relative, set(os.listdir(handle)), handle)
-        except OSError:
-            return None
-        finally:
-            os.close(handle)
-    bare = path.rstrip("/")
-    for layer in (layer for kind in layers for layer in kind):
-        verdict = layer.rules.match(names[-1], layer.prefix + bare[layer.cut :], path.endswith("/"))
-        if verdict is not None:
-            return layer.source if verdict else None
-    return None
-
-
 def _load(
     path: str, prefix: str, cut: int = 0, *, follow: bool = False, folder: int | None = None, source: str = ""
 ) -> list[Layer]:

@@ -65,11 +65,12 @@ class IgnoreRules:
     is lost: only pathspec's translation of a single glob is used.
     """
 
-    __slots__ = ("_negated", "_tables")
+    __slots__ = ("_lines", "_negated", "_tables")
 
     def __init__(self, lines: Iterable[str], *, strict: bool = False) -> None:
         patterns: list[tuple[int, _Pattern]] = []
-        for line in lines:
+        self._lines: list[tuple[int, str]] = []
+        for number, line in enumerate(lines, 1):
             try:
                 pattern = _parse_line(line)
             except ValueError as error:
@@ -78,6 +79,7 @@ class IgnoreRules:
                 continue  # git drops a malformed line, too
             if pattern is not None:
                 patterns.append((len(patterns), pattern))
+                self._lines.append((number, line))
         self._negated = [pattern.negated for _, pattern in patterns]
         self._tables = [  # names of files, names of folders, paths of files, paths of folders
             _Table([item for item in patterns if item[1].by_path == by_path and (folders or not item[1].folders_only)])
@@ -90,8 +92,15 @@ class IgnoreRules:
 
     def match(self, name: str, path: str, is_folder: bool) -> bool | None:
         """Whether the last line that matches is a plain one (True) or a negation (False); None if none matches."""
-        found = max(self._tables[is_folder].find(name), self._tables[2 + is_folder].find(path))
+        found = self._find(name, path, is_folder)
         return None if found < 0 else not self._negated[found]
+
+    def line(self, name: str, path: str, is_folder: bool) -> tuple[int, str]:
+        """Number, from 1 on, and text of the line that decides; one must match."""
+        return self._lines[self._find(name, path, is_folder)]
+
+    def _find(self, name: str, path: str, is_folder: bool) -> int:
+        return max(self._tables[is_folder].find(name), self._tables[2 + is_folder].find(path))
 
 
 @lru_cache(maxsize=256)
@@ -104,7 +113,7 @@ def parse_ignore_file(data: bytes) -> IgnoreRules:
         if any(char in "*?[\\" for char in line):
             room -= len(line)
             if room < 0 or len(line) > _MAX_LINE:
-                continue  # compiling such a file would take minutes
+                line = ""  # compiling such a file would take minutes
         kept.append(line)
     return IgnoreRules(kept)
 

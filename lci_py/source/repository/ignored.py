@@ -1,4 +1,4 @@
-"""Whether the walk would list a file that does not exist, such as one of another branch, by its path alone."""
+"""Why the walk leaves a path out, and whether it would list a file that does not exist, such as one of a branch."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from typing import NamedTuple
 
 from lci_py.source.repository.ignore_layers import Layers, layers_inside, outer_layers
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
-from lci_py.source.repository.walk import NOTHING, GlobRules, Inherited, WalkOptions
+from lci_py.source.repository.walk import NOTHING, GlobRules, Inherited, WalkOptions, nested_since
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+
+
+class IgnoreRule(NamedTuple):
+    """A line of an ignore file."""
+
+    file: str  # for users; relative to the root of the walk if the file is in the tree
+    line: int  # from 1 on
+    pattern: str
+
+    def __str__(self) -> str:
+        return f"`{self.pattern.strip()}` in {self.file}, line {self.line}"
 
 
 class _Folder(NamedTuple):
@@ -34,30 +45,52 @@ class TreeRules:
 
     def takes(self, path: str) -> bool:
         """Whether the walk would list a file with this path, if its size and mode allow it."""
-        folders = path.split("/")
-        name = folders.pop()
+        folder, _ = self._around(path)
+        return folder is not None and self._judge(path.rpartition("/")[2], path, False, folder)[0] is None
+
+    def rule(self, path: str) -> IgnoreRule | None:
+        """The line of an ignore file that leaves a path out, or a folder above it; None if none does, as it is now.
+
+        Args:
+            path: Relative to the root, POSIX, with a "/" at the end if it is a folder.
+        """
+        bare = path.rstrip("/")
+        folder, outside = self._around(bare)
+        if folder is None:
+            return self.rule(outside)
+        name = bare.rpartition("/")[2]
+        for layer in (layer for kind in folder.layers for layer in kind):
+            asked = (name, layer.prefix + bare[layer.cut :], path.endswith("/"))
+            verdict = layer.rules.match(*asked)
+            if verdict is not None:
+                return IgnoreRule(layer.source, *layer.rules.line(*asked)) if verdict else None
+        # With `include`, the walk also goes into folders that are left out.
+        return self.rule(bare.rpartition("/")[0] + "/") if folder.inherited.reason and "/" in bare else None
+
+    def _around(self, path: str) -> tuple[_Folder | None, str]:
+        """The folder that a path is in; None if the walk does not go into it, and then the outermost such folder."""
         at = ""
         folder = self._top
-        for part in folders:
+        for part in path.split("/")[:-1]:
             inner = at + part + "/"
             if inner not in self._folders:
                 self._folders[inner] = self._enter(part, at, folder)
             found = self._folders[inner]
             if found is None:
-                return False
+                return None, inner
             folder, at = found, inner
-        return self._judge(name, path, False, folder)[0] is None
+        return folder, at
 
     @cached_property
     def _top(self) -> _Folder:
         outer = outer_layers(self._root) if self._options.use_ignore_files else ()
-        return _Folder(self._with_files(outer, ""), NOTHING)
+        return self._with_files(_Folder(outer, NOTHING), "") or _Folder(outer, NOTHING)
 
     def _enter(self, name: str, around: str, outer: _Folder) -> _Folder | None:
         """The folder `name` in the folder `around`; None if the walk does not go into it."""
         path = around + name
         reason, inherited = self._judge(name, path, True, outer)
-        return None if reason else _Folder(self._with_files(outer.layers, path + "/"), inherited)
+        return None if reason else self._with_files(_Folder(outer.layers, inherited), path + "/")
 
     def _judge(self, name: str, path: str, is_folder: bool, outer: _Folder) -> tuple[str | None, Inherited]:
         if name in ALWAYS_SKIPPED or name in ("", ".", ".."):
@@ -65,8 +98,8 @@ class TreeRules:
         flat = tuple(layer for kind in outer.layers for layer in kind)
         return self._globs.judge(name, path, is_folder, flat, outer.inherited)
 
-    def _with_files(self, layers: Layers, relative: str) -> Layers:
-        """The layers with the ignore files of a folder, if it exists."""
+    def _with_files(self, folder: _Folder, relative: str) -> _Folder | None:
+        """A folder with its ignore files, if it exists; None if it is a nested repository that the walk leaves out."""
         handle = -1
         try:
             handle = os.open(self._root, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0))
@@ -75,9 +108,16 @@ class TreeRules:
                 os.close(handle)
                 handle = inner
             names = set(os.listdir(handle))
-            return layers_inside(layers, os.path.join(self._root, relative), relative, names, handle)
+            if relative and nested_since(handle) is not None:
+                path = relative[:-1]
+                inside = self._globs.inside_nested(path.rpartition("/")[2], path, folder.inherited)
+                if inside is None:
+                    return None
+                folder = folder._replace(inherited=inside)
+            where = os.path.join(self._root, relative)
+            return folder._replace(layers=layers_inside(folder.layers, where, relative, names, handle))
         except (OSError, ValueError):
-            return layers
+            return folder
         finally:
             if handle >= 0:
                 os.close(handle)

@@ -23,6 +23,8 @@ from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import SHORTAGES
 from lci_py.types.source import FileEntry, Skip
 
+#: A folder with a `.git` file: a linked worktree or a submodule.
+NESTED = "nested_repository"
 #: Every reason for leaving something out: first those of `walk`, then those of `content_reason`.
 REASONS = (
     "ignored",  # by an ignore file
@@ -34,6 +36,7 @@ REASONS = (
     "unreadable",
     "vanished",  # deleted after it was listed
     "not_utf8_path",  # cannot be shown or written to JSON
+    NESTED,
     "binary",
     "minified",
     "long_lines",
@@ -67,6 +70,10 @@ class WalkResult:
     #: The same for the ignore files in these folders.
     rules: tuple[tuple[str, int], ...] = ()
 
+    def nested(self) -> list[str]:
+        """The folders of nested repositories that were left out."""
+        return [skip.path for skip in self.skipped if skip.reason == NESTED and skip.path.endswith("/")]
+
 
 def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
     """List the files below `root` as ripgrep would, and everything that was left out.
@@ -76,7 +83,8 @@ def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
     and git's global excludes. Nothing below an ignored folder can be brought back, except by `include`. Unlike in
     ripgrep, .gitignore counts outside a git repository too: an unpacked archive is walked like the clone. As in
     ripgrep, `!.name` in an ignore file brings a hidden file back, and a repository inside the repository obeys its
-    own .gitignore only. `.git` and `.lci` are left out without being counted, and symlinks are never followed.
+    own .gitignore only. `.git` and `.lci` are left out without being counted, and symlinks are never followed. A folder
+    with a `.git` file (a linked worktree, a submodule) is left out, unless `include` matches it.
 
     Args:
         root: An existing folder, or a symlink to one.
@@ -131,6 +139,14 @@ class GlobRules:
     def __bool__(self) -> bool:
         return bool(self._exclude or self._include)
 
+    def inside_nested(self, name: str, path: str, inherited: Inherited) -> Inherited | None:
+        """What the entries of a nested repository inherit; None if nothing in it is included."""
+        if inherited.included:  # walked like any folder, unless an ignore file would have kept it out
+            return inherited if inherited.reason else NOTHING
+        if self._include and self._holds_included.match(name, path, True):
+            return Inherited(NESTED)
+        return None
+
     def judge(
         self, name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], outer: Inherited
     ) -> tuple[str | None, Inherited]:
@@ -180,6 +196,15 @@ class _Walker:
                 entries = list(listing)
             self.folders.append((folder.relative[:-1], info.st_mtime_ns))
             names = {entry.name for entry in entries}
+            if folder.relative and ".git" in names and (nested := nested_since(handle)) is not None:
+                self.rules.append((folder.relative + ".git", nested))
+                path = folder.relative[:-1]
+                inside = self._globs.inside_nested(path.rpartition("/")[2], path, folder.inherited)
+                if inside is None:
+                    self.folders.pop()  # what comes and goes in there is of no concern
+                    self.skipped.append(Skip(folder.relative, NESTED))
+                    return
+                folder = folder._replace(inherited=inside)
             for name in names.intersection(IGNORE_FILES):
                 rule = os.stat(name, dir_fd=handle, follow_symlinks=False)
                 self.rules.append((folder.relative + name, rule.st_mtime_ns))
@@ -250,6 +275,19 @@ def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden
         if verdict is not None:
             return "ignored" if verdict else None
     return "hidden" if name[0] == "." and not hidden else None
+
+
+def nested_since(handle: int) -> int | None:
+    """The st_mtime_ns of an open folder's `.git` file; None if it has none, or if `.git` is a folder.
+
+    A linked worktree and a submodule have such a file: what is below belongs to another work tree. A plain repository
+    has a folder, and its files belong to the tree around it, as for ripgrep: a folder of clones is searched as a whole.
+    """
+    try:
+        info = os.stat(".git", dir_fd=handle, follow_symlinks=False)
+    except OSError:
+        return None
+    return info.st_mtime_ns if stat.S_ISREG(info.st_mode) else None
 
 
 def _os_reason(error: OSError) -> str:

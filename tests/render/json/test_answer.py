@@ -16,6 +16,7 @@ from lci_py.errors import NoIndexError, UnknownModeError
 from lci_py.render import token_budget
 from lci_py.render.json import answer as render
 from lci_py.search.explain.file import STATUSES
+from lci_py.source.repository.ignored import IgnoreRule
 from lci_py.types.index import BuildSummary
 from lci_py.types.search import (
     BLOCK_KIND,
@@ -256,7 +257,12 @@ def test_build_and_dry_run() -> None:
     definition("indexSummary").validate(json.loads(render.dumps(shown)))
     assert shown["seconds"] == 0.123457
     assert next(iter(shown)) == "schema_version"
-    definition("dryRun").validate(render.dry_run_object([FileEntry("a", 1, 1)], [Skip("b", "binary")]))
+    rules = {"c": IgnoreRule(".gitignore", 1, "c")}
+    dry = render.dry_run_object([FileEntry("a", 1, 1)], [Skip("b", "binary"), Skip("c", "ignored")], rules)
+    definition("dryRun").validate(dry)
+    assert dry["skipped"][1] == {
+        "path": "c", "reason": "ignored", "rule": {"file": ".gitignore", "line": 1, "pattern": "c"}
+    }  # fmt: skip
 
 
 def test_the_schema_knows_the_vocabulary() -> None:

@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 from lci_py.render.text import index, progress as progress_text, results
 from lci_py.render.text.progress import Progress
 from lci_py.render.text.style import shorten, visible, visible_line, visible_path, width_of
+from lci_py.source.repository.ignored import IgnoreRule
 from lci_py.types.index import SLOW_MODEL, BuildSummary
 from lci_py.types.search import (
     Answer,
@@ -374,9 +375,30 @@ def test_nothing_changed() -> None:
 def test_dry_run() -> None:
     file = io.StringIO()
     skips = [Skip(f"b{i}", "binary") for i in range(7)]
-    index.render_dry_run([FileEntry("a.py", 1, 1)], skips, file=file)
+    index.render_dry_run([FileEntry("a.py", 1, 1)], skips, {}, file=file)
     assert file.getvalue().startswith("a.py\n\n1 file to index, 7 skipped\n  binary: 7\n    b0\n")
     assert file.getvalue().endswith("… and 2 more\n")
+    file = io.StringIO()
+    skips.append(Skip("x.log\x1b", "ignored"))
+    rules = {"x.log\x1b": IgnoreRule("\x1b/.gitignore", 3, "*.log*")}
+    index.render_dry_run([], skips, rules, file=file, verbose=True)
+    assert "    b6\n" in file.getvalue() and "more" not in file.getvalue()
+    assert file.getvalue().endswith("    x.log\\x1b (by `*.log*` in \\x1b/.gitignore, line 3)\n")
+
+
+def test_nested_repositories() -> None:
+    file = io.StringIO()
+    status = {"root": "/r", "skipped_by_reason": {"nested_repository": 9}, "ignore_files": False}
+    index.render_status(status | {"nested_repositories": [f"lib{i}/" for i in range(9)]}, file=file)
+    assert (
+        "  apart     9 worktrees or submodules, not in this index: lib0 · lib1 · lib2 · lib3 · lib4 · +4 more\n"
+        "  ignore    ignore files do not count (--no-ignore)\n"
+    ) in file.getvalue()
+    file = io.StringIO()
+    one = BuildSummary("/r", 1, True, 3, {}, {}, 3, {}, {"nested_repository": 1}, 0.5, 1, 2)
+    index.render_build(replace(one, nested_repositories=("lib/",), started_from="/r2", parsed_files=1), file=file)
+    assert "  reused    2 of 3 files were indexed in /r2\n" in file.getvalue()
+    assert "  apart     1 worktree or submodule, not in this index: lib\n" in file.getvalue()
 
 
 def test_status() -> None:

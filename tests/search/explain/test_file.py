@@ -15,7 +15,6 @@ from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.render.json import answer as render
 from lci_py.search.engine import Engine
-from lci_py.source.repository.ignore_layers import ignored_by
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import Ran
 from tests.render.json.test_answer import definition
@@ -67,9 +66,9 @@ def fate(session: Engine, file: str, query: str = "load the cache", mode: Any = 
 @pytest.mark.parametrize(
     ("file", "reason", "sentence"),
     [
-        ("build/out.py", "ignored", "not indexed: its folder build is ignored by .gitignore"),
-        ("a.log", "ignored", "not indexed: ignored by .gitignore"),
-        ("vendor/b.py", "ignored", "not indexed: ignored by vendor/.gitignore"),
+        ("build/out.py", "ignored", "not indexed: its folder build is ignored by `build/` in .gitignore, line 1"),
+        ("a.log", "ignored", "not indexed: ignored by `*.log` in .gitignore, line 2"),
+        ("vendor/b.py", "ignored", "not indexed: ignored by `b.py` in vendor/.gitignore, line 1"),
         (".hidden/a.py", "hidden", "not indexed: its folder .hidden is hidden, as its name begins with a dot"),
         ("excluded/c.py", "excluded", "not indexed: its folder excluded is excluded by `exclude` in .lci.toml"),
         ("go.sum", "generated", "not indexed: generated"),
@@ -245,22 +244,6 @@ def test_a_file_that_changed_or_went_is_marked(root: Path, tmp_path: Path) -> No
     assert (found[2]["reason"], found[2]["verdict"]) == ("vanished", "gone since the index was made")
 
 
-def test_the_ignore_file_that_decides(tmp_path: Path) -> None:
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    (tmp_path / ".git" / "info").mkdir(parents=True)
-    (tmp_path / ".git" / "info" / "exclude").write_text("local.py\n")
-    (tmp_path / ".gitignore").write_text("x.py\n*.tmp\n")
-    (tmp_path / "a" / ".ignore").write_text("!x.py\n")
-    (tmp_path / "a" / "b" / ".gitignore").write_text("y.py\n")
-    assert ignored_by(tmp_path, "x.py") == ".gitignore"
-    assert ignored_by(tmp_path, "a/x.py") is None  # .ignore is stronger, and takes it back
-    assert ignored_by(tmp_path, "a/b/y.py") == "a/b/.gitignore"
-    assert ignored_by(tmp_path, "a/local.py") == ".git/info/exclude"
-    assert ignored_by(tmp_path, "a/z.py") is None
-    assert ignored_by(tmp_path / "a" / "b", "z.tmp") == "../../.gitignore"
-    assert ignored_by(tmp_path, "gone/z.tmp") is None
-
-
 # --- whole programs -------------------------------------------------------------------------------------------------
 
 
@@ -268,7 +251,7 @@ def test_from_the_command_line(lci: Callable[..., Ran], root: Path) -> None:
     flags = ("search", "load the cache", "--refresh", "never", "-n", "2", "--snippet", "0")
     text = lci(*flags, "--explain-file", "out.py", cwd=root / "build")
     assert text.code == 0
-    assert "out.py  not indexed: its folder build is ignored by .gitignore\n" in text.out
+    assert "out.py  not indexed: its folder build is ignored by `build/` in .gitignore, line 1\n" in text.out
     wrong = lci(*flags, "--explain-file", "nowhere.py", "--json", cwd=root)
     assert (wrong.code, wrong.json()["error"]["code"]) == (2, "bad_path")
     none = lci("search", "x", "--lang", "go", "--refresh", "never", "--explain-file", "src/cache00.py", cwd=root)

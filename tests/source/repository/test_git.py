@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from lci_py.source.repository.git import common_dir, git_root, head
+from lci_py.source.repository.git import common_dir, git_root, head, other_worktrees
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
@@ -41,6 +42,46 @@ def test_root_is_the_nearest_parent_with_a_git_folder_or_file(repo: Path) -> Non
     assert git_root(deep) == (repo / "a").resolve()
     assert git_root(repo.parent / "not/there") is None
     assert git_root(Path("nul\0")) is None
+
+
+def test_the_other_work_trees(repo: Path) -> None:
+    commit(repo)
+    assert other_worktrees(repo) == []
+    linked, inside = repo.parent / "linked", repo / "wt/in side"
+    git(repo, "worktree", "add", "-q", str(linked))
+    git(repo, "worktree", "add", "-q", str(inside), "-b", "inside")
+    (linked / "deep").mkdir()
+    top = repo.resolve()
+    assert set(other_worktrees(repo)) == {linked.resolve(), inside.resolve()}
+    assert other_worktrees(linked / "deep") == [top, inside.resolve()]
+    assert other_worktrees(inside) == [top, linked.resolve()]
+    assert other_worktrees(repo.parent) == []
+    (repo / ".git/worktrees/linked/gitdir").write_text("../../../../linked/.git\n")  # as git writes on request
+    assert linked.resolve() in other_worktrees(repo)
+    shutil.rmtree(linked)
+    assert other_worktrees(inside) == [top]
+
+
+def test_a_folder_that_does_not_point_back_is_no_work_tree(repo: Path) -> None:
+    mine = repo.parent / "mine"
+    mine.mkdir()
+    git(mine, "init", "-q")
+    for name, text in {
+        "a": f"{mine}/.git\n", "b": f"{mine}\n", "c": "nul\0/.git\n", "d": "", "e": "/nowhere/.git\n"
+    }.items():  # fmt: skip
+        (repo / ".git/worktrees" / name).mkdir(parents=True)
+        (repo / ".git/worktrees" / name / "gitdir").write_text(text)
+    os.mkfifo(repo / ".git/worktrees/a/commondir")
+    (repo / ".git/worktrees/f").mkdir()
+    os.mkfifo(repo / ".git/worktrees/f/gitdir")
+    assert other_worktrees(repo) == []
+    # Nor is the repository that a `.git` file names: it does not know of this folder, and the folder can name any.
+    fake = repo.parent / "fake"
+    fake.mkdir()
+    (fake / ".git").write_text(f"gitdir: {mine}/.git\n")
+    assert other_worktrees(fake) == other_worktrees(mine) == []
+    (fake / ".git").write_text("gitdir: nul\0\n")
+    assert other_worktrees(fake) == []
 
 
 def test_unborn_then_committed_then_packed_then_detached(repo: Path) -> None:

@@ -117,8 +117,29 @@ def test_a_repository_inside_obeys_its_own_files_only(tmp_path: Path) -> None:
     assert paths(tmp_path) == ["in/x.a"]
 
 
+def test_a_folder_with_a_git_file_is_left_out_unless_it_is_included(tmp_path: Path) -> None:
+    inside = {"lib/.git": "gitdir: ../.git/modules/lib\n", "lib/.gitignore": "*.o\n", "lib/a.o": "", "lib/src/a": ""}
+    make(tmp_path, {"a": "", ".git/HEAD": "", ".gitignore": "*.b\n", "lib/x.b": "", **inside})
+    assert paths(tmp_path) == ["a"]
+    assert skipped(tmp_path)["lib/"] == "nested_repository"
+    result = walk(tmp_path)
+    assert result.nested() == ["lib/"]
+    assert "lib" not in dict(result.folders) and "lib/.git" in dict(result.rules)
+    # Included, it is a repository like any other inside of this one.
+    assert paths(tmp_path, include=("/lib/",)) == ["a", "lib/src/a", "lib/x.b"]
+    assert paths(tmp_path, include=("lib/src/",)) == ["a", "lib/src/a"]
+    # An ignored folder is not looked into; a root may have the file itself; a link or a FIFO of the name is none.
+    make(tmp_path, {".ignore": "lib\n"})
+    assert skipped(tmp_path)["lib/"] == "ignored"
+    assert paths(tmp_path, include=("lib",), exclude=("src",)) == ["a", "lib/.gitignore", "lib/a.o", "lib/x.b"]
+    assert paths(tmp_path / "lib") == ["src/a", "x.b"]
+    (tmp_path / "lib/.git").unlink()
+    (tmp_path / "lib/.git").symlink_to(tmp_path / "a")
+    assert paths(tmp_path, use_ignore_files=False) == ["a", "lib/a.o", "lib/src/a", "lib/x.b"]
+
+
 def test_hidden(tmp_path: Path) -> None:
-    make(tmp_path, {".h": "", ".d/x": "", "a": "", ".git/config": "", "s/.lci/manifest.json": "", "s/.git": ""})
+    make(tmp_path, {".h": "", ".d/x": "", "a": "", ".git/config": "", "s/.lci/manifest.json": "", "s/.git/x": ""})
     assert paths(tmp_path) == ["a"]
     assert skipped(tmp_path) == {".h": "hidden", ".d/": "hidden"}
     assert paths(tmp_path, hidden=True) == [".d/x", ".h", "a"]

@@ -1,0 +1,109 @@
+"""What a work tree takes from the indexes of the same repository's other work trees: a first index, and extractions.
+
+Two work trees have most files in common. What differs is found by content, as after a checkout. The other work tree is
+found by git's own files, and nothing there is believed: its index must have the seal of this user, each copied shard
+the digest that the sealed manifest names, and each row of its cache the keyed hash. Nothing is written there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from lci_py.errors import IndexError_
+from lci_py.index.build.changes import PreviousGeneration
+from lci_py.index.store.cache import FILE
+from lci_py.index.store.commit import copy_shards
+from lci_py.index.store.manifest import Manifest, OpenIndex, read_manifest, root_setting
+from lci_py.source.repository.git import git_root, head, other_worktrees
+
+#: The global shards that a refresh reads. Other branches are indexed for the work tree that asks for them.
+_ROLES = ("files", "graph")
+#: At most so many caches are asked for a file; the main work tree's comes first.
+_MOST_CACHES = 8
+
+
+def taken_over(
+    root: Path,
+    index_dir: Path,
+    folder: Path,
+    fits: Callable[[Manifest], bool],
+    compared: Callable[[Manifest], PreviousGeneration | None],
+) -> tuple[str | None, PreviousGeneration | None]:
+    """Copy the best index of another work tree.
+
+    Args:
+        root: The root that has no index yet.
+        index_dir: Its index folder.
+        folder: The staging folder.
+        fits: Whether a generation was made with this program, model and settings.
+        compared: Compares a generation, whose shards lie in `index_dir`, with the files of the tree.
+    Returns:
+        The other root, and what this index starts from; None each if there is nothing to start from.
+    """
+    for other, place, manifest in _candidates(root, index_dir):
+        if not fits(manifest):
+            continue
+        try:
+            with closing(OpenIndex(place)) as source:
+                if not fits(source.manifest):  # published since
+                    continue
+                copy = copy_shards(source, _ROLES, index_dir, folder)
+            found = compared(copy)
+        except (IndexError_, KeyError):
+            continue
+        if found is not None and _mostly_same(found):
+            return str(other), found
+    return None, None
+
+
+def shared_caches(root: Path, index_dir: Path) -> tuple[Path, ...]:
+    """The index folders of other work trees that have a cache of extractions."""
+    if root_setting(root, index_dir):
+        return ()
+    found = (place for _, place in _places(root, index_dir) if (place / FILE).is_file())
+    return tuple(islice(found, _MOST_CACHES))
+
+
+def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]]:
+    """Root, index folder and manifest of every index, best first: that of the same commit, then the newest."""
+    if root_setting(root, index_dir):
+        return []  # nobody knows where the indexes of the other work trees are
+    commit, _ = head(root)
+    found = [(other, place, manifest) for other, place in _places(root, index_dir) if (manifest := _manifest(place))]
+    found.sort(key=lambda item: item[2].built_at, reverse=True)
+    return sorted(found, key=lambda item: item[2].commit != commit)
+
+
+def _places(root: Path, index_dir: Path) -> Iterator[tuple[Path, Path]]:
+    """The same folder of every other work tree, and its index folder."""
+    top, resolved = git_root(root), root.resolve()
+    if top is None:
+        return
+    for tree in other_worktrees(root):
+        other = tree / resolved.relative_to(top)
+        place = other / index_dir.name
+        try:
+            inside = os.path.realpath(place) == str(place)  # no link leads out of the work tree
+        except (OSError, ValueError):
+            continue
+        if inside and os.path.isdir(place):
+            yield other, place
+
+
+def _manifest(index_dir: Path) -> Manifest | None:
+    try:
+        return read_manifest(index_dir)
+    except IndexError_:
+        return None
+
+
+def _mostly_same(found: PreviousGeneration) -> bool:
+    """Whether at least half of the indexed files are in this tree as well: otherwise the index is better built anew."""
+    change = found.change
+    kept = sum(item.slot >= 0 for item in (*change.same, *change.touched))
+    files: int = found.manifest.counts["files"]
+    return 0 < files <= 2 * kept
