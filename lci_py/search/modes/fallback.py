@@ -51,7 +51,8 @@ class Attempt(NamedTuple):
 def first(snapshot: Snapshot, query: TextQuery, filters: Filters) -> Attempt:
     """The query as it is: what passes the filters, in SQL, and holds all the phrases, letter for letter."""
     allowed = candidates.allowed(snapshot, filters)
-    return _with_phrases(snapshot, query, query.phrases, allowed)
+    found = _with_phrases(snapshot, query, query.phrases, allowed)
+    return found._replace(relaxed=("a long question: its quotes are words like others",)) if query.unquoted else found
 
 
 def relaxed(
@@ -83,7 +84,7 @@ def settled(plan: Plan, attempt: Attempt, outcome: Outcome, *, filtered: bool) -
     if not outcome.total:
         return replace(plan, rung="degraded" if failed else None, relaxed=attempt.relaxed)
     if by_words(outcome):
-        rung = "relaxed_lexical" if attempt.relaxed else plan.ladder[0]
+        rung = "relaxed_lexical" if attempt.relaxed and not attempt.query.unquoted else plan.ladder[0]
         return replace(plan, rung=rung, relaxed=attempt.relaxed)
     said = attempt.relaxed
     if "bm25" not in failed:

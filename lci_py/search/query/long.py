@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 SHORT = 30
 #: What a word counts by where it stands; one that stands there again counts 1 + ln(times).
 _TITLE, _PROSE, _CODE = 3.0, 1.0, 0.4
-#: What a name counts beside another word.
-_NAME = 1.5
 #: Bounds of the time: terms that are ranked by, names that are looked up, words of the prose that are embedded.
 _MOST_TERMS, _MOST_NAMES, _MOST_WORDS = 160, 40, 200
 #: Characters of a question that are read.
@@ -88,9 +86,6 @@ def read_long(text: str) -> Long:
             counts.update(_terms(line, names=worth == _TITLE))
         for term, count in counts.items():
             weights[term] = weights.get(term, 0.0) + worth * (1 + math.log(count))
-    for name in names:
-        for term in {joined(name), *(stem(part) for part in parts(name) if len(part) > 1)}:
-            weights[term] = weights.get(term, 0.0) * _NAME or _NAME
     best = sorted(weights, key=lambda term: -weights[term])[:_MOST_TERMS]  # stable: the first in the text of equal ones
     words = [word for word in WORD.findall(title) if word.lower() not in STOPWORDS] or WORD.findall(title)
     meant = [word for line in prose for word in WORD.findall(line) if word.lower() not in _TEMPLATE][:_MOST_WORDS]
@@ -150,7 +145,9 @@ def _files(text: str) -> Iterable[tuple[str, float]]:
     for place, path in enumerate(frames, 1):
         found[path.replace("\\", "/")] = 0.5 + 0.5 * place / len(frames)
     for match in _PATH.finditer(text):
-        found.setdefault(match.group().replace("\\", "/"), 0.8 if re.search(r"[/\\]", match.group()) else 0.6)
+        path = match.group().replace("\\", "/")
+        if "/" in path or path.count(".") == 1:
+            found.setdefault(path, 0.8 if "/" in path else 0.6)
     for match in _DOTTED.finditer(text):
         found.setdefault(match.group(), 0.5)
     return found.items()

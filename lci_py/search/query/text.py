@@ -37,6 +37,7 @@ class TextQuery:
     forms: tuple[str, ...] = ()  # other stems of its words, which rewrites add
     spelled: tuple[tuple[str, float], ...] = ()  # names that rewrites add for the symbolic view, joined, and weights
     files: tuple[tuple[str, float], ...] = ()  # what a long question says that may name files, and how much that says
+    unquoted: bool = False  # a long question with quotes, which are no phrases
     long: bool = False  # read by its parts (`query.long`); `words` are those of the title and names
 
 
@@ -58,7 +59,10 @@ def read_text(text: str) -> TextQuery:
         from lci_py.search.query.long import read_long
 
         found = read_long(text)
-        return TextQuery(found.text, (), found.words, found.terms, found.names, files=found.files, long=True)
+        quoted = _PHRASE.search(text) is not None
+        return TextQuery(
+            found.text, (), found.words, found.terms, found.names, files=found.files, unquoted=quoted, long=True
+        )
     phrases = tuple(phrase for phrase in _PHRASE.findall(text) if phrase.strip())
     plain = text.replace('"', " ")
     words = tuple(WORD.findall(plain))

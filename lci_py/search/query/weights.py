@@ -60,12 +60,12 @@ SMALL, LARGE = 50, 400
 
 _BALANCED = {
     "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
-    "dense_file": 0.5, "dense_all": 0.3, "hub": 0.2, "graph": 1.0, "near": 0.25, "mentioned": 1.5,
+    "dense_file": 0.5, "dense_all": 0.3, "hub": 0.2, "graph": 1.0, "near": 0.25, "mentioned": 2.0,
     "name": 3.0, "verbatim": 2.0,
 }  # fmt: skip
 _EXACT = {
     "dense": 0.2, "content": 0.2, "names": 0.5, "paths": 0.3, "files": 0.3, "symbol": 1.2, "stem": 0.25,
-    "dense_file": 0.1, "dense_all": 0.15, "hub": 0.1, "graph": 1.0, "near": 0.25, "mentioned": 1.5,
+    "dense_file": 0.1, "dense_all": 0.15, "hub": 0.1, "graph": 1.0, "near": 0.25, "mentioned": 2.0,
     "name": 3.0, "verbatim": 2.0,
 }  # fmt: skip
 

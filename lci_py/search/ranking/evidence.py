@@ -37,7 +37,7 @@ FACTORS = {"test": 0.6, "text": 0.7, "generated": 0.7, "reexport": 0.8}
 #: best BM25 score and what a file's name can add to it.
 SPELLED = {"dense": 1.0, "bm25": 2.0}
 #: What a file that a long question names is worth, in parts of that.
-MENTIONED = 0.15
+MENTIONED = 0.5
 #: A file's k-th result (from 0) counts this to the power k.
 SAME_FILE = {"dense": 0.7, "bm25": 0.5}
 
