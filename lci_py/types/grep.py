@@ -1,0 +1,74 @@
+"""The values of `lci grep`. A module of its own, so that a search need not import them.
+
+Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lci_py.types.graph import Place
+from lci_py.types.search import Filters, IndexInfo
+
+
+class GrepRequest(NamedTuple):
+    """The flags of one command."""
+
+    pattern: str
+    fixed: bool = False  # the pattern is a text, not a regular expression
+    ignore_case: bool = False
+    smart_case: bool = False  # ignore case if the pattern has no capital letter
+    words: bool = False  # only matches with no letter, digit or underscore right before or after
+    filters: Filters = Filters()
+    context: tuple[int, int] = (0, 0)  # lines before and after each one
+    max_count: int | None = None  # lines of one file
+    limit: int | None = None  # lines of all files, or files where `lines` is not "text"
+    lines: str = "text"  # text, count: how many per file, or none: only the files
+    enclosing: bool = True  # say what is around a line
+
+
+class Around(NamedTuple):
+    """The innermost definition around a line."""
+
+    place: Place
+    end_line: int
+
+
+class Line(NamedTuple):
+    """A line that matches, or one of its context."""
+
+    number: int
+    text: str  # without its line end
+    spans: tuple[tuple[int, int], ...]  # where in `text` the matches are; none for a line of the context
+    around: Around | None
+
+
+class FileLines(NamedTuple):
+    """What one file has."""
+
+    path: str
+    language: str  # "" if nobody asked for it
+    stale: bool
+    count: int  # lines that match
+    lines: tuple[Line, ...]  # in order, with the context
+
+
+@dataclass(slots=True)
+class Tally:
+    """What has been found so far."""
+
+    lines: int = 0
+    files: int = 0
+    shown: int = 0  # results within the limit
+
+
+@dataclass(frozen=True)
+class GrepAnswer:
+    """The answer: its files are searched while they are asked for, in the order of their paths."""
+
+    request: GrepRequest
+    files: Iterator[FileLines]
+    tally: Tally  # complete once `files` has ended
+    index: IndexInfo
