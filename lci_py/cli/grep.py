@@ -14,22 +14,28 @@ from lci_py.types.grep import GrepAnswer, GrepRequest
 if TYPE_CHECKING:
     from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.streams import Screen
 
 
 def run_grep(call: Invocation) -> int:
     one_output(call, "json", "jsonl", "paths", "files_with_matches", "count")
-    request = _request(call)
+    machine = call.flag("json") or call.flag("jsonl")
+    to = None if machine or call.flag("paths") else screen(call)
+    # A pipe gets what ripgrep prints, which has no place for definitions.
+    request = _request(call)._replace(
+        enclosing=machine or (to is not None and to.width is not None),
+        marks=machine or (to is not None and (to.color or to.width is not None)),
+    )
     with open_engine(call) as engine:
         answer = engine.grep(request)
         with writing():
-            _print(answer, engine, call)
+            _print(answer, engine, call, to)
     return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS
 
 
 def _request(call: Invocation) -> GrepRequest:
     around, before, after = (number(call.values, key) for key in ("context", "before_context", "after_context"))
     around = around or 0
-    machine = call.flag("json") or call.flag("jsonl")
     lines = "none" if call.flag("files_with_matches") else "count" if call.flag("count") else "text"
     context = (around if before is None else before, around if after is None else after)
     return GrepRequest(
@@ -43,12 +49,10 @@ def _request(call: Invocation) -> GrepRequest:
         max_count=number(call.values, "max_count"),
         limit=number(call.values, "limit"),
         lines=lines,
-        # A pipe gets what ripgrep prints, which has no place for definitions.
-        enclosing=machine or (lines == "text" and not call.flag("paths") and sys.stdout.isatty()),
     )
 
 
-def _print(answer: GrepAnswer, engine: Engine, call: Invocation) -> None:
+def _print(answer: GrepAnswer, engine: Engine, call: Invocation, to: Screen | None) -> None:
     if call.flag("json") or call.flag("jsonl"):
         from lci_py.render.json.grep import jsonl, parts
 
@@ -60,11 +64,12 @@ def _print(answer: GrepAnswer, engine: Engine, call: Invocation) -> None:
         from lci_py.render.relative_paths import grep_seen_from
 
         answer = grep_seen_from(answer, engine.root, os.getcwd())
-    if call.flag("paths"):
-        grep.render_paths(answer, file=paths_stdout())
-    else:
-        paths_stdout()
-        to = screen(call)
-        grep.render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
-        if stale := answer.index.stale_files if to.width is None else 0:
-            warn(f"{stale:,} files have changed since: run `lci index`", quiet=call.flag("quiet"))
+    paths_stdout()
+    if to is None:
+        grep.render_paths(answer, file=sys.stdout)
+        return
+    grep.render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
+    if to.width is None and (stale := answer.index.stale_files):
+        from lci_py.render.text.style import plural
+
+        warn(f"{plural(stale, 'file')} changed since: run `lci index`", quiet=call.flag("quiet"))

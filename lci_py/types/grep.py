@@ -27,6 +27,7 @@ class GrepRequest(NamedTuple):
     limit: int | None = None  # lines of all files, or files where `lines` is not "text"
     lines: str = "text"  # text, count: how many per file, or none: only the files
     enclosing: bool = True  # say what is around a line
+    marks: bool = True  # say where in a line all matches are
 
 
 class Around(NamedTuple):
@@ -41,7 +42,8 @@ class Line(NamedTuple):
 
     number: int
     text: str  # without its line end
-    spans: tuple[tuple[int, int], ...]  # where in `text` the matches are; none for a line of the context
+    spans: tuple[tuple[int, int], ...]  # where in `text` the matches are
+    matches: bool  # else it is one of the context
     around: Around | None
 
 
@@ -51,7 +53,7 @@ class FileLines(NamedTuple):
     path: str
     language: str  # "" if nobody asked for it
     stale: bool
-    count: int  # lines that match
+    matching: int  # how many lines match
     lines: tuple[Line, ...]  # in order, with the context
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
-from os.path import commonprefix
+from operator import sub
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
@@ -34,7 +34,8 @@ _CUT = MAX_WORD - _LONGEST_ENDING
 #: Places in a vocabulary, and entries of posting lists, that are looked at for one word. A text with more of them is
 #: in so many files that these are read quicker than the lists.
 _MOST_PLACES, _MOST_POSTINGS = 20_000, 50_000
-_STRIDE = 4
+#: Terms whose lengths are added up to find the long ones.
+_STRIDE = 3
 #: A letter that is "s" when case does not count, and that the lower case of a word keeps.
 _LONG_S = "\u017f".encode()
 
@@ -155,7 +156,7 @@ class _Vocabulary:
         ends = _ends(word)
         if ends is None:
             return None
-        terms = self._at(commonprefix([word, *ends]).encode())
+        terms = self._at(_shared(word, ends).encode())
         if terms is None:
             return None
         wanted, tails = word.encode(), tuple(end.encode() for end in ends)
@@ -180,16 +181,14 @@ class _Vocabulary:
 
     def _long(self) -> list[int]:
         """The terms that may be cut."""
-        n_terms = len(self._offsets) - 1
         # Several terms at a time: most together are shorter than one that is cut.
         some = self._offsets[::_STRIDE].tolist()
-        wide = [place * _STRIDE for place, (start, stop) in enumerate(pairwise(some)) if stop - start >= _CUT]
-        places = [*wide, (len(some) - 1) * _STRIDE]
+        wide = [place * _STRIDE for place, size in enumerate(map(sub, some[1:], some)) if size >= _CUT]
         return [
             term
-            for place in places
-            for term in range(place, min(place + _STRIDE, n_terms))
-            if self._offsets[term + 1] - self._offsets[term] >= _CUT
+            for place in (*wide, (len(some) - 1) * _STRIDE)
+            for term, (start, stop) in enumerate(pairwise(self._offsets[place : place + _STRIDE + 1].tolist()), place)
+            if stop - start >= _CUT
         ]
 
     def _term(self, term: int) -> bytes:
@@ -215,6 +214,12 @@ class _Vocabulary:
 
     def _damaged(self) -> DamagedIndexError:
         return DamagedIndexError(f"{self._arrays.name}: its terms and their postings do not fit together")
+
+
+def _shared(word: str, ends: Sequence[str]) -> str:
+    """The beginning of a word that all of its ends have."""
+    # An end is a beginning of the word, perhaps with a "y" after it.
+    return word[: min((len(end) - (not word.startswith(end)) for end in ends), default=len(word))]
 
 
 def _ends(word: str) -> list[str] | None:

@@ -48,7 +48,7 @@ def _results(answer: GrepAnswer) -> Iterator[dict[str, Any]]:
     for file in answer.files:
         texts = {line.number: line.text for line in file.lines} if before or after else {}
         for line in file.lines:
-            if line.spans:
+            if line.matches:
                 found = _line(file, line)
                 for key, numbers in (
                     ("before", range(line.number - before, line.number)),

@@ -18,7 +18,7 @@ from lci_py.render.text.style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from lci_py.types.grep import Around, FileLines, GrepAnswer, Line
 
@@ -47,7 +47,7 @@ def render(
         if answer.request.lines == "none":
             rows = iter([style(path, "path")])
         elif answer.request.lines == "count":
-            rows = iter([f"{style(path, 'path')}:{style(str(found.count), 'line')}"])
+            rows = iter([f"{style(path, 'path')}:{style(str(found.matching), 'line')}"])
         elif width is None:
             rows = _piped(found, path, layout, parted=started and any(answer.request.context))
         else:
@@ -74,15 +74,20 @@ def render_paths(answer: GrepAnswer, *, file: IO[str]) -> None:
 
 def _piped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
     style = layout.style
+    gaps = found.matching < len(found.lines)
     last = 0
     if parted:
         yield "--"
-    for line in found.lines:
-        if last and line.number > last + 1 and _has_context(found):
+    named = style(path, "path")
+    # All at once, which is quicker; a line with colours is taken apart.
+    seen = [] if style.color else visible("\n".join(line.text for line in found.lines)).split("\n")
+    for place, line in enumerate(found.lines):
+        if gaps and last and line.number > last + 1:
             yield "--"
         last = line.number
-        sign = ":" if line.spans else "-"
-        yield f"{style(path, 'path')}{sign}{style(str(line.number), 'line')}{sign}{_marked(line, layout, 0)}"
+        sign = ":" if line.matches else "-"
+        text = _painted(line.text, line.spans, layout) if style.color else seen[place]
+        yield f"{named}{sign}{style(str(line.number), 'line')}{sign}{text}"
 
 
 def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
@@ -93,21 +98,18 @@ def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> It
     yield style(path, "path") + stale
     digits = len(str(found.lines[-1].number)) if found.lines else 0
     last, around = 0, None
+    gaps = found.matching < len(found.lines)
     for line in found.lines:
-        if last and line.number > last + 1 and _has_context(found):
+        if last and gaps and line.number > last + 1:
             yield style("--", "dim")
         last = line.number
-        if line.spans and line.around != around:
+        if line.matches and line.around != around:
             if line.around is None or line.around.place.line != line.number:
                 yield _above(line.around, digits, layout)
             around = line.around
-        sign = ":" if line.spans else "-"
+        sign = ":" if line.matches else "-"
         text = _marked(line, layout, digits + 1)
         yield f"{style(f'{line.number:>{digits}}', 'line')}{sign}{text}"
-
-
-def _has_context(found: FileLines) -> bool:
-    return found.count < len(found.lines)
 
 
 def _above(around: Around | None, digits: int, layout: Layout) -> str:
@@ -122,9 +124,8 @@ def _above(around: Around | None, digits: int, layout: Layout) -> str:
 
 
 def _marked(line: Line, layout: Layout, used: int) -> str:
-    """A line with its matches in colour; on a terminal, the part of it that there is room for."""
-    if layout.width is None:
-        return _painted(line.text, [span for span in line.spans if span[0] < span[1]], layout)
+    """A line with its matches in colour, as far as there is room for it."""
+    assert layout.width is not None
     text, spans = _spread(line)
     room, ellipsis = max(8, layout.width - used), layout.signs.ellipsis
     first = spans[0] if spans else (0, 0)
@@ -136,7 +137,7 @@ def _marked(line: Line, layout: Layout, used: int) -> str:
     shown = shorten(text, room - len(head), ellipsis)
     end = len(shown) - (len(ellipsis) if shown != text else 0)
     cut = [(min(a, end), min(b, end)) for a, b in spans]
-    return head + _painted(shown, [span for span in cut if span[0] < span[1]], layout, plain=True)
+    return head + _painted(shown, cut, layout, plain=True)
 
 
 def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
@@ -148,11 +149,9 @@ def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
     return visible(line.text).expandtabs(_TAB), [(place(a), place(b)) for a, b in line.spans if a < b]
 
 
-def _painted(text: str, spans: list[tuple[int, int]], layout: Layout, *, plain: bool = False) -> str:
+def _painted(text: str, spans: Sequence[tuple[int, int]], layout: Layout, *, plain: bool = False) -> str:
     """The text with its spans in colour; `plain` if it is visible already."""
-    seen = (lambda part: part) if plain else visible
-    if not layout.style.color:
-        return seen(text)
+    seen: Callable[[str], str] = str if plain else visible
     pieces, done = [], 0
     for start, stop in spans:
         pieces += [seen(text[done:start]), layout.style(seen(text[start:stop]), "match")]

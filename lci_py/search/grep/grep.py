@@ -59,9 +59,9 @@ class _Search:
             if found is None:
                 continue
             tally.files += 1
-            tally.lines += found.count
+            tally.lines += found.matching
             if room != 0:
-                one = found.count if request.lines == "text" else 1
+                one = found.matching if request.lines == "text" else 1
                 tally.shown += one if room is None else min(one, room)
                 yield found
 
@@ -143,20 +143,22 @@ class _Search:
         around = self._around(file, numbers) if self._request.enclosing else {}
         places = {span.number: Around(_place(span, file.path, language), span.end_line) for span in around.values()}
         before, after = self._request.context
-        spans = self._pattern.matcher.spans
+        spans = self._pattern.matcher.spans if self._request.marks else None
         rows = data.split(b"\n") if before or after else []
         if rows and not rows[-1]:
             rows.pop()
         last = 0
         for at, (number, hit) in enumerate(zip(numbers, hits, strict=True)):
             for other in range(max(last + 1, number - before), number) if rows else ():
-                yield Line(other, _text(rows[other - 1]), (), None)
+                yield Line(other, _text(rows[other - 1]), (), False, None)
             inside = around.get(number)
-            yield _line(number, data, hit, spans(data, hit), None if inside is None else places[inside.number])
+            place = None if inside is None else places[inside.number]
+            text = _text(data[hit[0] : hit[1]])
+            yield Line(number, text, _in_text(text, data, hit[0], spans(data, hit)) if spans else (), True, place)
             following = numbers[at + 1] if at + 1 < len(numbers) else len(rows) + 1
             last = number
             for other in range(number + 1, min(number + after + 1, following)) if rows else ():
-                yield Line(other, _text(rows[other - 1]), (), None)
+                yield Line(other, _text(rows[other - 1]), (), False, None)
                 last = other
 
     # --- definitions --------------------------------------------------------------------------------------------
@@ -205,15 +207,11 @@ def _text(line: bytes) -> str:
     return line.removesuffix(b"\r").decode("utf-8", "replace")
 
 
-def _line(
-    number: int, data: bytes, hit: tuple[int, int], spans: Sequence[tuple[int, int]], around: Around | None
-) -> Line:
-    start, stop = hit
-    text = _text(data[start:stop])
+def _in_text(text: str, data: bytes, start: int, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Places in the data as places in the text of the line that begins at `start`."""
     if not text.isascii():
         spans = [(start + _characters(data[start:a]), start + _characters(data[start:b])) for a, b in spans]
-    inside = tuple((min(a - start, len(text)), min(b - start, len(text))) for a, b in spans)
-    return Line(number, text, inside or ((0, 0),), around)
+    return tuple((min(a - start, len(text)), min(b - start, len(text))) for a, b in spans) or ((0, 0),)
 
 
 def _characters(before: bytes) -> int:

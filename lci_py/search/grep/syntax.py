@@ -1,7 +1,7 @@
 """What a regular expression in RE2's syntax requires of a text, read off its syntax.
 
-A line that matches holds a text of every clause. Whatever is not understood requires nothing, so a clause may be missing
-but is never wrong: what is left out costs time, not results.
+A line that matches holds a text of every clause. What is not understood requires nothing: a missing clause costs time,
+not results.
 """
 
 from __future__ import annotations
@@ -204,8 +204,8 @@ class _Reader:
             negated = "^" if char.isupper() else ""
             self._take(2, f"[{negated}{_CLASSES[char.lower()]}]")
             return _Piece((), None)
-        if char in "bBAzC":
-            self._take(2)
+        if char in "AzbBC":
+            self._take(2, {"A": "^", "z": "$"}.get(char))  # a line is all there is of the text
             return _Piece((), None)
         if char == "Q":
             end = self.text.find("\\E", rest)
