@@ -97,16 +97,25 @@ def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> It
     stale = f"  {style(f'{layout.signs.warn} stale', 'warn')}" if found.stale else ""
     yield style(path, "path") + stale
     digits = len(str(found.lines[-1].number)) if found.lines else 0
-    last, around = 0, None
     gaps = found.matching < len(found.lines)
-    for line in found.lines:
-        if last and gaps and line.number > last + 1:
-            yield style("--", "dim")
+    around_next = [line.around for line in found.lines]
+    for place in range(len(found.lines) - 2, -1, -1):
+        # It stands above the context of the first match in a row of lines, so that it does not part them.
+        if not found.lines[place].matches:
+            around_next[place] = around_next[place + 1]
+    last, top, around = 0, 0, None
+    for place, line in enumerate(found.lines):
+        apart = not last or line.number > last + 1
+        if apart:
+            top = line.number
+            if last and gaps:
+                yield style("--", "dim")
         last = line.number
-        if line.matches and line.around != around:
-            if line.around is None or line.around.place.line != line.number:
-                yield _above(line.around, digits, layout)
-            around = line.around
+        inside = around_next[place] if apart else line.around
+        if (apart or line.matches) and inside != around:
+            if inside is None or not top <= inside.place.line <= line.number:
+                yield _above(inside, digits, layout)
+            around = inside
         sign = ":" if line.matches else "-"
         text = _marked(line, layout, digits + 1)
         yield f"{style(f'{line.number:>{digits}}', 'line')}{sign}{text}"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
 
 _BOM = b"\xef\xbb\xbf"
+#: Bytes that ripgrep reads at a time: it leaves a file at the first block that has a NUL.
+_BLOCK = 1 << 16
 
 
 def grep(snapshot: Snapshot, request: GrepRequest) -> GrepAnswer:
@@ -118,8 +120,8 @@ class _Search:
         if data is None:
             return None
         data = data.removeprefix(_BOM)
-        if (end := data.find(b"\0")) >= 0:
-            data = data[:end]  # what follows is no text
+        if (nul := data.find(b"\0")) >= 0:  # it is not text, from the block with the NUL on
+            data = data[: data.rfind(b"\n", 0, nul - nul % _BLOCK) + 1]
         request = self._request
         hits = lines(self._pattern.matcher, data)
         if self._narrow:

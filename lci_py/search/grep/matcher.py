@@ -67,7 +67,7 @@ def compiled(request: GrepRequest) -> Pattern:
     if any("\n" in piece for clause in clauses for piece in clause):
         raise BadPatternError("the pattern has a line end", hint="a match never goes beyond its line")
     ignore = request.ignore_case or (request.smart_case and not capitals)
-    if literal is not None and (not ignore or literal.isascii()):
+    if literal is not None and (not ignore or literal.isascii()) and (literal or not request.words):
         matcher: Matcher = _Folded(literal, request.words) if ignore else _Literal(literal.encode(), request.words)
         return Pattern(matcher, ((literal,),) if literal else (), request.words, ignore)
     expression = re.escape(literal) if literal is not None else unicode

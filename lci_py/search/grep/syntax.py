@@ -168,6 +168,8 @@ class _Reader:
             self.folds = self.folds or "i" in flags
             self._take(len(match.group()))
             if match[2] == ")":
+                if _REPEAT.match(self.text, self.at):  # of what stands before the flags
+                    raise _Unknown
                 return _Piece((), None)
         inside = self.alternatives(depth + 1)
         if self._take(1) != ")":
