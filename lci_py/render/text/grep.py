@@ -98,11 +98,10 @@ def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> It
     yield style(path, "path") + stale
     digits = len(str(found.lines[-1].number)) if found.lines else 0
     gaps = found.matching < len(found.lines)
-    around_next = [line.around for line in found.lines]
-    for place in range(len(found.lines) - 2, -1, -1):
-        # It stands above the context of the first match in a row of lines, so that it does not part them.
-        if not found.lines[place].matches:
-            around_next[place] = around_next[place + 1]
+    following = list(found.lines)  # of each line the next one that matches
+    for place in range(len(following) - 2, -1, -1):
+        if not following[place].matches:
+            following[place] = following[place + 1]
     last, top, around = 0, 0, None
     for place, line in enumerate(found.lines):
         apart = not last or line.number > last + 1
@@ -111,9 +110,11 @@ def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> It
             if last and gaps:
                 yield style("--", "dim")
         last = line.number
-        inside = around_next[place] if apart else line.around
+        # The definition stands above the context of the first match in a row of lines, so that it does not part them.
+        match = following[place] if apart else line
+        inside = match.around
         if (apart or line.matches) and inside != around:
-            if inside is None or not top <= inside.place.line <= line.number:
+            if inside is None or not top <= inside.place.line <= match.number:
                 yield _above(inside, digits, layout)
             around = inside
         sign = ":" if line.matches else "-"
