@@ -69,7 +69,7 @@ def _print(answer: GrepAnswer, engine: Engine, call: Invocation, to: Screen | No
         grep.render_paths(answer, file=sys.stdout)
         return
     grep.render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
-    if to.width is None and (stale := answer.index.stale_files):
+    if to.width is None and (stale := answer.info.stale_files):
         from lci_py.render.text.style import plural
 
         warn(f"{plural(stale, 'file')} changed since: run `lci index`", quiet=call.flag("quiet"))

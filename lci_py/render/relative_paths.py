@@ -89,7 +89,7 @@ def grep_seen_from(answer: GrepAnswer, root: Path, folder: str) -> GrepAnswer:
     """The answer of `lci grep`, with every path relative to `folder`."""
     if (move := _move(root, folder)) is None:
         return answer
-    return replace(answer, files=(found._replace(path=move(found.path)) for found in answer.files))
+    return answer._replace(files=(found._replace(path=move(found.path)) for found in answer.files))
 
 
 def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:

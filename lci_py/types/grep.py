@@ -1,4 +1,5 @@
-"""The values of `lci grep`. A module of its own, so that a search need not import them.
+"""The values of `lci grep`. A module of its own, so that a search need not import them; named tuples, because to define
+a dataclass takes half a millisecond.
 
 Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
 """
@@ -6,10 +7,8 @@ Lines and columns are 1-based, columns count characters; paths are POSIX, relati
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from lci_py.types.graph import Place
 from lci_py.types.search import Filters, IndexInfo
 
 
@@ -33,7 +32,11 @@ class GrepRequest(NamedTuple):
 class Around(NamedTuple):
     """The innermost definition around a line."""
 
-    place: Place
+    id: str
+    symbol: str
+    qualified_name: str
+    kind: str
+    line: int
     end_line: int
 
 
@@ -57,20 +60,19 @@ class FileLines(NamedTuple):
     lines: tuple[Line, ...]  # in order, with the context
 
 
-@dataclass(slots=True)
 class Tally:
-    """What has been found so far."""
+    """Running totals of a search: lines that match, the files that have them, and results within the limit."""
 
-    lines: int = 0
-    files: int = 0
-    shown: int = 0  # results within the limit
+    __slots__ = ("files", "lines", "shown")
+
+    def __init__(self) -> None:
+        self.lines = self.files = self.shown = 0
 
 
-@dataclass(frozen=True)
-class GrepAnswer:
+class GrepAnswer(NamedTuple):
     """The answer: its files are searched while they are asked for, in the order of their paths."""
 
     request: GrepRequest
     files: Iterator[FileLines]
     tally: Tally  # complete once `files` has ended
-    index: IndexInfo
+    info: IndexInfo

@@ -101,7 +101,14 @@ def timed(name: str, command: Sequence[str], root: Path) -> None:
     cpu, wall = [], []
     for _ in range(_RUNS):
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(command, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(
+            command,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         wall.append((time.perf_counter() - began) * 1e3)
         cpu.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e3)

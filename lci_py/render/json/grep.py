@@ -9,7 +9,7 @@ from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.types.grep import Around, FileLines, GrepAnswer, Line
+    from lci_py.types.grep import FileLines, GrepAnswer, Line
 
 
 def parts(answer: GrepAnswer) -> Iterator[str]:
@@ -39,7 +39,7 @@ def _tail(answer: GrepAnswer) -> dict[str, Any]:
         "total": tally.lines,
         "files": tally.files,
         "has_more": tally.lines > tally.shown,
-        "index": index_object(answer.index),
+        "index": index_object(answer.info),
     }
 
 
@@ -68,22 +68,10 @@ def _line(file: FileLines, line: Line) -> dict[str, Any]:
         "match": line.text[start:stop],
         "text": line.text,
         "language": file.language,
-        "enclosing": _around(line.around) if line.around is not None else None,
+        "enclosing": line.around._asdict() if line.around is not None else None,
     }
     if more:
         found["more_matches"] = [{"column": a + 1, "match": line.text[a:b]} for a, b in more]
     if file.stale:
         found["stale"] = True
     return found
-
-
-def _around(around: Around) -> dict[str, Any]:
-    place = around.place
-    return {
-        "id": place.id,
-        "symbol": place.symbol,
-        "qualified_name": place.qualified_name,
-        "kind": place.kind,
-        "line": place.line,
-        "end_line": around.end_line,
-    }

@@ -63,7 +63,7 @@ def render(
         said = said or [plural(tally.files, "file")]
         if started and answer.request.lines == "text":
             file.write("\n")
-        file.write(footer_line(said, answer.index.stale_files, layout) + "\n")
+        file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
 
 
 def render_paths(answer: GrepAnswer, *, file: IO[str]) -> None:
@@ -114,7 +114,7 @@ def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> It
         match = following[place] if apart else line
         inside = match.around
         if (apart or line.matches) and inside != around:
-            if inside is None or not top <= inside.place.line <= match.number:
+            if inside is None or not top <= inside.line <= match.number:
                 yield _above(inside, digits, layout)
             around = inside
         sign = ":" if line.matches else "-"
@@ -127,8 +127,8 @@ def _above(around: Around | None, digits: int, layout: Layout) -> str:
     if around is None:
         said = "outside of definitions"
     else:
-        name = visible_line(around.place.qualified_name or around.place.symbol or "")
-        said = f"in {around.place.kind} {name}".rstrip()
+        name = visible_line(around.qualified_name)
+        said = f"in {around.kind} {name}".rstrip()
     room = None if layout.width is None else max(1, layout.width - digits - 1)
     return " " * (digits + 1) + layout.style(shorten(said, room, layout.signs.ellipsis), "dim")
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.answer.results import index_info
 from lci_py.search.grep.matcher import Pattern, compiled, lines
-from lci_py.types.graph import Place
 from lci_py.types.grep import Around, FileLines, GrepAnswer, GrepRequest, Line, Tally
 from lci_py.types.search import BLOCK_KIND, Filters
 
@@ -137,13 +136,12 @@ class _Search:
         if not found:
             return None
         language = self._language(file) if request.enclosing else ""
-        shown = tuple(self._lines(file, language, data, found[:room])) if room != 0 else ()
+        shown = tuple(self._lines(file, data, found[:room])) if room != 0 else ()
         return FileLines(file.path, language, file.stale, len(found), shown)
 
-    def _lines(self, file: _File, language: str, data: bytes, hits: Sequence[tuple[int, int]]) -> Iterator[Line]:
+    def _lines(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> Iterator[Line]:
         numbers = _numbers(data, hits)
         around = self._around(file, numbers) if self._request.enclosing else {}
-        places = {span.number: Around(_place(span, file.path, language), span.end_line) for span in around.values()}
         before, after = self._request.context
         spans = self._pattern.matcher.spans if self._request.marks else None
         rows = data.split(b"\n") if before or after else []
@@ -153,10 +151,10 @@ class _Search:
         for at, (number, hit) in enumerate(zip(numbers, hits, strict=True)):
             for other in range(max(last + 1, number - before), number) if rows else ():
                 yield Line(other, _text(rows[other - 1]), (), False, None)
-            inside = around.get(number)
-            place = None if inside is None else places[inside.number]
+            span = around.get(number)
+            inside = None if span is None else Around(*span[1:])
             text = _text(data[hit[0] : hit[1]])
-            yield Line(number, text, _in_text(text, data, hit[0], spans(data, hit)) if spans else (), True, place)
+            yield Line(number, text, _in_text(text, data, hit[0], spans(data, hit)) if spans else (), True, inside)
             following = numbers[at + 1] if at + 1 < len(numbers) else len(rows) + 1
             last = number
             for other in range(number + 1, min(number + after + 1, following)) if rows else ():
@@ -218,7 +216,3 @@ def _in_text(text: str, data: bytes, start: int, spans: Sequence[tuple[int, int]
 
 def _characters(before: bytes) -> int:
     return len(before.decode("utf-8", "replace"))
-
-
-def _place(span: Span, path: str, language: str) -> Place:
-    return Place(span.id, span.name, span.qualified_name, span.kind, path, span.line, language)

@@ -105,7 +105,7 @@ def test_lines_and_columns_of_odd_files(odd: Engine) -> None:
 
 def test_the_definition_around_a_line(shop: Engine) -> None:
     found = {
-        f"{file.path}:{line.number}": line.around and (line.around.place.qualified_name, line.around.place.line, line.around.end_line)
+        f"{file.path}:{line.number}": line.around and (line.around.qualified_name, line.around.line, line.around.end_line)
         for file in files(shop, "clean|Keeps")
         for line in file.lines
     }  # fmt: skip
