@@ -56,7 +56,8 @@ def _print(answer: GrepAnswer, engine: Engine, call: Invocation, to: Screen | No
     if call.flag("json") or call.flag("jsonl"):
         from lci_py.render.json.grep import jsonl, parts
 
-        machine_stdout().writelines(jsonl(answer) if call.flag("jsonl") else parts(answer))
+        # One object is written whole or, after an error on the way, not at all.
+        machine_stdout().writelines(jsonl(answer) if call.flag("jsonl") else list(parts(answer)))
         return
     from lci_py.render.text import grep
 

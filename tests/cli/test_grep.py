@@ -86,6 +86,7 @@ def test_json(grep: Callable[..., Ran]) -> None:
         (["a\nb"], "bad_pattern", "the pattern has a line end"),
         (["x", "nowhere"], "bad_path", "there is no file or folder nowhere"),
         (["x", "--kind", "methd"], "usage", "unknown kind 'methd'"),
+        (["x", "-p", "[z"], "bad_glob", "bad glob '[z'"),
         (["x", "-m0"], "usage", "--max-count must be at least 1, not 0"),
         (["x", "-lc"], "usage", "--files-with-matches and --count cannot be used together"),
     ],

@@ -1,4 +1,4 @@
-"""The JSON of `lci grep`, written while the files are searched. docs/json-output.md describes it."""
+"""The JSON of `lci grep`. docs/json-output.md describes it."""
 
 from __future__ import annotations
 

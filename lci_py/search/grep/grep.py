@@ -32,10 +32,10 @@ def grep(snapshot: Snapshot, request: GrepRequest) -> GrepAnswer:
 
     Raises:
         BadPatternError: The pattern is no regular expression.
+        BadGlobError: A path filter is not a glob.
     """
-    pattern = compiled(request)
-    search = _Search(snapshot, request, pattern)
-    return GrepAnswer(request, search.run(), search.tally, index_info(snapshot))
+    search = _Search(snapshot, request, compiled(request))
+    return GrepAnswer(request, search.run(search.candidates()), search.tally, index_info(snapshot))
 
 
 class _File(NamedTuple):
@@ -51,10 +51,10 @@ class _Search:
         self._pattern = pattern
         self.tally = Tally()
 
-    def run(self) -> Iterator[FileLines]:
-        """What each file has, by path."""
+    def run(self, files: Sequence[_File]) -> Iterator[FileLines]:
+        """What each file has."""
         request, tally = self._request, self.tally
-        for file in self._candidates():
+        for file in files:
             room = None if request.limit is None else max(0, request.limit - tally.shown)
             found = self._in_file(file, room)
             if found is None:
@@ -68,7 +68,8 @@ class _Search:
 
     # --- which files --------------------------------------------------------------------------------------------
 
-    def _candidates(self) -> list[_File]:
+    def candidates(self) -> list[_File]:
+        """The files to read, by path."""
         from lci_py.index.shards.filters import languages, path_test
         from lci_py.index.shards.word_files import words_in
 
