@@ -181,7 +181,7 @@ def test_the_files_are_searched_as_they_are_now(
 
 def test_a_file_of_which_the_end_is_not_indexed_is_searched_whole(tmp_path: Path) -> None:
     (tmp_path / ".lci.toml").write_text("max_file_chunks = 2\n")
-    filler = "".join(f"def filler_{i}():\n    return '{'x' * 900}'\n\n\n" for i in range(12))
+    filler = "".join(f"def filler_{i}():\n    return '{'xyz ' * 225}'\n\n\n" for i in range(12))
     root = build(tmp_path, {"a.py": filler + "def rare_bird():\n    return 1\n"})
     with app.open_engine(str(root)) as engine:
         assert places(engine, "rare_bird") == ["a.py:49"]
