@@ -79,6 +79,12 @@ class BadGlobError(UsageError):
     code = "bad_glob"
 
 
+class BadPatternError(UsageError):
+    """A pattern that is no regular expression."""
+
+    code = "bad_pattern"
+
+
 class BadPathError(UsageError):
     """A path that does not exist or cannot be read."""
 

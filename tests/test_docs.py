@@ -154,7 +154,7 @@ def test_no_document_names_a_flag_that_does_not_exist() -> None:
     for page in PAGES:
         for line in text(page).splitlines():
             for words in re.findall(
-                r"(?<![\w/.-])lci (?:search|index|def|status|callers|callees|tree|refs|conflicts)\b([^|#`]*)", line
+                r"(?<![\w/.-])lci (?:search|grep|index|def|status|callers|callees|tree|refs|conflicts)\b([^|#`]*)", line
             ):
                 unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", words)
                 assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", unquoted)) <= known, line

@@ -76,7 +76,7 @@ def test_nothing_outside_the_training_imports_its_libraries() -> None:
             assert not {name.partition(".")[0] for name in names} & TRAINING_ONLY, path
 
 
-HEAVY = {"numpy", "faiss", "onnxruntime", "tokenizers", "bm25s", "tree_sitter", "rich", "typer"}
+HEAVY = {"re2", "numpy", "faiss", "onnxruntime", "tokenizers", "bm25s", "tree_sitter", "rich", "typer"}
 
 
 def loaded(*args: str) -> set[str]:
@@ -126,8 +126,10 @@ def test_explaining_a_structural_answer_imports_nothing_heavy(repo: Path) -> Non
         assert not loaded("search", "kind:class", "--mode", "symbolic", *flags[:-1], file, "--root", str(repo))
 
 
-def test_status_def_and_conflicts_import_nothing_heavy(repo: Path) -> None:
+def test_status_def_grep_and_conflicts_import_nothing_heavy(repo: Path) -> None:
     assert not loaded("status", "--root", str(repo))
     assert not loaded("def", "Shape", "--root", str(repo))
+    assert not loaded("grep", "Shape", "--json", "--root", str(repo))
+    assert loaded("grep", "Sh[a]pes?", "--root", str(repo)) == {"re2"}
     for output in ("--json", "--sarif", "--paths", "-v"):
         assert not loaded("conflicts", output, "--root", str(repo))

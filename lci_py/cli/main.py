@@ -91,6 +91,10 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import graph
 
         return graph.run_graph(call)
+    if call.command == "grep":
+        from lci_py.cli import grep
+
+        return grep.run_grep(call)
     if call.command == "conflicts":
         from lci_py.cli import conflicts
 

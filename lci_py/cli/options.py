@@ -16,6 +16,7 @@ Shape = Literal["flag", "int", "text", "once", "list"]  # of "text" the last cou
 DIRECTIONS, FORMATS = ("callees", "callers"), ("text", "dot", "mermaid", "json")
 ROLES = ("definition", "call", "import", "reference")
 RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
+MATCHING = "Matching"
 
 
 class Flag(NamedTuple):
@@ -317,6 +318,57 @@ REFS = Command(
         ("lci refs MAX_SIZE --paths | xargs -n1 code -g", "open each"),
     ),
 )
+GREP = Command(
+    "grep",
+    "Show the lines that match a regular expression or a text, each with the definition around it.",
+    Positional("PATTERN", "A regular expression, or with -F a text; -- before one that begins with a dash.", True),
+    (
+        Flag(("--fixed-strings", "-F"), "flag", "The pattern is a text, not a regular expression.", MATCHING),
+        Flag(("--ignore-case", "-i"), "flag", "Letters match in either case.", MATCHING),
+        Flag(("--smart-case", "-S"), "flag", "The same, unless the pattern has a capital letter.", MATCHING),
+        Flag(("--word-regexp", "-w"), "flag", "Only matches that are not a part of a longer word.", MATCHING),
+        Flag(("--max-count", "-m"), "int", "Lines per file at most.", MATCHING, "N"),
+        _REFRESH,
+        Flag(
+            ("--lang",),
+            "list",
+            "Only this language: its name, an alias or a suffix (python, c++, rs); repeatable.",
+            FILTERS,
+            "LANG",
+            choices=None,
+        ),
+        Flag(
+            ("--kind", "-k"),
+            "list",
+            "Only lines in this kind of definition: function, class, struct, …; block for those in none; repeatable.",
+            FILTERS,
+            "KIND",
+            KINDS,
+        ),
+        Flag(("--name",), "list", "Only lines in definitions whose name matches; repeatable.", FILTERS, "GLOB"),
+        *(flag for flag in _FILTERS if flag.name in ("path", "exclude")),
+        Flag(("--files-with-matches", "-l"), "flag", "Only the paths of the files.", OUTPUT),
+        Flag(("--count", "-c"), "flag", "Only how many lines of each file match.", OUTPUT),
+        Flag(("--context", "-C"), "int", "N lines before and after each.", OUTPUT, "N"),
+        Flag(("--before-context", "-B"), "int", "N lines before each.", OUTPUT, "N"),
+        Flag(("--after-context", "-A"), "int", "N lines after each.", OUTPUT, "N"),
+        Flag(("--line-number", "-n"), "flag", "Line numbers; they are always shown.", OUTPUT),
+        Flag(("--limit",), "int", "Lines shown, of all files together; all if left out.", OUTPUT, "N"),
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci grep 'retry_(count|limit)'", "a regular expression"),
+        ("lci grep -F 'items[0]' src", "a text, in one folder"),
+        ("lci grep -wi todo -C 2 --exclude 'vendor/**'", "a word in either case, with the lines around it"),
+        ("lci grep 'unwrap\\(\\)' --lang rust --kind function -c", "how often per file, in functions only"),
+        ("lci grep -l deprecated | xargs wc -l", "the files"),
+    ),
+    Positional("PATH", "Only these files and folders; they start at the current folder.", many=True),
+)
 CONFLICTS = Command(
     "conflicts",
     "List the symbols that have several definitions, and the values on which sources disagree.",
@@ -418,5 +470,5 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
-_ALL_COMMANDS = (INDEX, SEARCH, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
+_ALL_COMMANDS = (INDEX, SEARCH, GREP, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
 COMMANDS = {command.name: command for command in _ALL_COMMANDS}

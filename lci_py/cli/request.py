@@ -26,7 +26,7 @@ _NUMBERS = {
     "budget_ms": 1,
 }  # fmt: skip
 #: The same of other commands.
-_MORE_NUMBERS = {"max_nodes": 0}
+_MORE_NUMBERS = {"max_nodes": 0, "max_count": 1}
 #: The keys of a batch line, in the order in which an error lists them.
 BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
@@ -208,8 +208,8 @@ class _Folders(NamedTuple):
 
 
 def flag_filters(call: Invocation) -> Filters:
-    """The filters of a command that has no --name."""
-    found = {key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS if key not in ("name", *_PATH_KEYS)}
+    """The filters of a command."""
+    found = {key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS if key not in _PATH_KEYS}
     return Filters(**found, **path_filters(call))
 
 

@@ -219,7 +219,7 @@ def one_output(call: Invocation, *names: str) -> None:
     Raises:
         UsageError: More than one of them is given.
     """
-    given = [f"--{name}" for name in names if call.values.get(name)]
+    given = [f"--{name.replace('_', '-')}" for name in names if call.values.get(name)]
     if len(given) > 1:
         from lci_py.errors import UsageError
 

@@ -24,6 +24,9 @@ _KNOWN = ("VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION", "WE
 _KNOWN_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty")
 #: A place as the renderers colour it.
 _PLACE = re.compile("\x1b\\[35m([^\x1b]+)\x1b\\[0m:\x1b\\[32m(\\d+)[^\x1b]*\x1b\\[0m")
+#: A path above the numbers of its lines, and such a number.
+_HEADING = re.compile("\x1b\\[35m([^\x1b]+)\x1b\\[0m(?!:)")
+_NUMBER = re.compile("( *)(\x1b\\[32m *(\\d+)[^\x1b]*\x1b\\[0m)")
 _CODE = re.compile("\x1b\\[[0-9;]*m|\x1b]8;[^\x1b]*\x1b\\\\")
 _PAGER = "less -FRX"
 
@@ -94,13 +97,20 @@ class _Linked(io.TextIOBase):
 
     def __init__(self, out: IO[str], pattern: str, folder: str, color: bool) -> None:
         self._out, self._pattern, self._folder, self._color = out, pattern, folder, color
+        self._heading = ""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
         return getattr(self._out, "encoding", "utf-8")
 
     def write(self, text: str) -> int:
-        text = _PLACE.sub(self._link, text)
+        linked = _PLACE.sub(lambda match: self._link(match[0], match[1], match[2]), text)
+        if linked == text and (heading := _HEADING.match(text)):
+            self._heading = heading[1]
+            linked = self._link(heading[0], heading[1], "1") + text[heading.end() :]
+        elif linked == text and self._heading and (number := _NUMBER.match(text)):
+            linked = number[1] + self._link(number[2], self._heading, number[3]) + text[number.end() :]
+        text = linked
         self._out.write(text if self._color else re.sub("\x1b\\[[0-9;]*m", "", text))
         return len(text)
 
@@ -108,12 +118,13 @@ class _Linked(io.TextIOBase):
         for line in lines:
             self.write(line)
 
-    def _link(self, match: re.Match[str]) -> str:
-        path = os.path.join(self._folder, match[1])
+    def _link(self, shown: str, path: str, line: str) -> str:
+        """What is shown of a place, as a link to it."""
+        path = os.path.join(self._folder, path)
         if not os.path.exists(path):  # its name is spelled out, or it has gone
-            return match[0]
-        target = self._pattern.replace("{path}", quote(path)).replace("{line}", match[2])
-        return f"\x1b]8;;{target}\x1b\\{match[0]}\x1b]8;;\x1b\\"
+            return shown
+        target = self._pattern.replace("{path}", quote(path)).replace("{line}", line)
+        return f"\x1b]8;;{target}\x1b\\{shown}\x1b]8;;\x1b\\"
 
 
 # --- the pager --------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from lci_py.types.conflicts import ConflictsAnswer
     from lci_py.types.graph import Branch, GraphAnswer, Place
+    from lci_py.types.grep import GrepAnswer
     from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink
 
     #: A path from the root to the same path from the current folder.
@@ -82,6 +83,13 @@ def graph_seen_from(answer: GraphAnswer, root: Path, folder: str) -> GraphAnswer
         references=tuple(item._replace(file=move(item.file)) for item in answer.references),
         unsearched=tuple(map(move, answer.unsearched)),
     )
+
+
+def grep_seen_from(answer: GrepAnswer, root: Path, folder: str) -> GrepAnswer:
+    """The answer of `lci grep`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+    return answer._replace(files=(found._replace(path=move(found.path)) for found in answer.files))
 
 
 def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:

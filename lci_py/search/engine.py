@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types.graph import GraphAnswer, GraphRequest
+    from lci_py.types.grep import GrepAnswer, GrepRequest
     from lci_py.types.search import Answer, Filters
 
 
@@ -187,6 +188,18 @@ class Engine:
         from lci_py.search.navigate.calls import neighbours
 
         return neighbours(self.snapshot, request, "callers" if command == "callers" else "callees")
+
+    def grep(self, request: GrepRequest) -> GrepAnswer:
+        """The lines that match a pattern; the files are searched while the answer is read.
+
+        Raises:
+            UsageError: The pattern, or a filter, cannot be used.
+        """
+        from lci_py.search.grep.grep import grep
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return grep(self.snapshot, request)
 
     def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
         """All conflicts of the repository that pass the filters."""

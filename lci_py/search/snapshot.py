@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.files import FileTable
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitColumns
+    from lci_py.index.shards.word_files import WordFiles
     from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
     from lci_py.search.views.views import Views
     from lci_py.search.worktree.freshness import Freshness
@@ -130,6 +131,13 @@ class Snapshot:
         from lci_py.index.shards.bm25 import LexicalIndex
 
         return LexicalIndex(self.shards("bm25"), self.numbering)
+
+    @cached_property
+    def word_files(self) -> WordFiles:
+        """Which files hold a text: the same shards, without numpy."""
+        from lci_py.index.shards.word_files import WordFiles
+
+        return WordFiles(self.shards("bm25"), self.numbering)
 
     @cached_property
     def abbreviations(self) -> AbbreviationIndex | None:

@@ -302,7 +302,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["search", "no\x1b[2Jthing \x9b", "--mode", "symbolic"], ["search", "x", "--mode", "\x1b[2J"],
         ["search", "x", "--lang", "\x1b[2J"], ["search", "x", "--path", "[z-a]\x1b[2J"], ["search", "a", "--near", _EVIL],
         ["refs", "evil_one"], ["callers", "evil_one"], ["callees", "two"], ["tree", "two"], ["tree", "two", "-f", "dot"],
-        ["refs", "evil_one", "--paths"], ["conflicts"], ["hook", "status"], ["stats"],
+        ["refs", "evil_one", "--paths"], ["grep", "evil"], ["grep", "e.*l", "--json"], ["conflicts"], ["hook", "status"], ["stats"],
         ["search", "--batch", "\x1b[2J"], ["\x1b[2J"], ["search", "--\x1b[2J"],
     ],
     ids=lambda argv: re.sub("[^ -~]", "?", " ".join(argv)),

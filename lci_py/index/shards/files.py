@@ -128,6 +128,14 @@ class FileTable:
         """The path of every indexed file, by public number."""
         return [path for path, slot in zip(self.paths(), self.slots(), strict=True) if slot >= 0]
 
+    def limited_paths(self) -> list[str]:
+        """Files of which only a part is indexed."""
+        names, codes = self._columns.names, bytes(self._columns.codes)
+        if not any(names[code] for code in set(codes)):
+            return []
+        columns = zip(self.paths(), self.slots(), codes, strict=True)
+        return [path for path, slot, code in columns if slot >= 0 and names[code]]
+
     def stats(self) -> list[tuple[int, int, int]]:
         """(size, mtime_ns, ctime_ns) of every known file, in the order of `paths`."""
         columns = (self._whole(name, self.arrays.view(name, "i8").tolist()) for name in _STAT)

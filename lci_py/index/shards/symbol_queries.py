@@ -114,6 +114,33 @@ def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
     return found
 
 
+def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) -> dict[int, Span]:
+    """The innermost definition around each of some lines of a file, doc comments included; ascending lines."""
+    sql = "SELECT id, coalesce(first_line, line), end_line FROM symbols WHERE file IN ({}) ORDER BY 2, 3 DESC, 1"
+    one = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE id IN ({})"
+    found: dict[int, Span] = {}
+    for segment, own in index.by_number("files", [file]):
+        spans = segment.execute(sql.format(own))
+        _check(all(type(first) is type(last) is int for _, first, last in spans))
+        around, opened, place = {}, [], 0
+        for line in lines:
+            while place < len(spans) and spans[place][1] <= line:
+                opened.append(spans[place])
+                place += 1
+            while opened and opened[-1][2] < line:
+                opened.pop()
+            if opened:
+                around[line] = opened[-1][0]
+        wanted = sorted(set(around.values()))
+        known = {}
+        for start in range(0, len(wanted), _AT_ONCE):
+            for number, *rest in segment.execute(one.format(",".join(map(str, wanted[start : start + _AT_ONCE])))):
+                known[number] = span = Span(segment.public("symbols", number), *rest)
+                _check(all(type(text) is str for text in span[1:5]) and type(span.line) is type(span.end_line) is int)
+        found |= {line: known[number] for line, number in around.items()}
+    return found
+
+
 def marks_in(index: SymbolicIndex, file: int) -> bytes:
     """Where a file's identifiers are, as `source.extract.marks` writes it; b"" if that is not known."""
     for segment, own in index.by_number("files", [file]):

@@ -1,0 +1,240 @@
+"""Which files can hold a text, by the postings of the lexical shard.
+
+A text may be a part of a longer word, and the shard has words without their endings, so this looks for terms that
+contain the text, in the bytes of the vocabulary. It works without numpy: importing that takes longer than the search.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from itertools import pairwise
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays
+from lci_py.source.text.words import MAX_WORD, joined, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from lci_py.index.shards.numbering import Numbering
+
+#: Runs of ASCII in which words are sought; a character beyond ASCII may belong to the word as well.
+_RUN = re.compile("[A-Za-z0-9_]+")
+#: Endings that `stem` takes off, apart from a doubled letter before -ing and -ed. `stem` also makes -y of -ies.
+_ENDINGS = tuple(e + v + s for e in ("", "e", "ee") for v in ("", "ing", "ed") for s in ("", "s", "es"))
+#: What can follow a doubled letter.
+_AFTER_DOUBLED = tuple(ending for ending in _ENDINGS if ending.startswith(("ing", "ed")))
+_LONGEST_ENDING = max(map(len, _ENDINGS)) + 1
+#: Bytes from which on a term may be the beginning of a longer word, whose rest is not in the index.
+_CUT = MAX_WORD - _LONGEST_ENDING
+#: Places in a vocabulary, and entries of posting lists, that are looked at for one word. A text with more of them is
+#: in so many files that these are read quicker than the lists.
+_MOST_PLACES, _MOST_POSTINGS = 20_000, 50_000
+#: Terms whose lengths are added up to find the long ones.
+_STRIDE = 3
+#: A letter that is "s" when case does not count, and that the lower case of a word keeps.
+_LONG_S = "\u017f".encode()
+
+
+class Part(NamedTuple):
+    """A word of a text, in lower case."""
+
+    text: str
+    whole: bool  # not a part of a longer word
+
+
+def words_in(text: str, *, whole: bool = False) -> list[Part]:
+    """The words of a text that must be somewhere in a file that holds it, perhaps in longer words.
+
+    Args:
+        text: Any text.
+        whole: Whether its ends are the ends of words, too.
+    """
+    found = []
+    for match in _RUN.finditer(text):
+        before, after = text[: match.start()][-1:], text[match.end() :][:1]
+        apart = all(side.isascii() if side else whole for side in (before, after))
+        if word := match.group().replace("_", "").lower():
+            found.append(Part(word, apart and len(match.group()) < _CUT))
+    return found
+
+
+class WordFiles:
+    """Reader of the lexical shards of all segments."""
+
+    def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
+        """Open the shards.
+
+        Raises:
+            DamagedIndexError: A shard is not what was written, or belongs to another index.
+        """
+        if len(paths) != len(numbering.counts):
+            raise DamagedIndexError(f"{len(paths)} lexical shards of {len(numbering.counts)} segments")
+        self._numbering = numbering
+        self._segments = [_Vocabulary(path) for path in paths]
+
+    def having(self, clauses: Iterable[Sequence[Sequence[Part]]], *, folds: bool) -> set[int] | None:
+        """The files that may hold a text of every clause, by public number; None if that rules nothing out.
+
+        Args:
+            clauses: The texts of each, as `words_in` gives them.
+            folds: Whether the texts are meant in whatever case.
+        """
+        wanted = [clause for clause in clauses if clause and all(clause)]
+        if not wanted:
+            return None
+        found: set[int] = set()
+        for number, segment in enumerate(self._segments):
+            own = segment.having(wanted)
+            if own is None:
+                return None
+            own |= segment.uncertain(folds=folds)
+            found |= self._public(number, own)
+        return found
+
+    def _public(self, segment: int, files: set[int]) -> set[int]:
+        n_files = self._numbering.counts[segment]["files"]
+        if files and not 0 <= min(files) <= max(files) < n_files:
+            raise DamagedIndexError("the lexical shard names files that do not exist")
+        public = self._numbering.public("files", segment)
+        return files if public is None else {public[file] for file in files if public[file] >= 0}
+
+
+class _Vocabulary:
+    """The terms of one segment, and the files that have them, in the segment's numbers."""
+
+    def __init__(self, path: Path) -> None:
+        self._arrays = arrays = Arrays(path)
+        self._blob = bytes(arrays.view("terms", "u1"))
+        self._offsets = arrays.view("terms_offsets", "i4", "i8")
+        self._starts = arrays.view("content_starts", "i4", "i8")
+        self._rows = arrays.view("content_rows", "i4")
+        if len(self._starts) != len(self._offsets) or self._offsets[-1] != len(self._blob):
+            raise self._damaged()
+
+    def having(self, clauses: Iterable[Sequence[Sequence[Part]]]) -> set[int] | None:
+        """The files of all clauses; None if none of them rules a file out."""
+        found: set[int] | None = None
+        for clause in clauses:
+            files: set[int] | None = set()
+            for words in clause:
+                own = self._files_with(words)
+                files = None if files is None or own is None else files | own
+            if files is not None:
+                found = files if found is None else found & files
+        return found
+
+    def uncertain(self, *, folds: bool) -> set[int]:
+        """Files with words that the index has otherwise than the text: too long ones, or letters with two capitals."""
+        return self._files(self._long() + (self._at(_LONG_S) or [] if folds else []))
+
+    def _files_with(self, words: Sequence[Part]) -> set[int] | None:
+        found: set[int] | None = None
+        for word in words:
+            terms = self._whole(word.text) if word.whole else self._containing(word.text)
+            if terms is None or sum(self._starts[term + 1] - self._starts[term] for term in terms) > _MOST_POSTINGS:
+                continue
+            files = self._files(terms)
+            found = files if found is None else found & files
+        return found
+
+    def _whole(self, word: str) -> list[int]:
+        """The terms of a word that stands alone."""
+        found = []
+        for wanted in (joined(word).encode(), stem(word).encode()):
+            place = bisect_left(range(len(self._offsets) - 1), wanted, key=self._term)
+            if place < len(self._offsets) - 1 and self._term(place) == wanted:
+                found.append(place)
+        return found
+
+    def _containing(self, word: str) -> list[int] | None:
+        """The terms of words that contain a text; None if these can be too many."""
+        ends = _ends(word)
+        if ends is None:
+            return None
+        terms = self._at(_shared(word, ends).encode())
+        if terms is None:
+            return None
+        wanted, tails = word.encode(), tuple(end.encode() for end in ends)
+        return [term for term in terms if wanted in (text := self._term(term)) or text.endswith(tails)]
+
+    def _at(self, needle: bytes) -> list[int] | None:
+        """The terms with these bytes in them; None if there are too many."""
+        if not needle:
+            return None
+        found: list[int] = []
+        blob, offsets, at = self._blob, self._offsets, self._blob.find(needle)
+        while at >= 0:
+            term = bisect_right(offsets, at) - 1
+            if at + len(needle) <= offsets[term + 1]:
+                found.append(term)
+                if len(found) > _MOST_PLACES:
+                    return None
+                at = blob.find(needle, offsets[term + 1])
+            else:  # it reaches into the next term
+                at = blob.find(needle, at + 1)
+        return found
+
+    def _long(self) -> list[int]:
+        """The terms that may be cut."""
+        # Several terms at a time: most together are shorter than one that is cut.
+        some = self._offsets[::_STRIDE].tolist()
+        wide = [place * _STRIDE for place, size in enumerate(map(sub, some[1:], some)) if size >= _CUT]
+        return [
+            term
+            for place in (*wide, (len(some) - 1) * _STRIDE)
+            for term, (start, stop) in enumerate(pairwise(self._offsets[place : place + _STRIDE + 1].tolist()), place)
+            if stop - start >= _CUT
+        ]
+
+    def _term(self, term: int) -> bytes:
+        start, stop = self._offsets[term], self._offsets[term + 1]
+        if not 0 <= start <= stop <= len(self._blob):
+            raise self._damaged()
+        return self._blob[start:stop]
+
+    def _files(self, terms: Iterable[int]) -> set[int]:
+        chunks: set[int] = set()
+        for term in terms:
+            start, stop = self._starts[term], self._starts[term + 1]
+            if not 0 <= start <= stop <= len(self._rows):
+                raise self._damaged()
+            chunks.update(self._rows[start:stop])
+        if not chunks:
+            return set()
+        units, files = self._arrays.view("chunk_unit", "i4"), self._arrays.view("unit_file", "i4")
+        try:
+            return {files[units[chunk]] for chunk in chunks}
+        except IndexError:
+            raise self._damaged() from None
+
+    def _damaged(self) -> DamagedIndexError:
+        return DamagedIndexError(f"{self._arrays.name}: its terms and their postings do not fit together")
+
+
+def _shared(word: str, ends: Sequence[str]) -> str:
+    """The beginning of a word that all of its ends have."""
+    # An end is a beginning of the word, perhaps with a "y" after it.
+    return word[: min((len(end) - (not word.startswith(end)) for end in ends), default=len(word))]
+
+
+def _ends(word: str) -> list[str] | None:
+    """How the terms of words that contain a text can end, if not all of the text is in them: it reaches into what
+    `stem` takes off. None if it can lie wholly in that, so that nothing of it is in the term."""
+    if any(word in ending for ending in (*_ENDINGS, "ies")):
+        return None
+    found = []
+    for place in range(max(0, len(word) - _LONGEST_ENDING), len(word)):
+        rest = word[place:]
+        if "ies".startswith(rest):
+            found.append(word[:place] + "y")
+        doubled = not place or rest[0] == word[place - 1]
+        if any(ending.startswith(rest) for ending in _ENDINGS) or (
+            doubled and any(ending.startswith(rest[1:]) for ending in _AFTER_DOUBLED)
+        ):
+            found.append(word[:place])
+    return None if "" in found else found

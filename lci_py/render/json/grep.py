@@ -1,0 +1,77 @@
+"""The JSON of `lci grep`. docs/json-output.md describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.types.grep import FileLines, GrepAnswer, Line
+
+
+def parts(answer: GrepAnswer) -> Iterator[str]:
+    """The whole answer, as one line in pieces."""
+    yield f'{dumps(_head(answer))[:-1]},"results":['
+    comma = ""
+    for result in _results(answer):
+        yield comma + dumps(result)
+        comma = ","
+    yield f"],{dumps(_tail(answer))[1:]}\n"
+
+
+def jsonl(answer: GrepAnswer) -> Iterator[str]:
+    """One result per line, then one ``{"summary": …}`` line."""
+    for result in _results(answer):
+        yield dumps(result) + "\n"
+    yield dumps({"summary": {**_head(answer), **_tail(answer)}}) + "\n"
+
+
+def _head(answer: GrepAnswer) -> dict[str, Any]:
+    return {"schema_version": SCHEMA_VERSION, "command": "grep", "query": answer.request.pattern}
+
+
+def _tail(answer: GrepAnswer) -> dict[str, Any]:
+    tally = answer.tally
+    return {
+        "total": tally.lines,
+        "files": tally.files,
+        "has_more": tally.lines > tally.shown,
+        "index": index_object(answer.info),
+    }
+
+
+def _results(answer: GrepAnswer) -> Iterator[dict[str, Any]]:
+    before, after = answer.request.context
+    for file in answer.files:
+        texts = {line.number: line.text for line in file.lines} if before or after else {}
+        for line in file.lines:
+            if line.matches:
+                found = _line(file, line)
+                for key, numbers in (
+                    ("before", range(line.number - before, line.number)),
+                    ("after", range(line.number + 1, line.number + after + 1)),
+                ):
+                    if around := [texts[number] for number in numbers if number in texts]:
+                        found[key] = around
+                yield found
+
+
+def _line(file: FileLines, line: Line) -> dict[str, Any]:
+    (start, stop), *more = line.spans
+    found: dict[str, Any] = {
+        "file": file.path,
+        "line": line.number,
+        "column": start + 1,
+        "match": line.text[start:stop],
+        "text": line.text,
+        "language": file.language,
+        "enclosing": line.around._asdict() if line.around is not None else None,
+    }
+    if more:
+        found["more_matches"] = [{"column": a + 1, "match": line.text[a:b]} for a, b in more]
+    if file.stale:
+        found["stale"] = True
+    return found

@@ -1,0 +1,219 @@
+"""Lines that match a pattern, each with the definition around it, in the order of `rg --sort path`.
+
+The index says which files to read: those that hold the words which the pattern requires, those that have changed since,
+and those of which it does not know all words. What is printed comes from the files as they are now.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.search.answer.results import index_info
+from lci_py.search.grep.matcher import Pattern, compiled, lines
+from lci_py.types.grep import Around, FileLines, GrepAnswer, GrepRequest, Line, Tally
+from lci_py.types.search import BLOCK_KIND, Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.index.shards.symbol_queries import Span
+    from lci_py.search.snapshot import Snapshot
+
+_BOM = b"\xef\xbb\xbf"
+#: Bytes that ripgrep reads at a time: it leaves a file at the first block that has a NUL.
+_BLOCK = 1 << 16
+
+
+def grep(snapshot: Snapshot, request: GrepRequest) -> GrepAnswer:
+    """Prepare the search; the files are searched while the answer is read.
+
+    Raises:
+        BadPatternError: The pattern is no regular expression.
+        BadGlobError: A path filter is not a glob.
+    """
+    search = _Search(snapshot, request, compiled(request))
+    return GrepAnswer(request, search.run(search.candidates()), search.tally, index_info(snapshot))
+
+
+class _File(NamedTuple):
+    path: str
+    number: int  # -1 if it is not indexed
+    stale: bool
+
+
+class _Search:
+    def __init__(self, snapshot: Snapshot, request: GrepRequest, pattern: Pattern) -> None:
+        self._snapshot = snapshot
+        self._request = request
+        self._pattern = pattern
+        self.tally = Tally()
+
+    def run(self, files: Sequence[_File]) -> Iterator[FileLines]:
+        """What each file has."""
+        request, tally = self._request, self.tally
+        for file in files:
+            room = None if request.limit is None else max(0, request.limit - tally.shown)
+            found = self._in_file(file, room)
+            if found is None:
+                continue
+            tally.files += 1
+            tally.lines += found.matching
+            if room != 0:
+                one = found.matching if request.lines == "text" else 1
+                tally.shown += one if room is None else min(one, room)
+                yield found
+
+    # --- which files --------------------------------------------------------------------------------------------
+
+    def candidates(self) -> list[_File]:
+        """The files to read, by path."""
+        from lci_py.index.shards.filters import languages, path_test
+        from lci_py.index.shards.word_files import words_in
+
+        snapshot, filters, pattern = self._snapshot, self._request.filters, self._pattern
+        paths, swept = snapshot.files.living_paths(), snapshot.freshness.sweep()
+        texts = [[words_in(text, whole=pattern.whole_words) for text in clause] for clause in pattern.clauses]
+        held = snapshot.word_files.having(texts, folds=pattern.folds)
+        stale = set(swept.stale)
+        partly = set(snapshot.files.limited_paths()) if held is not None else set()
+        found = [
+            _File(path, number, path in stale)
+            for number, path in enumerate(paths)
+            if (held is None or number in held or path in stale or path in partly) and path not in swept.gone
+        ]
+        if new := stale.difference(paths):
+            found += [_File(path, -1, True) for path in sorted(new) if self._worth_reading(path)]
+        if (passes := path_test(filters)) is not None:
+            found = [file for file in found if passes(file.path)]
+        if known := languages(filters):
+            found = [file for file in found if self._language(file) in known]
+        # Names are compared folder by folder: what is in `a` comes before `a.txt`.
+        found.sort(key=lambda file: os.fsencode(file.path).split(b"/"))
+        return found
+
+    def _worth_reading(self, path: str) -> bool:
+        """Whether an index run would take in a new file."""
+        from lci_py.source.repository.content import content_reason
+
+        data = self._snapshot.reader.read(path)
+        return data is not None and content_reason(path, data) is None
+
+    def _language(self, file: _File) -> str:
+        if file.number >= 0:
+            return self._languages[file.number]
+        from lci_py.source.syntax.languages import HEAD_BYTES, detect
+
+        return detect(file.path, (self._snapshot.reader.read(file.path) or b"")[:HEAD_BYTES])
+
+    @cached_property
+    def _languages(self) -> list[str]:
+        return [language for (language,) in self._snapshot.symbols.per_file("language")]
+
+    # --- one file -----------------------------------------------------------------------------------------------
+
+    def _in_file(self, file: _File, room: int | None) -> FileLines | None:
+        """What a file has; at most `room` of its lines with their texts."""
+        data = self._snapshot.reader.read(file.path)
+        if data is None:
+            return None
+        data = data.removeprefix(_BOM)
+        if (nul := data.find(b"\0")) >= 0:  # it is not text, from the block with the NUL on
+            data = data[: data.rfind(b"\n", 0, nul - nul % _BLOCK) + 1]
+        request = self._request
+        hits = lines(self._pattern.matcher, data)
+        if self._narrow:
+            hits = iter(self._inside(file, data, list(hits)))
+        if request.max_count is not None:
+            hits = islice(hits, request.max_count)
+        if request.lines == "none":
+            return FileLines(file.path, "", file.stale, 1, ()) if next(hits, None) is not None else None
+        if request.lines == "count":
+            count = sum(1 for _ in hits)
+            return FileLines(file.path, "", file.stale, count, ()) if count else None
+        found = list(hits)
+        if not found:
+            return None
+        language = self._language(file) if request.enclosing else ""
+        shown = tuple(self._lines(file, data, found[:room])) if room != 0 else ()
+        return FileLines(file.path, language, file.stale, len(found), shown)
+
+    def _lines(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> Iterator[Line]:
+        numbers = _numbers(data, hits)
+        around = self._around(file, numbers) if self._request.enclosing else {}
+        before, after = self._request.context
+        spans = self._pattern.matcher.spans if self._request.marks else None
+        rows = data.split(b"\n") if before or after else []
+        if rows and not rows[-1]:
+            rows.pop()
+        last = 0
+        for at, (number, hit) in enumerate(zip(numbers, hits, strict=True)):
+            for other in range(max(last + 1, number - before), number) if rows else ():
+                yield Line(other, _text(rows[other - 1]), (), False, None)
+            span = around.get(number)
+            inside = None if span is None else Around(*span[1:])
+            text = _text(data[hit[0] : hit[1]])
+            yield Line(number, text, _in_text(text, data, hit[0], spans(data, hit)) if spans else (), True, inside)
+            following = numbers[at + 1] if at + 1 < len(numbers) else len(rows) + 1
+            last = number
+            for other in range(number + 1, min(number + after + 1, following)) if rows else ():
+                yield Line(other, _text(rows[other - 1]), (), False, None)
+                last = other
+
+    # --- definitions --------------------------------------------------------------------------------------------
+
+    @property
+    def _narrow(self) -> bool:
+        return bool(self._request.filters.kind or self._request.filters.name)
+
+    def _around(self, file: _File, numbers: Sequence[int]) -> dict[int, Span]:
+        if file.number < 0 or self._snapshot.freshness.changed(file.path):
+            return {}  # the lines of a changed file are not those of the index
+        from lci_py.index.shards.symbol_queries import definitions_around
+
+        return definitions_around(self._snapshot.symbols, file.number, numbers)
+
+    def _inside(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The lines whose definition passes the filters."""
+        from lci_py.index.shards.symbol_queries import passing
+
+        if not hits:
+            return []
+        filters = self._request.filters
+        numbers = _numbers(data, hits)
+        around = self._around(file, numbers)
+        own = Filters(kind=filters.kind, name=filters.name)
+        good = passing(self._snapshot.symbols, sorted({span.number for span in around.values()}), own)
+        loose = not filters.name and BLOCK_KIND in (kind.lower() for kind in filters.kind) and file.number >= 0
+        return [
+            hit
+            for number, hit in zip(numbers, hits, strict=True)
+            if (around[number].number in good if number in around else loose)
+        ]
+
+
+def _numbers(data: bytes, hits: Sequence[tuple[int, int]]) -> list[int]:
+    """The numbers of some lines, ascending."""
+    found, number, at = [], 1, 0
+    for start, _ in hits:
+        number += data.count(b"\n", at, start)
+        at = start
+        found.append(number)
+    return found
+
+
+def _text(line: bytes) -> str:
+    return line.removesuffix(b"\r").decode("utf-8", "replace")
+
+
+def _in_text(text: str, data: bytes, start: int, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Places in the data as places in the text of the line that begins at `start`."""
+    if not text.isascii():
+        spans = [(start + _characters(data[start:a]), start + _characters(data[start:b])) for a, b in spans]
+    return tuple((min(a - start, len(text)), min(b - start, len(text))) for a, b in spans) or ((0, 0),)
+
+
+def _characters(before: bytes) -> int:
+    return len(before.decode("utf-8", "replace"))

@@ -1,0 +1,216 @@
+"""Finds the lines of a file that match a pattern, as ripgrep does: a match never goes beyond its line.
+
+A text is searched without a regular expression; the others run in RE2, whose time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from lci_py.errors import BadPatternError
+from lci_py.search.grep.syntax import WORD_CLASS, Clause, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.types.grep import GrepRequest
+
+#: Bytes that RE2 may take for one expression and its automata.
+_MOST_MEMORY = 64 << 20
+_PLAIN = re.compile(r"[^\\.+*?()|\[\]{}^$\n]*")
+#: What else a letter is when case does not count: the long s and the sign for Kelvin.
+_OTHER_CASES = {"s": "\u017f", "k": "\u212a"}
+#: Bytes of a character at most.
+_CHARACTER = 4
+
+#: First byte of a line, and the byte after its last; likewise of a match.
+Span = tuple[int, int]
+
+
+class Matcher(Protocol):
+    """One pattern."""
+
+    def find(self, data: bytes, start: int) -> Span | None:
+        """The next match from a line's start on, in whichever line."""
+
+    def spans(self, data: bytes, line: Span) -> list[Span]:
+        """The matches in a line."""
+
+
+class Pattern(NamedTuple):
+    """A pattern, ready to search."""
+
+    matcher: Matcher
+    clauses: tuple[Clause, ...]  # of each, a line that matches holds a text, perhaps in other cases of its letters
+    whole_words: bool  # the one text is not part of a longer word
+    folds: bool
+
+
+def compiled(request: GrepRequest) -> Pattern:
+    """The pattern of a request.
+
+    Raises:
+        BadPatternError: It is no regular expression, or could only match across lines.
+    """
+    text = request.pattern
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadPatternError("the pattern is not UTF-8") from None
+    if request.fixed or _PLAIN.fullmatch(text):
+        literal: str | None = text
+        clauses: tuple[Clause, ...] = ((text,),) if text else ()
+        folds, capitals, unicode = False, any(char.isupper() for char in text), text
+    else:
+        clauses, literal, folds, capitals, unicode = parsed(text)
+    if any("\n" in piece for clause in clauses for piece in clause):
+        raise BadPatternError("the pattern has a line end", hint="a match never goes beyond its line")
+    ignore = request.ignore_case or (request.smart_case and not capitals)
+    if literal is not None and (not ignore or literal.isascii()) and (literal or not request.words):
+        matcher: Matcher = _Folded(literal, request.words) if ignore else _Literal(literal.encode(), request.words)
+        return Pattern(matcher, ((literal,),) if literal else (), request.words, ignore)
+    expression = re.escape(literal) if literal is not None else unicode
+    return Pattern(_Expression(expression, text, ignore, request.words), clauses, False, ignore or folds)
+
+
+def lines(matcher: Matcher, data: bytes) -> Iterator[Span]:
+    """The lines that match, in order, without their line ends."""
+    at, size = 0, len(data)
+    while at < size and (found := matcher.find(data, at)) is not None:
+        start = data.rfind(b"\n", at, found[0]) + 1 or at
+        if start >= size:  # an empty match behind the last line end
+            return
+        stop = data.find(b"\n", found[0])
+        stop = size if stop < 0 else stop
+        yield start, stop
+        at = stop + 1
+
+
+class _Literal:
+    """A text."""
+
+    def __init__(self, needle: bytes, words: bool) -> None:
+        self._needle = needle
+        self._words = words
+
+    def find(self, data: bytes, start: int) -> Span | None:
+        size = len(self._needle)
+        at = data.find(self._needle, start)
+        while at >= 0 and self._words and not _apart(data, at, at + size):
+            at = data.find(self._needle, at + 1) if at < len(data) else -1
+        return None if at < 0 else (at, at + size)
+
+    def spans(self, data: bytes, line: Span) -> list[Span]:
+        return _within(self, data, line)
+
+
+class _Folded:
+    """A text of ASCII, in whatever case."""
+
+    def __init__(self, text: str, words: bool) -> None:
+        self._pattern = re.compile(b"".join(map(_any_case, text)))
+        self._words = words
+
+    def find(self, data: bytes, start: int) -> Span | None:
+        found = self._pattern.search(data, start)
+        while found is not None and self._words and not _apart(data, *found.span()):
+            found = self._pattern.search(data, found.start() + 1) if found.start() < len(data) else None
+        return None if found is None else found.span()
+
+    def spans(self, data: bytes, line: Span) -> list[Span]:
+        return _within(self, data, line)
+
+
+def _any_case(char: str) -> bytes:
+    lower, upper = re.escape(char.lower().encode()), re.escape(char.upper().encode())
+    if lower == upper:
+        return lower
+    other = _OTHER_CASES.get(char.lower())
+    return b"(?:%s|%s|%s)" % (lower, upper, other.encode()) if other else b"[%s%s]" % (lower, upper)
+
+
+def _within(matcher: _Literal | _Folded, data: bytes, line: Span) -> list[Span]:
+    found, at = [], line[0]
+    while at <= line[1] and (span := matcher.find(data, at)) is not None and span[1] <= line[1]:
+        found.append(span)
+        at = max(span[1], at + 1)
+    return found
+
+
+class _Expression:
+    """A regular expression."""
+
+    def __init__(self, expression: str, shown: str, ignore: bool, words: bool) -> None:
+        self._words = words
+        if words:
+            _re2(shown, shown, ignore=ignore, capture=False)  # its brackets must be right without those around it
+            outside = f"[^{WORD_CLASS}]"
+            expression = f"(?:^|{outside})((?:{expression}))(?:{outside}|$)"
+        self._compiled = _re2(f"(?m){expression}", shown, ignore=ignore, capture=words)
+
+    def find(self, data: bytes, start: int) -> Span | None:
+        found = self._compiled.search(data, start)
+        if found is None:
+            return None
+        span: Span = found.span(1) if self._words else found.span()
+        return span
+
+    def spans(self, data: bytes, line: Span) -> list[Span]:
+        found: list[Span] = []
+        at = line[0]
+        while at <= line[1] and (match := self._compiled.search(data, at, line[1])) is not None:
+            span = match.span(1) if self._words else match.span()
+            if not found or span[0] >= found[-1][1]:
+                found.append(span)
+            at = max(span[1], at + 1)
+        return found
+
+
+def _re2(expression: str, shown: str, *, ignore: bool, capture: bool) -> Any:
+    try:
+        import re2
+    except ImportError as error:
+        raise BadPatternError(
+            f"regular expressions need google-re2, which cannot be loaded ({error})",
+            hint="install google-re2, or search for a text with -F",
+        ) from None
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = True
+    options.never_capture = not capture
+    options.case_sensitive = not ignore
+    options.max_mem = _MOST_MEMORY
+    try:
+        return re2.compile(expression, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else b""
+        said = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        # What follows the colon is the expression as RE2 was given it.
+        message = f"{shown!r} is no regular expression: {said.partition(':')[0] or 'it is refused'}"
+        raise BadPatternError(message, hint="search for a text with -F, or write \\ before a sign") from None
+
+
+def _apart(data: bytes, start: int, stop: int) -> bool:
+    """Whether neither the character before nor the one after belongs to a word."""
+    if start:
+        before = data[start - 1 : start]
+        if not before.isascii():
+            before = data[max(0, start - _CHARACTER) : start]
+        if _is_word(before.decode("utf-8", "ignore")[-1:]):
+            return False
+    after = data[stop : stop + 1]
+    if not after.isascii():
+        after = data[stop : stop + _CHARACTER]
+    return not _is_word(after.decode("utf-8", "ignore")[:1])
+
+
+def _is_word(char: str) -> bool:
+    if char.isascii():
+        return char.isalnum() or char == "_"
+    import unicodedata
+
+    return unicodedata.category(char) in _WORD_CATEGORIES or char in "\u200c\u200d"
+
+
+_WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"})

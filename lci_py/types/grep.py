@@ -1,0 +1,78 @@
+"""The values of `lci grep`. A module of its own, so that a search need not import them; named tuples, because to define
+a dataclass takes half a millisecond.
+
+Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lci_py.types.search import Filters, IndexInfo
+
+
+class GrepRequest(NamedTuple):
+    """The flags of one command."""
+
+    pattern: str
+    fixed: bool = False  # the pattern is a text, not a regular expression
+    ignore_case: bool = False
+    smart_case: bool = False  # ignore case if the pattern has no capital letter
+    words: bool = False  # only matches with no letter, digit or underscore right before or after
+    filters: Filters = Filters()
+    context: tuple[int, int] = (0, 0)  # lines before and after each one
+    max_count: int | None = None  # lines of one file
+    limit: int | None = None  # lines of all files, or files where `lines` is not "text"
+    lines: str = "text"  # text, count: how many per file, or none: only the files
+    enclosing: bool = True  # say what is around a line
+    marks: bool = True  # say where in a line all matches are
+
+
+class Around(NamedTuple):
+    """The innermost definition around a line."""
+
+    id: str
+    symbol: str
+    qualified_name: str
+    kind: str
+    line: int
+    end_line: int
+
+
+class Line(NamedTuple):
+    """A line that matches, or one of its context."""
+
+    number: int
+    text: str  # without its line end
+    spans: tuple[tuple[int, int], ...]  # where in `text` the matches are
+    matches: bool  # else it is one of the context
+    around: Around | None
+
+
+class FileLines(NamedTuple):
+    """What one file has."""
+
+    path: str
+    language: str  # "" if nobody asked for it
+    stale: bool
+    matching: int  # how many lines match
+    lines: tuple[Line, ...]  # in order, with the context
+
+
+class Tally:
+    """Running totals of a search: lines that match, the files that have them, and results within the limit."""
+
+    __slots__ = ("files", "lines", "shown")
+
+    def __init__(self) -> None:
+        self.lines = self.files = self.shown = 0
+
+
+class GrepAnswer(NamedTuple):
+    """The answer: its files are searched while they are asked for, in the order of their paths."""
+
+    request: GrepRequest
+    files: Iterator[FileLines]
+    tally: Tally  # complete once `files` has ended
+    info: IndexInfo
