@@ -96,6 +96,8 @@ def test_a_line_that_is_too_long_is_one_error(run: Callable[..., Ran], app: Fake
 def test_what_is_not_utf8_reaches_no_filter(run: Callable[..., Ran], app: FakeApp) -> None:
     run("search", "q", "--name", os.fsdecode(b"\xff*"), "--path", os.fsdecode(b"caf\xe9"))
     assert app.requests[0].filters == Filters(name=("\ufffd*",), path=("caf\ufffd",))
+    run("def", "f", "--path", os.fsdecode(b"caf\xe9"))
+    assert app.calls[-1][1] == Filters(path=("caf\ufffd",))
 
 
 def test_batch_from_a_file(run: Callable[..., Ran], tmp_path: Path) -> None:
