@@ -75,7 +75,7 @@ class FileFacts:
     """Definitions, imports and bases of one file.
 
     Attributes:
-        first: Number of the file's first symbol.
+        first: Number of the file's first symbol; any number if it has none.
         names: Per symbol; may be "" if the symbol is not `CALLABLE`.
         parents: Per symbol, the place of the symbol around it, which is smaller than its own; -1 at the top level.
         owners: Per symbol, the type that a method outside its type names as its own, or "".

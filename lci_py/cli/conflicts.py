@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lci_py.cli.request import FILTER_KEYS, number, open_engine, path_filters, plain_text, texts
+from lci_py.cli.request import flag_filters, number, open_engine, plain_text
 from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
@@ -50,7 +50,7 @@ def _request(call: Invocation) -> ConflictsRequest:
     if given is not None and not name:
         raise UsageError("the name is empty", hint="leave it out to list all, or give a NAME")
     return ConflictsRequest(
-        Filters(**{key: texts({**call.values, **path_filters(call)}, key) for key in FILTER_KEYS}),
+        flag_filters(call),
         relations=_words(call, "relation", RELATIONS),
         limit=limit,
         name=name,

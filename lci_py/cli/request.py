@@ -208,9 +208,13 @@ class _Folders(NamedTuple):
 
 
 def flag_filters(call: Invocation) -> Filters:
-    """The filters of a command."""
-    found = {key: tuple(map(plain_text, call.texts(key))) for key in FILTER_KEYS if key not in _PATH_KEYS}
-    return Filters(**found, **path_filters(call))
+    """The filters of a command, read as `lci search` reads them.
+
+    Raises:
+        BadPathError, UsageError: A value is empty, or a path leads out of the root.
+    """
+    values = {**call.values, **path_filters(call)}
+    return Filters(**{key: texts(values, key) for key in FILTER_KEYS})
 
 
 def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.cli.request import batch_values, flag_filters, number, open_engine, required_name, to_request
 from lci_py.cli.streams import (
+    EXIT_INTERNAL,
     InternalError,
     machine_stdout,
     one_output,
@@ -25,6 +26,7 @@ from lci_py.cli.streams import (
 )
 from lci_py.errors import (
     EXIT_DEGRADED,
+    EXIT_INDEX,
     EXIT_NO_RESULTS,
     EXIT_OK,
     EXIT_USAGE,
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 #: Bytes. A longer line of a batch is no query; the file may be binary, or not the one that was meant.
 _MAX_LINE = 1 << 20
+#: The exit code of a batch is the first of these that one of its lines alone would have.
+_GRAVEST_FIRST = (EXIT_INTERNAL, EXIT_INDEX, EXIT_USAGE, EXIT_DEGRADED, EXIT_OK)
 #: A query that may be a name, and needs no quotes in a shell.
 _NAME = re.compile(r"\w[\w.:]*")
 
@@ -205,11 +209,7 @@ def _run_batch(call: Invocation) -> int:
             out.write(text + "\n")
             out.flush()  # whoever keeps the batch open may wait for this answer before asking again
         _warn_of_log(engine, call)
-    # An error counts more than a degraded answer, that more than results, and results more than none.
-    for code in (EXIT_USAGE, EXIT_DEGRADED, EXIT_OK):
-        if code in codes:
-            return code
-    return EXIT_NO_RESULTS
+    return next((code for code in _GRAVEST_FIRST if code in codes), EXIT_NO_RESULTS)
 
 
 @contextmanager
@@ -257,13 +257,13 @@ def _answer_line(engine: Engine, flags: Mapping[str, Any], line: str | None, lin
         return text, _exit_code(answer, request.strict)
     except LciError as error:
         error.details.setdefault("line", line_number)
-        return dumps(error_object(error)), EXIT_USAGE
+        return dumps(error_object(error)), error.exit_code
     except BrokenPipeError:
         raise
     except Exception as found:  # a bug in one query must not end the batch
         bug = InternalError(f"internal error: {type(found).__name__}: {found}")
         bug.details["line"] = line_number
-        return dumps(error_object(bug)), EXIT_USAGE
+        return dumps(error_object(bug)), bug.exit_code
 
 
 def _parse_line(line: str | None) -> dict[str, Any]:

@@ -262,6 +262,11 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"bin/tool": "#!/bin/bash\n"},
         {"a.py"},
     ),
+    "two functions of a name, before a file without symbols": (
+        {"a.py": "", "b.py": ""},
+        {"a.py": "@f\ndef f():\n    yield f\ndef f():\n    f()\n"},
+        set(),
+    ),
     "a language": (
         {
             "tool": "#!/bin/bash\nf() {\n  g\n}\n",

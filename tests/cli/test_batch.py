@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.errors import NoIndexError
+from lci_py.errors import BudgetExceededError, DamagedIndexError, LciError, NoIndexError, UsageError
 from lci_py.types.search import Filters
 from tests.cli.fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
@@ -72,8 +72,30 @@ def test_a_line_that_meets_a_bug_does_not_end_the_batch(run: Callable[..., Ran],
 
     app.hook = hook
     ran = run("search", "--batch", "-", stdin=b"bug\none\n")
-    assert ran.code == 2
+    assert ran.code == 70
     assert [line.get("query", "error") for line in ran.lines] == ["error", "one"]
+
+
+GRAVE: dict[str, LciError] = {
+    "damaged": DamagedIndexError("dense"),
+    "late": BudgetExceededError("dense", 5),
+    "wrong": UsageError("no"),
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [("q damaged", 3), ("damaged wrong", 3), ("wrong damaged q", 3), ("late", 4), ("late wrong", 2), ("wrong q", 2)],
+)
+def test_a_batch_exits_as_its_gravest_line(run: Callable[..., Ran], app: FakeApp, lines: str, code: int) -> None:
+    def hook(query: str) -> None:
+        if query in GRAVE:
+            raise GRAVE[query]
+
+    app.hook = hook
+    ran = run("search", "--batch", "-", stdin=lines.replace(" ", "\n").encode())
+    assert ran.code == code
+    assert ["error" in line for line in ran.lines] == [word in GRAVE for word in lines.split()]
 
 
 def test_batch_exit_codes(run: Callable[..., Ran], app: FakeApp) -> None:
@@ -96,6 +118,8 @@ def test_a_line_that_is_too_long_is_one_error(run: Callable[..., Ran], app: Fake
 def test_what_is_not_utf8_reaches_no_filter(run: Callable[..., Ran], app: FakeApp) -> None:
     run("search", "q", "--name", os.fsdecode(b"\xff*"), "--path", os.fsdecode(b"caf\xe9"))
     assert app.requests[0].filters == Filters(name=("\ufffd*",), path=("caf\ufffd",))
+    run("def", "f", "--path", os.fsdecode(b"caf\xe9"))
+    assert app.calls[-1][1] == Filters(path=("caf\ufffd",))
 
 
 def test_batch_from_a_file(run: Callable[..., Ran], tmp_path: Path) -> None:

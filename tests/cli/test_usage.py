@@ -12,6 +12,7 @@ import lci_py
 from lci_py.cli import main
 from lci_py.cli.fast_parser import parse
 from lci_py.cli.options import COMMANDS
+from lci_py.cli.request import FILTER_KEYS
 from lci_py.errors import EXIT_INTERRUPTED, DamagedIndexError, NoIndexError
 from lci_py.types.search import SearchRequest
 from tests.cli.fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
@@ -172,6 +173,23 @@ def test_usage_errors(run: Callable[..., Ran], app: FakeApp, argv: list[str]) ->
     VALIDATOR.validate(ran.json)
     assert ran.json["error"]["code"] in ("usage", "bad_path")
     assert (app.requests, app.opened) == ([], app.closed)
+
+
+FILTER_FLAGS = [
+    (name, f"--{flag.name}")
+    for name, command in COMMANDS.items()
+    for flag in command.flags
+    if flag.name in FILTER_KEYS and command.argument
+]
+
+
+@pytest.mark.parametrize(("command", "flag"), FILTER_FLAGS)
+def test_an_empty_filter_is_refused_by_every_command(
+    run: Callable[..., Ran], app: FakeApp, command: str, flag: str
+) -> None:
+    ran = run(command, "f", flag, "", "--json")
+    assert (ran.code, app.opened) == (2, 0)
+    assert ran.json["error"]["message"] == f"{flag} is empty"
 
 
 @pytest.mark.parametrize("pair", [["--json", "--jsonl"], ["--json", "--paths"], ["--jsonl", "--paths"]])

@@ -132,9 +132,10 @@ class _Names:
         self._starts: list[int] = []
         self._files: list[int] = []
         for file, head in enumerate(tables.files.heads):
-            if _is_followed(head):
+            # A file without symbols has no first one: its number would break the order that is searched below.
+            if _is_followed(head) and (facts := tables.facts(file)).kinds:
                 self._files.append(file)
-                self._starts.append(tables.facts(file).first)
+                self._starts.append(facts.first)
 
     def _place(self, symbol: int) -> tuple[FileFacts, int] | None:
         at = bisect_right(self._starts, symbol) - 1

@@ -1,11 +1,12 @@
 """Named one-dimensional arrays in one file, mapped into memory and never parsed. Most shards are stored like this.
 
-The file is a magic line, the length of a JSON header (eight bytes, little-endian), the header, and the arrays, each at
-a multiple of 64 bytes. The header gives type, offset and number of items of each array. A shard is one file rather
-than a folder of many because each file costs a query an `open`, and a commit an `fsync`.
+The file is a magic line, the length of a JSON header (eight bytes, little-endian), the header, the arrays, each at a
+multiple of 64 bytes, and checksums (`block_sums`). The header gives type, offset and number of items of each array. A
+shard is one file rather than a folder of many because each file costs a query an `open`, and a commit an `fsync`.
 
 The reader works without numpy: `view` is enough to read a few numbers. The file may be damaged or hostile: every length
-and offset is checked against the size of the file before anything is read or allocated.
+and offset is checked against the size of the file before anything is read or allocated, and what is read against the
+checksums.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.block_sums import Summed, append_sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +47,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | array[int] | by
         for _, _, data in parts:
             file.write(bytes(-file.tell() % _ALIGNMENT))
             file.write(data)
+    append_sums(path)
 
 
 def _plain(name: str, values: NDArray[Any] | array[int] | bytes) -> tuple[str, memoryview]:
@@ -83,10 +86,17 @@ class Arrays:
         DamagedIndexError: It is not what `write_arrays` writes.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_checked: bool = False) -> None:
+        """
+        Args:
+            path: The file.
+            is_checked: The caller has compared all of it with a digest: the checksums are not looked at.
+        """
         self.name = path.name
+        self._is_checked = is_checked
         try:
-            self._data = mapped(path)
+            self._summed = Summed(mapped(path), path.name)
+            self._data = self._summed.content
             self._table = self._read_table()
         except (OSError, ValueError, RecursionError) as error:
             raise DamagedIndexError(f"{path.name}: {error}") from error
@@ -98,6 +108,7 @@ class Arrays:
         length = int.from_bytes(self._data[len(MAGIC) : start], "little")
         if length > min(_MAX_HEADER, len(self._data) - start):
             raise ValueError("its header is longer than the file")
+        self._check(0, start + length)
         found = json.loads(bytes(self._data[start : start + length]))
         if not isinstance(found, dict):
             raise ValueError("its header is no table")
@@ -114,27 +125,44 @@ class Arrays:
     def __contains__(self, name: object) -> bool:
         return name in self._table
 
-    def view(self, name: str, *kinds: str) -> memoryview:
+    def view(self, name: str, *kinds: str, check: bool = True) -> memoryview:
         """The array as a flat memoryview of numbers.
 
         Args:
             name: The array.
             kinds: The types that it may have: "u1", "u2", "i4", "i8", "f4".
+            check: Compare all of it with the checksums; whoever reads only parts of a large array calls `check_items`.
         Raises:
-            DamagedIndexError: It is missing, or has another type.
+            DamagedIndexError: It is missing, has another type, or is not what was written.
         """
         kind, offset, count = self._table.get(name, ("", 0, 0))
         if kind not in kinds:
             raise DamagedIndexError(f"{self.name}: {name} is {kind or 'missing'}")
         code, size = _TYPES[kind]
+        if check:
+            self._check(offset, offset + count * size)
         found: memoryview = self._data[offset : offset + count * size].cast(code)  # type: ignore[call-overload]
         return found
 
-    def array(self, name: str, *kinds: str) -> NDArray[Any]:
+    def check_items(self, name: str, start: int, stop: int) -> None:
+        """Compare the items of an array from `start` to before `stop` with the checksums.
+
+        Raises:
+            DamagedIndexError: They are not what was written.
+        """
+        kind, offset, _ = self._table[name]
+        size = _TYPES[kind][1]
+        self._check(offset + start * size, offset + stop * size)
+
+    def _check(self, start: int, stop: int) -> None:
+        if not self._is_checked:
+            self._summed.check(start, stop)
+
+    def array(self, name: str, *kinds: str, check: bool = True) -> NDArray[Any]:
         """The same as a numpy array: mapped, read-only."""
         import numpy as np
 
-        view = self.view(name, *kinds)
+        view = self.view(name, *kinds, check=check)
         return np.frombuffer(view, f"<{self._table[name][0]}") if len(view) else np.zeros(0, self._table[name][0])
 
 

@@ -172,6 +172,9 @@ class _Segment:
         spans = [(starts[column], starts[column + 1]) for column in columns]
         if any(not 0 <= start <= stop <= len(rows) for start, stop in spans):
             raise self.damaged(f"the arrays of {field} do not fit together")
+        for start, stop in spans:
+            self.arrays.check_items(f"{field}_rows", start, stop)
+            self.arrays.check_items(f"{field}_counts", start, stop)
         found = np.concatenate([rows[start:stop] for start, stop in spans])
         often = np.concatenate([counts[start:stop] for start, stop in spans])
         sizes = np.array([stop - start for start, stop in spans], np.int64)
@@ -185,8 +188,8 @@ class _Segment:
 
     def _open(self, field: str) -> tuple[memoryview, NDArray[np.int32], NDArray[Any]]:
         starts = self.arrays.view(f"{field}_starts", "i4", "i8")
-        rows = self.arrays.array(f"{field}_rows", "i4")
-        counts = self.arrays.array(f"{field}_counts", "u1", "u2", "i4")
+        rows = self.arrays.array(f"{field}_rows", "i4", check=False)
+        counts = self.arrays.array(f"{field}_counts", "u1", "u2", "i4", check=False)
         if len(starts) != len(self.terms) + 1 or starts[0] or not starts[-1] == len(rows) == len(counts):
             raise self.damaged(f"the arrays of {field} do not fit together")
         self._postings[field] = found = (starts, rows, counts)

@@ -103,8 +103,15 @@ def _all_text(names: object) -> bool:
 class FileTable:
     """Reader of the shard."""
 
-    def __init__(self, path: Path) -> None:
-        self.arrays = Arrays(path)
+    def __init__(self, path: Path, *, is_checked: bool = False) -> None:
+        """
+        Args:
+            path: The shard.
+            is_checked: Its content was compared with its digest, so that nothing of it is added up again.
+        Raises:
+            DamagedIndexError: It is not what was written.
+        """
+        self.arrays = Arrays(path, is_checked=is_checked)
         self.name = path.name
 
     def __len__(self) -> int:

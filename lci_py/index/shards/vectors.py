@@ -3,7 +3,8 @@
 Importing faiss takes longer than a query or a small refresh, and it allocates as much memory as a header tells it to.
 So the bytes are written and read here, and a header must be the one that fits the size of the file.
 Numbers are little-endian: the outer header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20,
-u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, u8 number of ids, the ids (i8).
+u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The
+checksums (`block_sums`) come after what faiss reads.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import mapped
+from lci_py.index.shards.block_sums import Summed, append_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,6 +63,7 @@ def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> Non
             file.write(np.ascontiguousarray(vectors[start : start + BLOCK], "<f4").data)
         file.write(_COUNT.pack(rows))
         file.write(np.ascontiguousarray(units, "<i8").data)
+    append_sums(path)
 
 
 class VectorFile:
@@ -82,9 +85,10 @@ class VectorFile:
         if dimension <= 0 or rows < 0:
             raise DamagedIndexError(f"{path.name}: the manifest says {rows} rows of {dimension} dimensions")
         try:
-            data = mapped(path)
+            self._summed = Summed(mapped(path), path.name)
         except (OSError, ValueError) as error:
             raise DamagedIndexError(f"{path.name}: {error}") from error
+        data = self._summed.content
         ids_at = _VECTORS_AT + 4 * rows * dimension
         if len(data) >= _HEADER.size and (found := _HEADER.unpack_from(data))[0] == _OUTER and found[1] != dimension:
             raise DamagedIndexError(f"{path.name}: {found[1]} dimensions, the manifest says {dimension}")
@@ -94,6 +98,7 @@ class VectorFile:
             or data[ids_at : ids_at + _COUNT.size] != _COUNT.pack(rows)
         ):
             raise DamagedIndexError(f"{path.name}: not {rows} vectors of {dimension} dimensions")
+        self._summed.check(ids_at)
         # As bytes: the floats start at an odd offset, where numpy gathers floats slowly.
         shape = (rows, 4 * dimension)
         self._raw = np.frombuffer(data, np.uint8, rows * 4 * dimension, _VECTORS_AT).reshape(shape)
@@ -105,6 +110,7 @@ class VectorFile:
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of some rows: [len(rows), dimension]."""
+        self._summed.check()
         return np.asarray(self._raw[rows].view("<f4").reshape(len(rows), self.dimension), np.float32)
 
     def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -122,6 +128,9 @@ class VectorFile:
         return out
 
     def _copy(self, start: int, stop: int) -> NDArray[np.float32]:
+        width = 4 * self.dimension
+        # Rows that are checked now are still in the processor's cache when they are copied.
+        self._summed.check(_VECTORS_AT + start * width, _VECTORS_AT + stop * width)
         out = np.empty((stop - start, self.dimension), "<f4")
         out.view(np.uint8)[:] = self._raw[start:stop]
         return np.asarray(out, np.float32)

@@ -29,7 +29,7 @@ from lci_py.index.shards.numbering import COUNTED
 from lci_py.index.store.seal import is_sealed, seal
 
 #: Version of the format; docs/index-format.md has the history.
-FORMAT = 7
+FORMAT = 8
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 #: The same as a regular expression: importing `strptime` takes as long as reading the manifest.
@@ -223,9 +223,14 @@ class OpenIndex:
         self._held += [handle for path in paths if (handle := hold(path, exclusive=False)) is not None]
         return all(os.path.lexists(path) for path in paths)  # checked under the locks
 
-    def verified(self, role: str, segment: int | None = None) -> Path:
-        """Path of a shard whose content is what was written; `segment` is None for a global shard.
+    def verified(self, role: str, segment: int | None = None, *, thoroughly: bool = False) -> Path:
+        """Path of a shard whose content is what was written.
 
+        Args:
+            role: Of the shard.
+            segment: Its segment; None for a global shard.
+            thoroughly: Compare its digest even if its times are as expected; else the reader compares the checksums
+                of what it reads.
         Raises:
             ShardMissingError: It does not exist.
             DamagedIndexError: It holds something else.
@@ -234,7 +239,7 @@ class OpenIndex:
         shard = owner.shards.get(role)
         if shard is None or not os.path.lexists(self.index_dir / shard.name):
             raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
-        verify(self.index_dir, shard)
+        verify(self.index_dir, shard, thoroughly=thoroughly)
         return self.index_dir / shard.name
 
     def problems(self, *, thoroughly: bool) -> list[str]:

@@ -123,8 +123,8 @@ def _site(row: Row, branch: str | None) -> DefinitionSite:
     return DefinitionSite(row["file"], row["line"], branch, row["build_tag"], "branch")
 
 
-def _passing(filters: Filters, name: str | None) -> Callable[[Row], bool]:
-    """Which definitions that only another branch has pass the filters."""
+def _passing(filters: Filters, name: str) -> Callable[[Row], bool]:
+    """Which definitions that only another branch has pass the filters, and are called `name` if that is not ""."""
     inside = path_test(filters)
     known = languages(filters)
     kinds = {value.lower() for value in filters.kind}
@@ -135,7 +135,7 @@ def _passing(filters: Filters, name: str | None) -> Callable[[Row], bool]:
         yield not kinds or row["kind"] in kinds
         yield not filters.name or any(fnmatchcase(row["symbol"], glob) for glob in filters.name)
         yield not filters.parent  # its parent is not known
-        yield name is None or fnmatchcase(row["symbol"], name) or _ends(row["qualified_name"], name)
+        yield not name or fnmatchcase(row["symbol"], name) or _ends(row["qualified_name"], name)
 
     return lambda row: all(conditions(row))
 

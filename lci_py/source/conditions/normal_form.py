@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from lci_py.source.conditions.formula import COMPARISONS, All, Atom, Condition, Grammar, Not, parse
-from lci_py.source.conditions.text import any_of, join, negate
+from lci_py.source.conditions.formula import COMPARISONS, All, Atom, Condition, Grammar, Not, Some, parse
+from lci_py.source.conditions.text import alternatives, any_of, bare, join, negate
 
 _ARITHMETIC = dict.fromkeys(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"), "")
 _GRAMMAR = Grammar(words=False, opaque=frozenset("?"), comparisons=COMPARISONS | _ARITHMETIC)
@@ -60,8 +60,8 @@ def _printed(condition: Condition, constants: bool) -> str:
         if isinstance(condition.part, Atom) and _is_operand(condition.part):
             return _OPPOSITES.get(inner, f"!{inner}")
         return _OPPOSITES.get(inner) or negate(inner)
-    parts = dict.fromkeys(_printed(part, constants) for part in condition.parts)
     is_all = isinstance(condition, All)
+    parts = dict.fromkeys(part for side in condition.parts for part in _sides(side, constants, is_choice=not is_all))
     if constants:
         # A deciding part is the whole, a neutral one is left out.
         neutral, deciding = ("1", "0") if is_all else ("0", "1")
@@ -71,6 +71,16 @@ def _printed(condition: Condition, constants: bool) -> str:
         if not parts:
             return neutral
     return (join(parts) or "") if is_all else any_of(list(parts))
+
+
+def _sides(condition: Condition, constants: bool, *, is_choice: bool) -> list[str]:
+    """A side of a conjunction or a choice; a choice in a choice is several sides. `join` does the same for `&&`."""
+    if is_choice and isinstance(condition, Some):
+        return [text for part in condition.parts for text in _sides(part, constants, is_choice=True)]
+    text = _printed(condition, constants)
+    if is_choice and "||" in text and isinstance(parse(text, _GRAMMAR), Some):
+        return [bare(option) for option in alternatives(text)]
+    return [text]
 
 
 def _atom(text: str, constants: bool) -> str:

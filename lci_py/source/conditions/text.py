@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-_ATOM = lazily(r"[\w.]+(?:\([^()]*\))?")
+_NAME = lazily(r"[\w.]+")
+_PLAIN_ATOM = lazily(r"[\w.]+(?:\([^()]*\))?")
 _LOOSE = lazily(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
 # Sources are untrusted: a chain of thousands of #elif, or #if nested as deep, must not make conditions of its length.
 MAX_CONDITION = 200  # characters of one condition
@@ -76,7 +77,9 @@ def join(conditions: Iterable[str]) -> str | None:
     """All of `conditions`, each part once; None if there are none."""
     parts = list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition) if part))
     if len(parts) > 1:
-        parts = [f"({part})" if _binds_loosely(part) else part for part in parts]
+        parts = list(dict.fromkeys(f"({part})" if _binds_loosely(part) else part for part in parts))
+        if len(parts) == 1:  # the same part, with its brackets and without
+            parts = [bare(parts[0])]
     return " && ".join(parts) if parts else None
 
 
@@ -84,11 +87,19 @@ def negate(condition: str) -> str:
     """The opposite of a condition; "" is the one that always holds, "0" the one that never does."""
     if condition in ("0", ""):
         return "0" if not condition else ""
-    if condition.startswith("!") and _ATOM.fullmatch(condition, 1):
+    if condition.startswith("!") and _is_atom(condition[1:]):
         return condition[1:]
     if condition.startswith("!(") and enclosed(condition[1:]):
         return condition[2:-1]
-    return f"!{condition}" if _ATOM.fullmatch(condition) or enclosed(condition) else f"!({condition})"
+    return f"!{condition}" if _is_atom(condition) or enclosed(condition) else f"!({condition})"
+
+
+def _is_atom(text: str) -> bool:
+    """Whether a text is a name, or one call of a name, whatever its arguments."""
+    if _PLAIN_ATOM.fullmatch(text):
+        return True
+    name = _NAME.match(text)
+    return name is not None and enclosed(text[name.end() :])
 
 
 def _binds_loosely(text: str) -> bool:
@@ -114,9 +125,20 @@ def enclosed(condition: str) -> bool:
 
 
 def any_of(options: list[str]) -> str:
-    """A disjunction in which every `&&` stands in brackets, as gofmt writes it."""
-    several = len(options) > 1
-    return " || ".join(f"({option})" if several and len(conjuncts(option)) > 1 else option for option in options)
+    """A disjunction in which every `&&` stands in brackets, as gofmt writes it, and every choice by `?`."""
+    if len(options) < 2:
+        return "".join(options)
+    return " || ".join(
+        f"({option})" if len(conjuncts(option)) > 1 or _chooses(option) else option for option in options
+    )
+
+
+def _chooses(text: str) -> bool:
+    """Whether a text is `a ? b : c`, which an `||` beside it would cut."""
+    if "?" not in text:
+        return False
+    tokens = _tokens(text)
+    return any(tokens.texts[at] == "?" for at in tokens.top(0, len(tokens)))
 
 
 def clip(text: str, most: int = MAX_CONDITION) -> str:

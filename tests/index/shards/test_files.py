@@ -18,6 +18,7 @@ from lci_py import app
 from lci_py.errors import DamagedIndexError, LciError
 from lci_py.index.build.changes import settled_mtime, settled_ns
 from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.block_sums import append_sums
 from lci_py.index.shards.files import UNSETTLED, FileTable, Known, write_files
 from lci_py.index.store import manifest as manifests
 from lci_py.index.store.manifest import MANIFEST, read_manifest, shard_digest
@@ -116,6 +117,7 @@ def with_header(path: Path, text: bytes, length: int | None = None) -> None:
 
     size = len(text) if length is None else length
     path.write_bytes(MAGIC + size.to_bytes(8, "little") + text + bytes(4096))
+    append_sums(path)
 
 
 @pytest.mark.parametrize("header", HEADERS.values(), ids=list(HEADERS))

@@ -29,6 +29,7 @@ _AT_LEAST = re.compile(r"(\w*(?:MIN_VERSION|CHECK_VERSION|VERSION_CHECK|AT_LEAST
 _VERSION_CALL = re.compile(r"\w*VERSION\w*\((\d[\d,]*)\)")
 _CALL = re.compile(r"(\w+)(\(.*\))", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_OPERATORS = frozenset({"==", "<", "<=", ">", ">="})  # of C; a source may have others
 _BYTE_ORDER = re.compile(r"_*BYTE_ORDER_*")
 _BYTE_ORDERS = {"LITTLE": False, "1234": False, "BIG": True, "4321": True}
 _NEITHER = Values(frozenset({UNDEFINED}), numbers=compared("==", (0,)))
@@ -78,6 +79,8 @@ def _numbers(text: str) -> Number | None:
 
 def _c_comparison(leaf: Comparison) -> Formula | None:
     left, operator, right = leaf
+    if operator not in _OPERATORS:
+        return None
     if operator == "==" and _BYTE_ORDER.fullmatch(left):
         big = next((big for word, big in _BYTE_ORDERS.items() if word in right), None)
         return big_endian(big) if big is not None else None

@@ -223,6 +223,9 @@ python | x in ALL | x not in ALL | no
 c | LINUX_VERSION_CODE >= KERNEL_VERSION(4, 12, 0) | LINUX_VERSION_CODE < KERNEL_VERSION(4,12,0) | no
 c | LINUX_VERSION_CODE >= KERNEL_VERSION(5,0,0) | LINUX_VERSION_CODE < KERNEL_VERSION(4,12,0) | no
 c | LINUX_VERSION_CODE >= KERNEL_VERSION(4,12,0) | LINUX_VERSION_CODE < KERNEL_VERSION(5,0,0) | yes
+c | __linux__ === 1 | __linux__ !== 1 | no
+c | __linux__ =~ 1 | !(__linux__ =~ 1) | no
+c | __GNUC__ in (4, 5) | !(__GNUC__ in (4, 5)) | no
 c | __GNUC_PREREQ(4,8) | !__GNUC_PREREQ(4,4) | no
 javascript | process.env.NODE_ENV === "production" | process.env.NODE_ENV !== 'production' | no
 javascript | process.env.NODE_ENV === "production" | process.env.NODE_ENV === "test" | no

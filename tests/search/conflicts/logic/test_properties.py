@@ -64,6 +64,21 @@ def test_the_normal_form_means_the_same(one: Condition) -> None:
     check("go", (normal, one[1]), (normal, one[1]), NAME_WORLDS)
 
 
+TEXTS: list[Condition] = [(text, bool) for text in ("A", "B == 1", "F(G(1), (2))", "defined(C)", "A ? B : C")]
+
+
+@settings(max_examples=150, deadline=None)
+@given(formulas(TEXTS), st.booleans())
+def test_a_condition_has_one_normal_form(one: Condition, constants: bool) -> None:
+    text = one[0]
+    normal = normal_form(text, constants=constants)
+    assert normal_form(normal, constants=constants) == normal
+    assert normal_form(f"!({text})", constants=constants) == negate(normal)
+    assert negate(negate(normal)) == normal
+    for again in (f"({text}) || ({text})", f"(({text}) || ({text})) || ({text})", f"({text}) && (({text}))"):
+        assert normal_form(again, constants=constants) == normal
+
+
 # C: a macro is not defined (0 where a number is asked for), or a number
 def macro_atoms() -> Iterator[Condition]:
     for name in "AB":
@@ -253,6 +268,7 @@ PIECES += [
     "1e9",
     "version_compare(",
 ]
+PIECES += ["===", "__linux__", "__GNUC__"]
 PIECES += ["RUBY_PLATFORM =~ /", "KERNEL_VERSION(4)", "MIN_VERSION_x(1,2)", "scala 2", "\n", "\\", "\x00", "é", "0"]
 junk = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(PIECES), max_size=15).map("".join))
 
