@@ -32,6 +32,8 @@ ASKED_BY = {
 
 #: Letters at the beginning of two words that make one spell the other.
 _BEGINNING = 5
+#: And of a word that is the beginning of another one.
+_WHOLE = 4
 
 
 class Measure:
@@ -116,6 +118,8 @@ def stem_match(
     """
     words = {stem(part) for word in query.words if word.lower() not in STOPWORDS for part in parts(word)}
     beginnings = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
+    begun = {word[:_WHOLE] for word in words if len(word) >= _WHOLE}
+    whole = {word for word in words if len(word) == _WHOLE}
     known = {} if known is None else known
     found = np.zeros(len(paths), np.float32)
     for number in np.flatnonzero(np.bincount(files)).tolist():
@@ -124,7 +128,12 @@ def stem_match(
             pieces = known[number] = _pieces(paths[number])
         spelled = 0
         for piece, beginning in pieces:
-            if piece in words or beginning in beginnings:  # the latter: resolver, resolution
+            if (
+                piece in words
+                or beginning in beginnings  # resolver, resolution
+                or piece[:_WHOLE] in whole  # read, reader
+                or piece in begun
+            ):
                 spelled += len(piece)
         if spelled:
             found[number] = spelled / sum(len(piece) for piece, _ in pieces)
