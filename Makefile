@@ -54,6 +54,7 @@ quality: $(BIN)/.installed-dev  ## DIR=folder: the call graph; HOPS=folder: mult
 	$(if $(BENCH),$(if $(REPOS),,$(error REPOS=folder-of-checkouts is missing)))
 	$(if $(DIR),PYTHONPATH=. $(BIN)/python -m tests.quality.callgraph all $(DIR) $(if $(VERBOSE),-v))
 	$(if $(HOPS),PYTHONPATH=. $(BIN)/python -m tests.quality.multihop $(HOPS) $(if $(VERBOSE),-v))
+	$(if $(BENCH),PYTHONPATH=. $(BIN)/python -m tests.quality.known $(BENCH) $(REPOS) $(if $(MODE),--mode $(MODE)))
 	$(if $(BENCH),PYTHONPATH=. $(BIN)/python -m tests.quality.judged $(BENCH) $(REPOS) \
 	  $(if $(filter-out multiview,$(LEFT)),--left $(LEFT)) --right $(patsubst multiview,live,$(RIGHT)) $(if $(SAVE),--save $(SAVE)))
 

@@ -24,7 +24,9 @@ from tests.quality.checkouts import KEPT
 from tests.quality.judged import Benchmark, _module
 
 MODES = ("multiview", "bm25", "dense")
-KINDS = ("name", "words", "string", "doc")
+#: `whole` is `string` with the comments and decorators above a definition counted as its own, which the lines from `line`
+#: to `end_line` leave out: a literal may stand in them.
+KINDS = ("name", "words", "string", "whole", "doc")
 _PER_KIND = 20
 
 
@@ -61,7 +63,17 @@ def items(root: Path, name: str, seed: str, maker: Any) -> list[Any]:
 def asked(session: Engine, query: str, mode: str) -> list[dict[str, Any]]:
     """The first ten results, with the keys that the measures read."""
     answer = session.search(SearchRequest(query, mode, 10, snippet=0))  # type: ignore[arg-type]
-    return [{"file": found.file, "line": found.line, "end_line": found.end_line} for found in answer.results]
+    rows = session.snapshot.symbols.in_files(sorted({found.file for found in answer.results}))
+    firsts = {row["id"]: row["first_line"] for row in rows}
+    return [
+        {
+            "file": found.file,
+            "line": found.line,
+            "end_line": found.end_line,
+            "first": firsts.get(found.id) or found.line,
+        }
+        for found in answer.results
+    ]
 
 
 def of_repository(
@@ -77,6 +89,10 @@ def of_repository(
             found = asked(session, query, mode)
             rank = maker.rank(kind, path, line, found)
             yield Item(name, kind, query, 1 / rank if rank else 0.0, _first(found), f"{path}:{line}")
+            if kind == "string":
+                from_first = [{**each, "line": min(each["first"], each["line"])} for each in found]
+                rank = maker.rank(kind, path, line, from_first)
+                yield Item(name, "whole", query, 1 / rank if rank else 0.0, _first(found), f"{path}:{line}")
 
 
 def _first(found: Sequence[dict[str, Any]]) -> str:
