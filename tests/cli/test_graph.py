@@ -116,8 +116,8 @@ def test_an_ambiguous_name_lists_what_can_be_pasted_back(lci: Lci, root: Path) -
     assert (plain.code, plain.out) == (2, "")
     assert plain.err.splitlines() == [
         "lci: 'clean' means 2 definitions: name one of them, or take --all",
-        "  other/tools.py::clean  function, line 1",
-        "  shop/store.py::clean  function, line 32",
+        "  function, line 1   other/tools.py::clean",
+        "  function, line 32  shop/store.py::clean",
     ]
     ran = lci("tree", "clean", "--json", "--root", str(root))
     SCHEMA.validate(ran.json())

@@ -12,6 +12,7 @@ from lci_py.render.text.style import (
     footer_line,
     layout_for,
     plural,
+    sentence,
     shorten,
     visible,
     visible_line,
@@ -79,7 +80,8 @@ def render(
         file.writelines(line + "\n" for line in _Table(layout, 0).lines(hops, "dim"))
         file.writelines(line + "\n" for line in _external(answer, layout))
     for line in _notes(answer, footer=footer):
-        file.write(layout.style(f"{layout.signs.warn} {line}", "warn") + "\n")
+        lines = sentence(f"{layout.signs.warn} {line}", layout, _GROUPED)
+        file.writelines(layout.style(part, "warn") + "\n" for part in lines)
     if footer:
         file.write(footer_line(_summary(answer), answer.index.stale_files, layout) + "\n")
 

@@ -266,7 +266,7 @@ def test_a_terminal_is_not_overrun(width: int) -> None:
     wide = make(snippet="\t" + "字" * 200, qualified_name="n" * 200, graph=graph)
     lines = shown(answer(wide), width=width).splitlines()
     assert max(map(width_of, lines)) <= width
-    assert lines[0].startswith("src/aes.go:9  ")
+    assert lines[0] == "src/aes.go:9" and lines[1].startswith("    function nnn")
     assert "n" * 200 in shown(answer(wide))  # in a pipe nothing is cut
 
 
