@@ -249,7 +249,10 @@ def _notes(answer: GraphAnswer, *, footer: bool) -> Iterator[str]:
         yield from _unresolved(answer)
     for what, count in answer.left_out:
         noun = plural(count, "file" if what == "unsupported_files" else "place")
-        yield f"{noun} {_NOTES.get(what, what)}"
+        note = f"{noun} {_NOTES.get(what, what)}"
+        if what == "unsupported_files":
+            note += f": `lci grep -w {_quoted(_last_name(answer.query))}` shows the lines"
+        yield note
     for path in answer.unsearched:
         yield f"{visible_line(path)} could not be parsed: left out"
 
