@@ -245,7 +245,7 @@ class InterruptedRun(LciError):
         """
         if kept:
             message = f"stopped: {kept:,} of {files:,} files are kept"
-            hint = "the next `lci index` goes on from there"
+            hint = "`lci index` goes on from there"
             super().__init__(message, hint=hint, kept_files=kept, files=files)
         else:
             super().__init__("interrupted", hint="the index is as it was; run the command again")

@@ -57,7 +57,7 @@ def run_index(call: Invocation) -> int:
                 ignore_files=_ignore_files(call),
                 progress=report,
             )
-    _print(call, asdict(built), lambda to: render_build(built, file=to.file, color=to.color))
+    _print(call, asdict(built), lambda to: render_build(built, file=to.file, color=to.color, width=to.width))
     return EXIT_OK
 
 
@@ -150,7 +150,11 @@ def run_status(call: Invocation) -> int:
 
     status = app.status(call.text("root"), check=call.flag("check"), trust=call.flag("trust_index") or None)
     verbose = call.flag("verbose")
-    _print(call, status, lambda to: render_status(status, file=to.file, color=to.color, verbose=verbose))
+    _print(
+        call,
+        status,
+        lambda to: render_status(status, file=to.file, color=to.color, width=to.width, verbose=verbose),
+    )
     return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX
 
 
@@ -185,7 +189,7 @@ def run_hook(call: Invocation) -> int:
     from lci_py.render.text.index import render_hooks
 
     found = app.hooks(call.text("root"), action, force=call.flag("force"))
-    _print(call, found, lambda to: render_hooks(found, file=to.file, color=to.color))
+    _print(call, found, lambda to: render_hooks(found, file=to.file, color=to.color, width=to.width))
     wanted = ("absent", "skipped") if action == "uninstall" else ("installed",)
     return EXIT_OK if all(hook["state"] in wanted for hook in found["hooks"]) else EXIT_NO_RESULTS
 

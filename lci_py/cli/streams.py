@@ -96,16 +96,26 @@ def screen(call: Invocation) -> Screen:
 def warn(text: str, *, quiet: bool) -> None:
     """Write a warning to stderr if that is a terminal; a script finds it in the JSON."""
     if not quiet and sys.stderr.isatty():
-        from lci_py.render.text.style import visible_line
+        _say(text)
 
-        sys.stderr.write(f"lci: {visible_line(text)}\n")
+
+def _say(text: str) -> None:
+    """Write a sentence to stderr, on a terminal between its words on as many lines as it needs."""
+    from lci_py.render.text.style import Layout, Style, sentence, signs_for
+
+    width = None
+    if sys.stderr.isatty():
+        with suppress(OSError, ValueError):
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or None
+    layout = Layout(Style(False), signs_for(sys.stderr.encoding), width)
+    sys.stderr.writelines(line + "\n" for line in sentence(f"lci: {text}", layout, "  "))
 
 
 def say_unknown(name: str, near: Iterable[str]) -> None:
     """Say on stderr, even to a script, why there is nothing on stdout: no definition has this name."""
     from lci_py.render.text.style import did_you_mean
 
-    sys.stderr.write(f"lci: {did_you_mean(name, near)}\n")
+    _say(did_you_mean(name, near))
 
 
 def silence_stdout() -> None:
@@ -166,10 +176,13 @@ def report(error: LciError, *, as_json: bool) -> int:
 
     text = f"{error.message}: {error.hint}" if error.hint else error.message
     with suppress(OSError):
-        sys.stderr.write(f"lci: {visible_line(' '.join(text.split()))}\n")
+        _say(" ".join(text.split()))
         candidates = error.details.get("candidates", ())
-        for found in candidates[:_CANDIDATES]:
-            sys.stderr.write(visible_line(f"  {found['name']}  {found['kind']}, line {found['line']}") + "\n")
+        # The name comes last: it may be longer than the line, and a terminal copies it whole all the same.
+        heads = [f"{found['kind']}, line {found['line']}" for found in candidates[:_CANDIDATES]]
+        wide = max(map(len, heads), default=0)
+        for head, found in zip(heads, candidates, strict=False):
+            sys.stderr.write(visible_line(f"  {head:<{wide}}  {found['name']}") + "\n")
         if len(candidates) > _CANDIDATES:
             sys.stderr.write(f"  and {len(candidates) - _CANDIDATES:,} more: --json lists all\n")
         sys.stderr.flush()

@@ -116,8 +116,8 @@ def test_an_ambiguous_name_lists_what_can_be_pasted_back(lci: Lci, root: Path) -
     assert (plain.code, plain.out) == (2, "")
     assert plain.err.splitlines() == [
         "lci: 'clean' means 2 definitions: name one of them, or take --all",
-        "  other/tools.py::clean  function, line 1",
-        "  shop/store.py::clean  function, line 32",
+        "  function, line 1   other/tools.py::clean",
+        "  function, line 32  shop/store.py::clean",
     ]
     ran = lci("tree", "clean", "--json", "--root", str(root))
     SCHEMA.validate(ran.json())
@@ -343,3 +343,12 @@ def test_definitions_that_a_call_may_mean_are_one_line_of_a_tree(lci: Lci, many:
         "1 place below, to depth 3",
     ]
     assert len(lci("tree", "run", "--json", "--root", str(many)).json()["results"][0]["children"]) == 2
+
+
+def test_files_of_text_that_refs_leaves_out_come_with_the_command_that_shows_them(lci: Lci, root: Path) -> None:
+    out = lci("refs", "shop/store.py::clean", "--root", str(root)).out
+    note = (
+        "⚠ 2 files with the word, but without identifiers (text, prose), left out: `lci grep -w clean` shows the lines"
+    )
+    assert note in out.splitlines()
+    assert lci("grep", "-w", "clean", "--root", str(root), "--lang", "text", "--lang", "markdown").out

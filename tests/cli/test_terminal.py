@@ -153,3 +153,22 @@ def test_a_long_answer_goes_through_the_pager(lci: Callable[..., Ran], root: Pat
         plain = on_a_terminal(root, *argv, "--color", "never", **env)
         assert plain.startswith("a.py:1  ") and "> " not in plain
     assert lci(*long, cwd=root, LCI_PAGER=pager).out.startswith("a.py:1  ")
+
+
+def test_a_message_on_a_terminal_breaks_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lci_py.cli import streams
+    from lci_py.errors import UsageError
+
+    error = UsageError(
+        "there is no file or folder one", hint="put a query of several words in quotes, as in `lci search 'a b'`"
+    )
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr.fileno", lambda: 2, raising=False)
+    monkeypatch.setattr("os.get_terminal_size", lambda *_: os.terminal_size((60, 24)))
+    streams.report(error, as_json=False)
+    assert capsys.readouterr().err.splitlines() == [
+        "lci: there is no file or folder one: put a query of several",
+        "  words in quotes, as in `lci search 'a b'`",
+    ]

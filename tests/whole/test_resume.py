@@ -100,7 +100,7 @@ def test_the_message_as_json(root: Path) -> None:
     assert _KEPT - _BATCH <= kept < _FILES and told == {
         "code": "interrupted",
         "message": f"stopped: {kept} of {_FILES} files are kept",
-        "hint": "the next `lci index` goes on from there",
+        "hint": "`lci index` goes on from there",
         "kept_files": kept,
         "files": _FILES,
     }

@@ -207,13 +207,22 @@ class SymbolicIndex:
                 rows += segment.published(segment.execute(sql, some))
         return rows
 
-    def named(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
-        """Result rows of the symbols with this joined name that pass the filters, in files that pass `there`."""
+    def named(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
+        """Result rows of the symbols that some words spell, in files that pass `there`.
+
+        Args:
+            ends: Joined names: that of all words, then without the first, and so on. A symbol with one of the later
+                names counts if its qualified name ends with all words.
+            filters: That the symbols pass.
+            there: A test of paths.
+        """
         condition, args = where(filters)
+        spelled = "lower(replace(replace(s.qualified_name, '.', ''), '_', ''))"
+        named = f"(s.joined = ? OR (s.joined IN ({marks(ends)}) AND substr({spelled}, -length(?)) = ?))"
         rows: list[Row] = []
         for segment, inside in self._inside(filters, there):
-            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND s.joined = ?"
-            rows += segment.published(segment.execute(sql, [*args, name]))
+            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {named}"
+            rows += segment.published(segment.execute(sql, [*args, ends[0], *ends, ends[0], ends[0]]))
         return sorted(rows, key=_place)
 
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:

@@ -14,6 +14,7 @@ from lci_py.render.text.style import (
     visible_line,
     visible_path,
     width_of,
+    wrapped,
 )
 from lci_py.types.search import RELATIONS
 
@@ -44,6 +45,8 @@ _LEAST_TAG = 20
 _CUT_TAG = 6
 #: The widest line of the sentence that explains a disagreement: longer lines are hard to read.
 _PROSE = 110
+#: Lines of a condition at most.
+_TAG_LINES = 4
 _ALARMING = ("overlap", "duplicate")
 
 
@@ -209,7 +212,7 @@ class _Columns:
         self.place = max((size for size in places if alike or size <= _MAX_PLACE), default=0)
         self.tag = max((w for row in rows if (w := width_of(row.tag)) <= _MAX_TAG), default=0)
         self.relation = max((width_of(row.relation) for row in rows), default=0)
-        self.split = False
+        self.split = self.long = False
         self.room = self.rest = 0
         if self.width is None:
             return
@@ -218,15 +221,22 @@ class _Columns:
         notes = max((width_of(row.notes) for row in rows), default=0)
         self.rest = sum(size + 2 for size in (self.relation, notes) if size)
         room = self.width - len(indent) - max(places) - 2 - self.rest
-        if widest and room < min(widest, _LEAST_TAG):
+        if room < min(widest, _LEAST_TAG) or self._blurred(rows, room):
             self.split = True
             room = self.width - len(indent) - len(_INDENT) - self.rest
         elif widest:
             self.place = max(places)
         self.room, self.tag = room, max(0, min(self.tag, room))
+        self.long = self.split and self._blurred(rows, room)
+
+    def _blurred(self, rows: Sequence[_Row], room: int) -> bool:
+        """Whether conditions that differ look the same when they are cut."""
+        tags = {row.tag for row in rows}
+        return len({shorten(tag, room, self.signs.ellipsis) for tag in tags}) < len(tags)
 
     def lines(self, row: _Row) -> Iterator[str]:
-        """One line, or two where the condition has too little room beside the place."""
+        """One line, or two where the condition has too little room beside the place, or several where only the ends of
+        the conditions tell them apart."""
         style = self.style
         tag = row.tag
         if self.width is not None:  # a row may use the room that only other rows need, for their notes
@@ -245,6 +255,20 @@ class _Columns:
                 gap = ""
             gap += " " * (max(0, size - width_of(text)) + 2) if size or text else ""
         place = f"{self.indent}{style(row.place[0], 'path')}:{style(str(row.place[1]), 'line')}"
+        if self.long:
+            yield place
+            below = self.indent + _INDENT
+            assert self.width is not None
+            narrow = Layout(style, self.signs, self.width - len(below))
+            lines = list(wrapped(row.tag.split(" "), "", narrow, "")) if row.tag else []
+            if len(lines) > _TAG_LINES:
+                last = f"{lines[_TAG_LINES - 1]} {lines[_TAG_LINES]}"
+                lines[_TAG_LINES - 1 :] = [shorten(last, narrow.width, self.signs.ellipsis)]
+            yield from (below + style(line, "kind") for line in lines)
+            rest = "  ".join(style(text, *names) for text, _, names in cells[1:] if text)
+            if rest:
+                yield below + rest
+            return
         if self.split:
             yield place
             place, inner = "", self.indent + _INDENT + inner if inner else ""

@@ -12,6 +12,7 @@ from lci_py.render.text.style import (
     footer_line,
     layout_for,
     plural,
+    sentence,
     shorten,
     visible,
     visible_line,
@@ -79,7 +80,8 @@ def render(
         file.writelines(line + "\n" for line in _Table(layout, 0).lines(hops, "dim"))
         file.writelines(line + "\n" for line in _external(answer, layout))
     for line in _notes(answer, footer=footer):
-        file.write(layout.style(f"{layout.signs.warn} {line}", "warn") + "\n")
+        lines = sentence(f"{layout.signs.warn} {line}", layout, _GROUPED)
+        file.writelines(layout.style(part, "warn") + "\n" for part in lines)
     if footer:
         file.write(footer_line(_summary(answer), answer.index.stale_files, layout) + "\n")
 
@@ -247,7 +249,10 @@ def _notes(answer: GraphAnswer, *, footer: bool) -> Iterator[str]:
         yield from _unresolved(answer)
     for what, count in answer.left_out:
         noun = plural(count, "file" if what == "unsupported_files" else "place")
-        yield f"{noun} {_NOTES.get(what, what)}"
+        note = f"{noun} {_NOTES.get(what, what)}"
+        if what == "unsupported_files":
+            note += f": `lci grep -w {_quoted(_last_name(answer.query))}` shows the lines"
+        yield note
     for path in answer.unsearched:
         yield f"{visible_line(path)} could not be parsed: left out"
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.render.text.style import counts, layout_for, plural, size, visible_line, visible_path
+from lci_py.render.text.style import counts, layout_for, listed, plural, sentence, size, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lci_py.render.text.style import Signs, Style
+    from lci_py.render.text.style import Layout, Signs
     from lci_py.types.index import BuildSummary
     from lci_py.types.source import FileEntry, Skip
 
 _LABEL = 10
+#: What the name of a shard's file has behind the name of the shard.
+_DIGEST = re.compile(r"-[0-9a-f]{16}\.\w+$")
 #: How many segments are shown without --verbose; each refresh may add one.
 _SEGMENTS = 6
 #: How many paths a dry run names for each reason, without --verbose.
@@ -22,17 +25,25 @@ _EXAMPLES = 5
 _NESTED = 5
 
 
-def _row(label: str, text: str, style: Style) -> str:
-    return f"  {style(f'{label:<{_LABEL}}', 'dim')}{text}\n" if text else ""
+def _row(label: str, text: str, layout: Layout) -> str:
+    """A label and its text, which goes on below itself where the terminal is narrow."""
+    if not text:
+        return ""
+    hanging = " " * (_LABEL + 2)
+    return (
+        f"  {layout.style(f'{label:<{_LABEL}}', 'dim')}" + "\n".join(listed(text, layout, hanging, len(hanging))) + "\n"
+    )
 
 
-def _warning(text: object, style: Style, signs: Signs) -> str:
-    return style(f"{signs.warn} {visible_line(str(text))}", "warn") + "\n"
+def _warning(text: object, layout: Layout) -> str:
+    lines = sentence(f"{layout.signs.warn} {text}", layout, "  ")
+    return "".join(layout.style(line, "warn") + "\n" for line in lines)
 
 
-def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> None:
+def render_build(built: BuildSummary, *, file: IO[str], color: bool = False, width: int | None = None) -> None:
     """Write the summary after `lci index`."""
-    style, signs, _ = layout_for(file, color, None)
+    layout = layout_for(file, color, width)
+    style, signs, _ = layout
     if not built.changed:
         file.write(f"up to date (generation {built.generation})\n")
     else:
@@ -40,17 +51,17 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False) -> 
         file.write(f"indexed {style(what, 'bold')}\n")
         if built.started_from:
             taken = f"{built.files - built.parsed_files:,} of {plural(built.files, 'file')} were indexed in "
-            file.write(_row("reused", taken + visible_line(built.started_from), style))
-        file.write(_row("refresh", _refresh(built, signs), style))
-        file.write(_row("files", counts(built.files_by_language.items(), signs), style))
-        file.write(_row("symbols", counts(built.symbols_by_kind.items(), signs), style))
-        file.write(_row("chunks", f"{built.chunks:,}", style))
-        file.write(_row("edges", counts(built.edges_by_kind.items(), signs), style))
-        file.write(_row("skipped", counts(built.skipped_by_reason.items(), signs), style))
-        file.write(_row("apart", _apart(built.nested_repositories, built.skipped_by_reason, signs), style))
-        file.write(_row("branches", _branches(built.branches.items(), signs), style))
-        file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", style))
-    file.writelines(_warning(text, style, signs) for text in built.warnings)
+            file.write(_row("reused", taken + visible_line(built.started_from), layout))
+        file.write(_row("refresh", _refresh(built, signs), layout))
+        file.write(_row("files", counts(built.files_by_language.items(), signs), layout))
+        file.write(_row("symbols", counts(built.symbols_by_kind.items(), signs), layout))
+        file.write(_row("chunks", f"{built.chunks:,}", layout))
+        file.write(_row("edges", counts(built.edges_by_kind.items(), signs), layout))
+        file.write(_row("skipped", counts(built.skipped_by_reason.items(), signs), layout))
+        file.write(_row("apart", _apart(built.nested_repositories, built.skipped_by_reason, signs), layout))
+        file.write(_row("branches", _branches(built.branches.items(), signs), layout))
+        file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", layout))
+    file.writelines(_warning(text, layout) for text in built.warnings)
 
 
 def _refresh(built: BuildSummary, signs: Signs) -> str:
@@ -127,62 +138,70 @@ def _age(seconds: float) -> str:
     return "just now"
 
 
-def render_status(status: Mapping[str, Any], *, file: IO[str], color: bool = False, verbose: bool = False) -> None:
+def render_status(
+    status: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None, verbose: bool = False
+) -> None:
     """Write what `lci status` found.
 
     A key that is missing or null has no row: before its first commit, a branch has no commit to show.
     """
-    style, signs, _ = layout_for(file, color, None)
+    layout = layout_for(file, color, width)
+    style, signs, _ = layout
     get = status.get
     health = visible_line(str(get("health", "ok")))
     root = style(visible_line(str(get("root", ""))), "path")
     file.write(f"{root}: {style(health, 'bold' if health == 'ok' else 'warn')}\n")
     built = f"{_age(float(get('age_seconds') or 0))}, {get('built_at')}"
-    file.write(_row("index", f"generation {get('generation')}, built {built}", style))
+    file.write(_row("index", f"generation {get('generation')}, built {built}", layout))
     where = " at ".join(part for part in (get("branch"), str(get("commit") or "")[:12]) if part)
-    file.write(_row("git", visible_line(where), style))
+    file.write(_row("git", visible_line(where), layout))
     tips = [(f"{tip['name']} at {tip['commit'][:12]},", tip["files"]) for tip in get("branches") or () if tip["commit"]]
-    file.write(_row("branches", _branches(tips, signs), style))
+    file.write(_row("branches", _branches(tips, signs), layout))
     model = get("model") or {}
     if model:
         digest = str(model.get("sha256") or "")[:12]
         text = f"{model.get('name')}, dimension {model.get('dimension')}, sha256 {digest}"
-        file.write(_row("model", visible_line(text), style))
+        file.write(_row("model", visible_line(text), layout))
     by_language = counts((get("files_by_language") or {}).items(), signs)
-    file.write(_row("files", f"{get('files', 0):,}  {by_language}".rstrip(), style))
+    file.write(_row("files", f"{get('files', 0):,}  {by_language}".rstrip(), layout))
     by_kind = counts((get("symbols_by_kind") or {}).items(), signs)
-    file.write(_row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip(), style))
+    file.write(_row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip(), layout))
     pending = f", {get('pending_chunks'):,} not embedded yet" if get("pending_chunks") else ""
-    file.write(_row("chunks", f"{get('chunks', 0):,}{pending}", style))
-    file.write(_row("edges", counts((get("edges_by_kind") or {}).items(), signs), style))
-    file.writelines(_segments(status, style, signs, len(get("segments") or ()) if verbose else _SEGMENTS))
-    file.write(_row("on disk", size(get("bytes_on_disk") or 0), style))
-    file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), style))
+    file.write(_row("chunks", f"{get('chunks', 0):,}{pending}", layout))
+    file.write(_row("edges", counts((get("edges_by_kind") or {}).items(), signs), layout))
+    file.writelines(_segments(status, layout, verbose=verbose))
+    file.write(_row("on disk", size(get("bytes_on_disk") or 0), layout))
+    file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), layout))
     if verbose:
         file.writelines(_skipped(status, signs))
     nested = get("nested_repositories") or ()
-    file.write(_row("apart", _apart(nested, get("skipped_by_reason") or {}, signs), style))
-    file.write(_row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)", style))
+    file.write(_row("apart", _apart(nested, get("skipped_by_reason") or {}, signs), layout))
+    file.write(_row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)", layout))
     lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
     problems = (*(get("problems") or ()), *lost, *(get("warnings") or ()))
-    file.writelines(_warning(text, style, signs) for text in problems)
-    _stale(status, file, style, signs)
+    file.writelines(_warning(text, layout) for text in problems)
+    _stale(status, file, layout)
 
 
-def _segments(status: Mapping[str, Any], style: Style, signs: Signs, most: int) -> Iterator[str]:
-    """The sizes of the shards, by segment if there are several."""
+def _segments(status: Mapping[str, Any], layout: Layout, *, verbose: bool) -> Iterator[str]:
+    """The sizes of the shards, by segment if there are several; with `verbose`, their files and every segment."""
+    signs = layout.signs
 
     def named(shards: Sequence[Mapping[str, Any]]) -> str:
-        return f" {signs.dot} ".join(f"{visible_line(str(s['name']))} {size(s['bytes'])}" for s in shards)
+        names = (str(s["name"]) if verbose else _DIGEST.sub("", str(s["name"])) for s in shards)
+        sizes = (size(s["bytes"]) for s in shards)
+        return f" {signs.dot} ".join(f"{visible_line(name)} {many}" for name, many in zip(names, sizes, strict=True))
 
     segments = status.get("segments") or ()
     if len(segments) < 2:
-        yield _row("shards", named(status.get("shards") or ()), style)
+        yield _row("shards", named(status.get("shards") or ()), layout)
         return
-    yield _row("segments", f"{len(segments):,}", style)
+    yield _row("segments", f"{len(segments):,}", layout)
+    most = len(segments) if verbose else _SEGMENTS
     for number, segment in enumerate(segments[:most], 1):
         what = f"{plural(segment['files'], 'file')}, {plural(segment['chunks'], 'chunk')}, {size(segment['bytes'])}"
-        yield f"    {number}  {what}: {named(segment['shards'])}\n"
+        text = f"    {number}  {what}: {named(segment['shards'])}"
+        yield "\n".join(listed(text, layout, " " * (_LABEL + 2))) + "\n"
     if len(segments) > most:
         yield f"    {signs.ellipsis} and {len(segments) - most:,} more\n"
 
@@ -195,15 +214,15 @@ def _skipped(status: Mapping[str, Any], signs: Signs) -> Iterator[str]:
             yield f"    {visible_line(reason)}: {signs.ellipsis} and {total[reason] - len(paths):,} more\n"
 
 
-def _stale(status: Mapping[str, Any], file: IO[str], style: Style, signs: Signs) -> None:
+def _stale(status: Mapping[str, Any], file: IO[str], layout: Layout) -> None:
     stale = int(status.get("stale_files") or 0)
     if not stale:
         return
-    file.write(_warning(f"{plural(stale, 'file')} changed since; `lci index` refreshes them", style, signs))
+    file.write(_warning(f"{plural(stale, 'file')} changed since; `lci index` refreshes them", layout))
     paths = list(status.get("stale_paths") or ())
     file.writelines(f"    {visible_line(str(path))}\n" for path in paths)
     if stale > len(paths) > 0:
-        file.write(f"    {signs.ellipsis} and {stale - len(paths):,} more\n")
+        file.write(f"    {layout.signs.ellipsis} and {stale - len(paths):,} more\n")
 
 
 def render_cleaned(cleaned: Mapping[str, Any], *, file: IO[str]) -> None:
@@ -214,12 +233,13 @@ def render_cleaned(cleaned: Mapping[str, Any], *, file: IO[str]) -> None:
         file.write(f"  kept {visible_line(str(name))}\n")
 
 
-def render_hooks(found: Mapping[str, Any], *, file: IO[str], color: bool = False) -> None:
+def render_hooks(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
     """Write the state of each git hook."""
-    style, signs, _ = layout_for(file, color, None)
+    layout = layout_for(file, color, width)
+    style = layout.style
     file.write(f"hooks in {style(visible_line(str(found['folder'])), 'path')}\n")
     for hook in found["hooks"]:
         detail = f": {visible_line(hook['detail'])}" if hook["detail"] else ""
         changed = "" if hook["name"] not in found["changed"] else " (changed)"
         file.write(f"  {hook['name']:<14}{hook['state']}{changed}{detail}\n")
-    file.writelines(_warning(text, style, signs) for text in found["warnings"])
+    file.writelines(_warning(text, layout) for text in found["warnings"])

@@ -13,6 +13,8 @@ from lci_py.types.index import SLOW_MODEL
 
 _BAR, _SHORTEST_BAR = 24, 6
 _PERIOD = 0.1  # seconds between two drawings, so that indexing does not wait for a slow terminal
+#: Columns that a terminal needs to write ^C: the line that Ctrl-C erases must not have grown to two.
+_ECHO = 2
 _ERASE = "\r\x1b[K"
 #: Where in the whole run a stage ends, in percent: rounded medians of first indexes of five repositories of 1 to 14 MB.
 _ENDS = {"walk": 2, "parse": 70, "symbols": 77, "bm25": 90, "embed": 97, "branches": 98, "graph": 99, "commit": 100}
@@ -62,9 +64,9 @@ class Progress:
 
     def _line(self, text: str) -> str:
         """The bar before the text; a narrow terminal has a short one."""
-        width = max(_SHORTEST_BAR, min(_BAR, self._width - 4 - len(text)))
+        width = max(_SHORTEST_BAR, min(_BAR, self._width - 3 - _ECHO - len(text)))
         filled = int(width * self._part)
-        return shorten(f"[{'#' * filled}{' ' * (width - filled)}] {text}", self._width - 1, "")
+        return shorten(f"[{'#' * filled}{' ' * (width - filled)}] {text}", self._width - 1 - _ECHO, "")
 
     def _text(self, seconds: float, stage: str, done: int, total: int) -> str:
         text = f"{self._part:4.0%}  {_clock(seconds)} elapsed"

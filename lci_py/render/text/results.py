@@ -6,18 +6,19 @@ a `width` (in a pipe) nothing is cut or wrapped.
 
 from __future__ import annotations
 
+import re
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.render.text.style import (
     footer_line,
     layout_for,
     plural,
+    sentence,
     shorten,
     visible,
     visible_line,
     visible_path,
     width_of,
-    wrapped,
 )
 from lci_py.types.search import BLOCK_KIND
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 #: Lines of code per result without --snippet: ten results are then about one screen.
 DEFAULT_SNIPPET_LINES = 4
 _INDENT = "    "
+#: What stands before a part of a qualified name; and before its last two.
+_PART = re.compile(r"(?:\.|::)(?=\w)")
+_TWO_PARTS = re.compile(r"^[\w.:]*(?:\.|::)(?=\w+(?:\.|::)[^\s.:]+(?: |$))")
 _LINKS_SHOWN = 3
 #: What `truncated` counts, in the singular and in the order of the sentence.
 _DROPPED = ("result", "snippet", "explanation", "definition", "conflict")
@@ -62,8 +66,11 @@ class _Listing:
         cut = shorten(visible_line(text), self.aside_width, self.signs.ellipsis)
         return _INDENT + (self.style(cut, "dim") if dim else cut)
 
-    def header(self, r: Result, tail: str) -> str:
-        """`path:line  kind name  tail`; on a terminal the tail is aligned to the right if there is room."""
+    def header(self, r: Result, tail: str) -> Iterator[str]:
+        """`path:line  kind name  tail`; on a terminal the tail is aligned to the right if there is room.
+
+        The name gets a line of its own where the place leaves too little room for its last two parts.
+        """
         style, signs = self.style, self.signs
         words = [word for word, holds in (("stale", r.stale), ("conflict", r.conflict)) if holds]
         flags = "".join(f"  {signs.warn} {word}" for word in words)
@@ -71,8 +78,18 @@ class _Listing:
         listed = self.snippet_lines == 0
         gap = " " * max(2, (self.place_width if listed else 0) - width_of(_place(r)) + 2)
         left = width_of(_place(r)) + len(gap) + width_of(flags)
-        # The place must stay whole so that a click on it works: the name is cut first.
-        what = shorten(_what(r), None if self.width is None else max(12, self.width - left), self.signs.ellipsis)
+        shown_place = f"{style(visible_line(r.file), 'path')}:{style(str(r.line), 'line')}"
+        # The place must stay whole so that a click on it works: the name is cut first, and keeps its end.
+        what = _what(r)
+        if self.width is not None and left + width_of(what) > self.width:
+            short = _end_of(r, self.width - left, signs.ellipsis)
+            if not short:
+                yield shown_place
+                listed = False
+                shown_place, gap, left = "", _INDENT, len(_INDENT) + width_of(flags)
+                room = self.width - left
+                short = what if width_of(what) <= room else _end_of(r, room, signs.ellipsis)
+            what = short or shorten(what, max(1, self.width - left), signs.ellipsis)
         used = left + width_of(what)
         if listed:
             pad = max(2, self.what_width - (used - left) - width_of(flags) + 2)
@@ -80,13 +97,16 @@ class _Listing:
             pad = 2 if self.width is None else max(2, self.width - used - width_of(tail))
         kind, _, rest = what.partition(" ")
         shown = f"{style(kind, 'kind')} {style(rest, 'bold')}" if rest else style(kind, "kind")
-        head = f"{style(visible_line(r.file), 'path')}:{style(str(r.line), 'line')}{gap}{shown}{style(flags, 'warn')}"
+        head = f"{shown_place}{gap}{shown}{style(flags, 'warn')}"
         if not tail:
-            return head
-        if self.width is not None and used + pad + width_of(tail) > self.width:
+            yield head
+        elif self.width is not None and used + pad + width_of(tail) > self.width:
             room = self.width - used - 2
-            return head if room < 8 else f"{head}  {style(shorten(tail, room, self.signs.ellipsis), 'dim')}"
-        return f"{head}{' ' * pad}{style(tail, 'dim')}"
+            while tail and width_of(tail) > room:
+                tail = tail.rpartition(" ")[0]
+            yield f"{head}  {style(tail, 'dim')}" if tail else head
+        else:
+            yield f"{head}{' ' * pad}{style(tail, 'dim')}"
 
     def snippet(self, r: Result) -> Iterator[str]:
         lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
@@ -138,9 +158,19 @@ class _Listing:
                     f"{named} ({link.file}:{link.line})" if shown.count(named) > 1 and named != link.file else named
                     for named, link in zip(shown, links, strict=False)
                 ]
-            more = max(graph.counts.get(label, 0), len(links)) - len(shown)
-            text = f"{label.replace('_', ' ')}: {', '.join(shown)}" + (f" (+{more})" if more else "")
-            yield self.aside(text)
+            total = max(graph.counts.get(label, 0), len(links))
+            yield self.aside(self.fitting(label.replace("_", " "), shown, total))
+
+    def fitting(self, label: str, names: list[str], total: int) -> str:
+        """`callers: A.b, C.d (+3)` with as much as the terminal has room for: first the names lose their beginnings."""
+        text = ""
+        ends = [_TWO_PARTS.sub("", name, count=1) for name in names]
+        for some in (names, *(ends[:kept] for kept in range(len(ends), 0, -1))):
+            more = f" (+{total - len(some)})" if total > len(some) else ""
+            text = f"{label}: {', '.join(some)}{more}"
+            if self.aside_width is None or width_of(visible_line(text)) <= self.aside_width:
+                break
+        return text
 
     def via(self, links: tuple[tuple[str, str], ...]) -> Iterator[str]:
         for target, relation in links[:_LINKS_SHOWN]:
@@ -169,7 +199,7 @@ class _Listing:
         )
 
     def result(self, r: Result) -> Iterator[str]:
-        yield self.header(r, _found_by(r))
+        yield from self.header(r, _found_by(r))
         if r.signature and _flat(r.signature) not in _flat(r.snippet) and self.snippet_lines:
             yield self.aside(_flat(r.signature))
         yield from self.snippet(r)
@@ -195,7 +225,7 @@ class _Listing:
 
     def warning(self, text: str) -> Iterator[str]:
         """A sentence on as many lines as it needs: its end says what to do, so it is not cut."""
-        for line in wrapped(text.split(" "), "", self.layout, _INDENT):
+        for line in sentence(text, self.layout, _INDENT):
             yield self.style(line, "warn")
 
     def notes(self) -> Iterator[str]:
@@ -218,7 +248,7 @@ class _Listing:
             cut = self.answer.truncated
             parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if cut.get(f"{noun}s_dropped")]
             dropped = " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]]) or "nothing"
-            yield self.style(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped", "warn")
+            yield from self.warning(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped")
 
     def explained_file(self) -> Iterator[str]:
         """What `--explain-file` adds below the notes."""
@@ -251,6 +281,16 @@ def _what(r: Result) -> str:
     if r.kind == BLOCK_KIND and not _name(r):
         return f"lines {r.line}-{r.end_line}" if r.end_line > r.line else f"line {r.line}"
     return visible_line(f"{r.kind} {_name(r)}".rstrip())
+
+
+def _end_of(r: Result, room: int, ellipsis: str) -> str:
+    """`method …Relation.find_by`: as many of the last parts of the name as fit; "" if not even two do."""
+    kind, _, name = _what(r).partition(" ")
+    for part in list(_PART.finditer(name))[:-1]:
+        short = f"{kind} {ellipsis}{name[part.end() :]}"
+        if width_of(short) <= room:
+            return short
+    return ""
 
 
 def _flat(text: str) -> str:
@@ -333,7 +373,7 @@ def render_definitions(
     # There is no score, since every definition of the name counts, and no snippet, which would repeat the signature.
     listing = _Listing(answer, layout_for(file, color, width), 1)
     for result in answer.results:
-        lines = [listing.header(result, "")]
+        lines = list(listing.header(result, ""))
         lines += [listing.aside(_flat(result.signature), dim=False)] if result.signature else []
         lines += [listing.aside(_flat(result.doc))] if result.doc else []
         lines += list(listing.conflict(result)) if result.conflict else []

@@ -24,6 +24,7 @@ _SELECTORS = "(?<![#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0
 _INVISIBLE = re.compile(f"[{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}")
 _INVISIBLE_LINE = re.compile(f"[\t\n{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}")
 _INVISIBLE_PATH = re.compile(f"[\t\n{_CONTROLS}{_ZERO_WIDTH}]|{_SELECTORS}")
+_COMMAND_OR_WORD = re.compile(r"\(?`[^`]*`[^\s`]*|\S+")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -147,16 +148,23 @@ def counts(numbers: Iterable[tuple[str, int]], signs: Signs, limit: int = 8) -> 
 
 
 def wrapped(
-    words: Sequence[str], start: str, layout: Layout, hanging: str = "        ", used: int | None = None
+    words: Sequence[str],
+    start: str,
+    layout: Layout,
+    hanging: str = "        ",
+    used: int | None = None,
+    *,
+    cut: bool = True,
 ) -> Iterator[str]:
     """Put the words on as many lines as the terminal needs; without a width, on one.
 
     Args:
-        words: Each stays whole, unless it is longer than a line.
+        words: Each stays whole, unless it is longer than a line and `cut`.
         start: The text before the first word, which may hold colour codes.
         layout: The width, and the sign for a word that is cut.
         hanging: The text before each further line.
         used: Columns that `start` takes; by default those of its characters, so give it if `start` holds colour codes.
+        cut: Whether a word that is longer than a line is cut; otherwise the terminal breaks it.
     """
     line, room, empty = start, width_of(start) if used is None else used, True
     for word in map(visible_line, words):
@@ -164,11 +172,39 @@ def wrapped(
         if layout.width is not None and not empty and room + 1 + size > layout.width:
             yield line
             line, room, empty = hanging, len(hanging), True
-        if layout.width is not None:
+        if layout.width is not None and cut:
             word = shorten(word, max(1, layout.width - room), layout.signs.ellipsis)
             size = width_of(word)
         line, room, empty = (line + word, room + size, False) if empty else (f"{line} {word}", room + 1 + size, False)
     yield line
+
+
+def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
+    """A sentence on as many lines as the terminal needs. A command in backquotes stays on one line if it fits on one;
+    no word is cut.
+
+    Args:
+        text: The sentence.
+        layout: The width of the terminal.
+        hanging: The text before each further line.
+        used: Columns of the first line that are taken already.
+    """
+    return _filled(text, _COMMAND_OR_WORD.findall(text), layout, hanging, used)
+
+
+def listed(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
+    """Like `sentence`, for `method 3 · field 2`, whose items stay on one line."""
+    between = f" {layout.signs.dot} "
+    items = text.split(between)
+    return _filled(text, [*(item + between[:-1] for item in items[:-1]), items[-1]], layout, hanging, used)
+
+
+def _filled(text: str, phrases: Iterable[str], layout: Layout, hanging: str, used: int) -> Iterator[str]:
+    if layout.width is None:
+        return iter([visible_line(text)])
+    room = layout.width - len(hanging)
+    words = [word for phrase in phrases for word in ([phrase] if width_of(phrase) <= room else phrase.split(" "))]
+    return wrapped(words, "", layout, hanging, used, cut=False)
 
 
 def plural(number: int, noun: str) -> str:
@@ -182,9 +218,10 @@ def did_you_mean(name: str, near: Iterable[str]) -> str:
 
 
 def footer_line(parts: Iterable[str], stale_files: int, layout: Layout) -> str:
-    """The last line of an answer: its parts, then how many indexed files have changed since."""
+    """The end of an answer, on one line if it fits: its parts, then how many indexed files have changed since."""
     stale = [f"{plural(stale_files, 'file')} changed since: run `lci index`"] if stale_files else []
-    return layout.style(f" {layout.signs.dot} ".join([*parts, *stale]), "dim")
+    lines = listed(f" {layout.signs.dot} ".join([*parts, *stale]), layout, "  ")
+    return "\n".join(layout.style(line, "dim") for line in lines)
 
 
 def size(number: int) -> str:

@@ -37,10 +37,13 @@ _REEXPORT, _STEM = 0.5, 0.2
 
 #: Words that a text to be looked for word for word has, at least and at most; and words in a row that count in it.
 _WORDS, _RUN = range(3, 61), 3
-#: What a stop word counts beside another one.
+#: What a stop word counts beside another one, and a number, which may be a value.
 _STOPWORD = 0.25
 #: The part of the query up to which words in a row say nothing: a few stand together anywhere.
 _LEAST = 0.7
+#: A run that counts more than the first of these says something whatever else the query has, one that counts more than
+#: the last is as good as all of it: a pasted line has a time before the message and a place behind it.
+_LONG = range(4, 8)
 #: Places whose text is read, and the part of the query's words, by rarity, that such a place has at least.
 HEAD, _ENOUGH = 24, 0.5
 #: Lines of one place that are read.
@@ -123,13 +126,14 @@ def _named(
     if not 0 < len(query.words) <= _MOST_OF_A_NAME:
         return {}, {}
     whole = "".join(query.words)
+    ends = tuple(joined("".join(query.words[first:])) for first in range(len(query.words)))
     there = snapshot.freshness.there()
-    rows = snapshot.symbols.named(joined(whole), Filters())
+    rows = snapshot.symbols.named(ends, Filters())
     if not rows:
         return {}, {}
-    exact = any(_own(row) == whole for row in rows)
+    exact = any(_written(row, whole) for row in rows)
     if filters or there is not None:
-        rows = snapshot.symbols.named(joined(whole), filters, there)
+        rows = snapshot.symbols.named(ends, filters, there)
     small = sum(row["unit"] is None for row in rows)
     values: dict[int, float] = {}
     symbols: dict[int, int] = {}
@@ -140,7 +144,7 @@ def _named(
         if unit is None or (query.phrases and allowed is not None and not allowed[unit]):
             continue
         value = _WORTH[row["kind"]]
-        if _own(row) != whole:
+        if not _written(row, whole):
             value *= _BESIDE_EXACT if exact else _RESPELLED
         if value > values.get(unit, 0.0):
             values[unit] = value
@@ -158,9 +162,11 @@ def _named(
     return dict(zip(units.tolist(), np.round(worth, 9).tolist(), strict=True)), symbols
 
 
-def _own(row: Row) -> str:
+def _written(row: Row, whole: str) -> bool:
+    """Whether a name, or a qualified name at its end, is written like the words of a query put together."""
     name: str = row["symbol"]
-    return name.rpartition(".")[2]
+    qualified: str = row["qualified_name"] or name
+    return name.rpartition(".")[2] == whole or qualified.replace(".", "").endswith(whole)
 
 
 def _worth(kind: str) -> float:
@@ -209,11 +215,11 @@ def _verbatim(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dic
     """How much of the query stands in some units word for word. Of a type and the method in it that has the words, only
     the method counts."""
     words = [word.lower() for word in query.words]
-    worth = [_STOPWORD if word in STOPWORDS else 1.0 for word in words]
+    worth = [_STOPWORD if word in STOPWORDS or word.isdigit() else 1.0 for word in words]
     places: dict[str, list[int]] = {}
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
-    least = _LEAST * sum(worth)
+    least = min(_LEAST * sum(worth), _LONG.start)
     paths = snapshot.symbols.paths()
     found: dict[tuple[int, int, int, int], float] = {}  # (lines, unit, file, first line) -> value
     for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
@@ -221,9 +227,10 @@ def _verbatim(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dic
         text = b"\n".join(lines).decode("utf-8", "replace").lower()
         if sum(value for word, value in zip(words, worth, strict=True) if word in text) <= least:
             continue  # most places end here, which is what makes reading them cheap
-        share = _in_a_row(WORD.findall(text), places, worth) / sum(worth)
-        if share > _LEAST:
-            found[last - first, unit, file, first] = round((share - _LEAST) / (1 - _LEAST), 9)
+        covered, longest = _in_a_row(WORD.findall(text), places, worth)
+        value = max((covered / sum(worth) - _LEAST) / (1 - _LEAST), min(1.0, (longest - _LONG.start) / len(_LONG)))
+        if value > 0:
+            found[last - first, unit, file, first] = round(value, 9)
     kept: dict[tuple[int, int, int, int], float] = {}
     for place in sorted(found):  # the narrowest first
         size, _, file, first = place
@@ -236,8 +243,9 @@ def _verbatim(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dic
     return values
 
 
-def _in_a_row(text: Sequence[str], places: Mapping[str, Sequence[int]], worth: Sequence[float]) -> float:
-    """What those words of a query count that stand in a text with their neighbours, `_RUN` of them or more.
+def _in_a_row(text: Sequence[str], places: Mapping[str, Sequence[int]], worth: Sequence[float]) -> tuple[float, float]:
+    """What those words of a query count that stand in a text with their neighbours, `_RUN` of them or more: all, and
+    those of the longest run.
 
     Args:
         text: The words of the text.
@@ -245,17 +253,17 @@ def _in_a_row(text: Sequence[str], places: Mapping[str, Sequence[int]], worth: S
         worth: What each word of the query counts.
     """
     covered: set[int] = set()
+    longest = 0.0
     runs: dict[int, int] = {}  # where a run ends in the query -> its length
     for word in text:
         at = places.get(word)
         if at is None:
-            if not runs:
-                continue
-            now: dict[int, int] = {}
-        else:
-            now = {place: runs.get(place - 1, 0) + 1 for place in at}
-        for place, length in now.items():
+            runs = {}
+            continue
+        runs = {place: runs.get(place - 1, 0) + 1 for place in at}
+        for place, length in runs.items():
             if length >= _RUN:
-                covered.update(range(place - length + 1, place + 1))
-        runs = now
-    return sum(worth[place] for place in covered)
+                own = range(place - length + 1, place + 1)
+                covered.update(own)
+                longest = max(longest, sum(worth[i] for i in own))
+    return sum(worth[place] for place in covered), longest

@@ -285,3 +285,23 @@ def test_no_field_can_send_a_control_character(value: str, relation: str, width:
     file = io.StringIO()
     conflicts.render_paths(found, file=file)
     assert not re.search(FORBIDDEN, file.getvalue())
+
+
+def test_conditions_that_differ_only_at_their_ends_are_shown_whole() -> None:
+    start = "!defined(SIZEOF_OFF_T) && !(defined(__VMS) && !defined(__VAX)) && "
+    ends = ("defined(__OS400__)", "defined(__MVS__)")
+    sites = tuple(Site("lib/setup.h", i, "main", start + end, "fallback") for i, end in enumerate(ends, 5))
+    macro = Conflict("SIZEOF_OFF_T", "SIZEOF_OFF_T", "macro", "c", "fallback", sites)
+    lines = shown(answer(macro), width=80).splitlines()
+    assert max(map(width_of, lines)) <= 80
+    assert lines[2:4] == ["    lib/setup.h:5", f"        [{start.rstrip()}"]
+    assert [line.strip() for line in lines if "]" in line] == [f"{end}]" for end in ends]
+    huge = tuple(replace(site, build_tag="a && " * 500 + f"b{i}") for i, site in enumerate(sites))
+    assert len(shown(answer(replace(macro, definitions=huge)), width=80).splitlines()) < 20
+
+
+def test_a_note_without_room_beside_its_place_stands_below_it() -> None:
+    path = "activesupport/lib/active_support/core_ext/time/calculations.rb"
+    sites = (Site(path, 336, "main", None, "duplicate"), Site(path, 354, "main", None, "duplicate", active=True))
+    lines = shown(answer(replace(TWICE, definitions=sites)), width=80).splitlines()
+    assert lines[3:5] == [f"    {path}:354", "        ← active here"]

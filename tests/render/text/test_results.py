@@ -266,7 +266,7 @@ def test_a_terminal_is_not_overrun(width: int) -> None:
     wide = make(snippet="\t" + "字" * 200, qualified_name="n" * 200, graph=graph)
     lines = shown(answer(wide), width=width).splitlines()
     assert max(map(width_of, lines)) <= width
-    assert lines[0].startswith("src/aes.go:9  ")
+    assert lines[0] == "src/aes.go:9" and lines[1].startswith("    function nnn")
     assert "n" * 200 in shown(answer(wide))  # in a pipe nothing is cut
 
 
@@ -531,3 +531,67 @@ def test_progress_draws_on_one_line_and_leaves_none() -> None:
     assert "1,000/1,000" in text
     assert text.endswith("\r\x1b[K")
     assert text.count("\r") < 100  # it does not draw for every file
+
+
+# --- long paths and names ----------------------------------------------------------------------------------------
+
+LONG_FILE = "activesupport/lib/active_support/hash_with_indifferent_access.rb"
+LONG_NAME = "ActiveSupport.Concern.HashWithIndifferentAccess"
+
+
+def test_a_name_without_room_beside_its_path_gets_a_line_of_its_own() -> None:
+    found = make(file=LONG_FILE, line=69, kind="class", symbol=LONG_NAME.rpartition(".")[2], qualified_name=LONG_NAME)
+    lines = shown(answer(found), width=80).splitlines()
+    assert lines[0] == f"{LONG_FILE}:69"
+    assert lines[1].startswith(f"    class {LONG_NAME}  ") and lines[1].endswith("  0.83 dense")
+    assert len(lines[1]) == 80
+    assert shown(answer(found)).splitlines()[0] == f"{LONG_FILE}:69  class {LONG_NAME}  0.83 dense"
+
+
+def test_a_name_that_is_cut_keeps_its_last_two_parts() -> None:
+    found = make(
+        file="app/models/concerns/a.rb", kind="method", symbol="find", qualified_name="One.Two.Three.Four.find"
+    )
+    assert shown(answer(found), width=56).splitlines()[0] == "app/models/concerns/a.rb:9  method …Two.Three.Four.find"
+    assert shown(answer(found), width=48).splitlines()[0] == "app/models/concerns/a.rb:9  method …Four.find"
+    assert shown(answer(found), width=44).splitlines()[:2] == [
+        "app/models/concerns/a.rb:9",
+        "    method One.Two.Three.Four.find  0.83",  # no part of a word
+    ]
+
+
+def test_callers_that_do_not_fit_lose_their_beginnings_then_are_counted() -> None:
+    links = tuple(GraphLink(str(i), None, "f.rb", i, f"ActionController.Parameters.step_{i}") for i in range(3))
+    found = make(graph=GraphContext(callers=links, counts={"callers": 8}))
+    lines = {width: shown(answer(found), width=width, snippet_lines=0).splitlines()[-2] for width in (140, 80, 50)}
+    whole = ", ".join(link.qualified_name or "" for link in links)
+    assert f"    callers: {whole} (+5)" in shown(answer(found))
+    assert lines[140] == f"    callers: {whole} (+5)"
+    assert lines[80] == "    callers: Parameters.step_0, Parameters.step_1, Parameters.step_2 (+5)"
+    assert lines[50] == "    callers: Parameters.step_0 (+7)"
+
+
+def test_the_state_of_an_index_fits_its_terminal() -> None:
+    shards = [{"name": f"{name}-f577f5221705b9bb.arrays", "bytes": 3_200_000} for name in ("bm25", "facts", "tokens")]
+    kinds = {f"kind_{i}": 1000 + i for i in range(9)}
+    status = {"root": "/r", "shards": shards, "symbols": 9000, "symbols_by_kind": kinds}
+
+    def lines(**options: Any) -> list[str]:
+        file = io.StringIO()
+        index.render_status(status, file=file, **options)
+        return file.getvalue().splitlines()
+
+    narrow = lines(width=60)
+    assert max(map(len, narrow)) <= 60
+    assert "  shards    bm25 3.2 MB · facts 3.2 MB · tokens 3.2 MB" in narrow
+    symbols = next(i for i, line in enumerate(narrow) if line.startswith("  symbols"))
+    assert narrow[symbols + 1].startswith(" " * 12 + "kind_")
+    assert "bm25-f577f5221705b9bb.arrays 3.2 MB" in "\n".join(lines(verbose=True))
+
+
+def test_progress_leaves_room_for_the_echo_of_ctrl_c() -> None:
+    file = io.StringIO()
+    with Progress(file, 40) as progress:
+        progress("parse", 512, 4366)
+        drawn = file.getvalue().replace("\r\x1b[K", "")
+    assert len(drawn) + len("^C") < 40
