@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,7 +146,7 @@ class Sites:
 
 def _site_key(family: str, name: str) -> int:
     text = f"{family}\0{name}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little", signed=True)
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little", signed=True)
 
 
 class FileKeys(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lci_py.errors import BadModelError, LciError
+from lci_py.source.text.digest import blake2b
 
 MODEL_DIR = Path(__file__).resolve().parent / "model"
 BUILTIN_NAME = "lci-static-192"
@@ -104,6 +104,8 @@ class ModelFolder:
 
     def computed_sha256(self) -> str:
         """The same hash, computed from the files."""
+        import hashlib  # here, because it takes 2 ms, and most models need no hash
+
         digest = hashlib.sha256()
         for number, path in enumerate(self._files()):
             if number > 1:
@@ -116,7 +118,7 @@ class ModelFolder:
     @cached_property
     def stamp(self) -> str:
         """Hash of the names, sizes and times of the files: while it is the same, they need not be hashed again."""
-        digest = hashlib.blake2b(os.fsencode(os.path.realpath(self.path)), digest_size=16)
+        digest = blake2b(os.fsencode(os.path.realpath(self.path)), digest_size=16)
         for path in self._files():
             with refusing(path, "it cannot be read"):
                 info = os.stat(path)

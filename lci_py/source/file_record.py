@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TypeVar
 
 from lci_py.source.extract.extract import definitions, extract, extract_text
@@ -14,7 +15,7 @@ from lci_py.source.syntax.languages import prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.text.digest import digest, lines_digest
 from lci_py.source.text.words import WORD
-from lci_py.types.source import Extract, FileEntry
+from lci_py.types.source import Chunk, Extract, FileEntry
 
 _T = TypeVar("_T")
 
@@ -108,6 +109,10 @@ def _bounded(language: str, limits: Limits, work: Callable[[], _T]) -> _T | str:
         return "parser_crash"
 
 
+def _without_text(chunk: Chunk) -> Chunk:
+    return Chunk(chunk.symbol, chunk.line, chunk.end_line, "")  # not `replace`, which takes four times as long
+
+
 def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileRecord:
     words, bags = count_words(chunk.text for chunk in found.chunks)
     return FileRecord(
@@ -116,7 +121,7 @@ def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileR
         mtime_ns=entry.mtime_ns,
         sha=digest(data),
         lines=data.count(b"\n") + 1,
-        extract=found if texts else replace(found, chunks=tuple(replace(chunk, text="") for chunk in found.chunks)),
+        extract=found if texts else replace(found, chunks=tuple(map(_without_text, found.chunks))),
         words=words,
         bags=bags,
         digests=_digests(data, found),
@@ -126,10 +131,10 @@ def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileR
 
 def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[bytes, bytes], ...]]:
     """The distinct words of some texts, and each text's bag as `FileRecord` holds it."""
-    positions: dict[str, int] = {}
+    positions: defaultdict[str, int] = defaultdict(count().__next__)  # a new word has the next number
     bags = []
     for text in texts:
         counts = Counter(WORD.findall(text))
-        ids = array("i", [positions.setdefault(word, len(positions)) for word in counts])
+        ids = array("i", map(positions.__getitem__, counts))
         bags.append((ids.tobytes(), array("i", counts.values()).tobytes()))
     return tuple(positions), tuple(bags)

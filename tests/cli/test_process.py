@@ -185,6 +185,25 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
     assert (ran.returncode, ran.stderr) == (0, "\n")
 
 
+@pytest.mark.parametrize("mode", ["symbolic", "bm25", "dense", "multiview"])
+def test_neither_an_index_run_nor_a_search_loads_openssl(tmp_path: Path, mode: str) -> None:
+    """It takes 2 ms, and the hashes of an index are blake2b, which Python has built in."""
+    (tmp_path / "a.py").write_text("def one():\n    pass\n")
+    check = f"""
+import sys
+from lci_py.cli.main import main
+assert main(["index", "-q", {str(tmp_path)!r}]) == 0
+query = "kind:function" if {mode!r} == "symbolic" else "one"
+assert main(["search", query, "--mode", {mode!r}, "--json", "--root", {str(tmp_path)!r}]) == 0
+print(*(name for name in ("hashlib", "hmac", "_hashlib") if name in sys.modules), file=sys.stderr)
+"""
+    env = environment() | {"LCI_CONFIG_DIR": str(tmp_path / "config")}
+    ran = subprocess.run(
+        [sys.executable, "-c", check], env=env, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ran.returncode, ran.stderr) == (0, "\n")
+
+
 def test_nothing_but_the_key_is_left_in_the_home_folder(tmp_path: Path) -> None:
     """onnxruntime 1.30 and later sends telemetry and keeps a device number in the home folder unless that is off."""
     home, repository = tmp_path / "home", tmp_path / "repository"

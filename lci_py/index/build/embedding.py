@@ -7,7 +7,6 @@ another (`Reuse`). A model that reads text takes a tenth of a second per chunk, 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from lci_py.index.shards.term_counts import Sparse, csr
 from lci_py.index.shards.text_fields import header_text, path_text
 from lci_py.index.shards.tokens import Bags, TokenTable
 from lci_py.index.shards.vectors import RowBlocks, VectorFile
+from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -252,7 +252,7 @@ class _NoCache:
 
 def vector_key(text: str, encoder_key: str) -> bytes:
     """The key of a text's vector, 20 bytes; `encoder_key` is the hash of the model."""
-    digest = hashlib.blake2b(encoder_key.encode("utf-8"), digest_size=20)
+    digest = blake2b(encoder_key.encode("utf-8"), digest_size=20)
     digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
     return digest.digest()
 

@@ -5,7 +5,6 @@ It imports neither numpy nor an encoder: a worker needs neither.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +23,7 @@ from lci_py.source.repository.read import read_file
 from lci_py.source.stated_values import place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits
-from lci_py.source.text.digest import digest
+from lci_py.source.text.digest import blake2b, digest
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     name = path.rpartition("/")[2] if language == "go" else path_condition(language, path) or ""
     asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
     parts = (str(record_codec.VERSION), __version__, _extractor(language), sha, name, asked)
-    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+    return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
 @cache
@@ -159,7 +158,7 @@ def _extractor(language: str) -> str:
         module = find_spec(spec.module)
         for place in (module.submodule_search_locations or ()) if module is not None else ():
             files += sorted(Path(place).glob("_binding*"))
-    name = hashlib.blake2b(digest_size=16)
+    name = blake2b(digest_size=16)
     for path in files:
         info = path.stat()
         name.update(f"{path.name} {info.st_size} {info.st_mtime_ns}\n".encode())

@@ -6,12 +6,12 @@ definitions. Numbers ascend by path, then line, so that ties are broken by the s
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.languages import is_test
+from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ class SegmentRows:
 
 def stable_id(*fields: str) -> str:
     """A definition's id: a hash of its path, qualified name, kind and ordinal among equals; never its line."""
-    return hashlib.blake2b("\0".join(fields).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return blake2b("\0".join(fields).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def number_rows(records: Sequence[FileRecord]) -> SegmentRows:

@@ -6,14 +6,15 @@ hash: otherwise a cache that came with a clone would be believed. Only the holde
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import os
 import sqlite3
 import stat
+from _operator import _compare_digest as compare_digest  # as `hmac` has it, which loads OpenSSL
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from lci_py.source.text.digest import blake2b
 
 FILE = "cache.sqlite"
 #: Changes with the tables; a file of another version is deleted.
@@ -88,7 +89,7 @@ class Cache:
             self._db = None
 
     def _tag(self, table: str, key: bytes, body: bytes) -> bytes:
-        digest = hashlib.blake2b(key, digest_size=16, key=self._secret, person=table.encode())
+        digest = blake2b(key, digest_size=16, key=self._secret, person=table.encode())
         digest.update(body)
         return digest.digest()
 
@@ -103,7 +104,7 @@ class Cache:
                 sql = f"SELECT key, tag, body FROM {table} WHERE key IN ({','.join('?' * len(some))})"
                 for key, tag, body in self._db.execute(sql, some):
                     plain = isinstance(body, bytes) and isinstance(tag, bytes)
-                    if plain and hmac.compare_digest(tag, self._tag(table, key, body)):
+                    if plain and compare_digest(tag, self._tag(table, key, body)):
                         found[key] = body
         return found
 

@@ -6,7 +6,6 @@ checked before anything is opened, mapped or allocated.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -27,6 +26,7 @@ from lci_py.errors import (
 )
 from lci_py.index.shards.numbering import COUNTED
 from lci_py.index.store.seal import is_sealed, seal
+from lci_py.source.text.digest import blake2b
 
 #: Version of the format; docs/index-format.md has the history.
 FORMAT = 8
@@ -104,7 +104,7 @@ def _canonical(data: dict[str, Any]) -> bytes:
 
 def _own_digest(data: dict[str, Any]) -> str:
     """Digest of the values and the seal. It distinguishes damage (a flipped byte) from an index of somebody else."""
-    return hashlib.blake2b(_canonical(data), digest_size=16).hexdigest()
+    return blake2b(_canonical(data), digest_size=16).hexdigest()
 
 
 def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
@@ -327,7 +327,7 @@ def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> 
         OSError: It cannot be read.
         ValueError: It is not a regular file, or larger than `most` bytes.
     """
-    digest = hashlib.blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
         info = os.fstat(handle.fileno())

@@ -7,14 +7,14 @@ user's configuration folder. No repository has that key, so an index that came w
 from __future__ import annotations
 
 import errno
-import hashlib
-import hmac
 import os
 import stat
 import sys
+from _operator import _compare_digest as compare_digest  # as `hmac` has it, which loads OpenSSL
 from pathlib import Path
 
 from lci_py.errors import TrustKeyError
+from lci_py.source.text.digest import blake2b
 
 #: Environment variable that names another folder for the key.
 CONFIG_VARIABLE = "LCI_CONFIG_DIR"
@@ -44,7 +44,7 @@ def is_sealed(text: bytes, found: object) -> bool:
     key = _key(create=False)
     if key is None or not isinstance(found, str) or not found.isascii():
         return False
-    return hmac.compare_digest(_keyed(text, key), found)
+    return compare_digest(_keyed(text, key), found)
 
 
 def ensure_key() -> bytes:
@@ -65,7 +65,7 @@ def cache_secret() -> bytes:
     Raises:
         TrustKeyError: As in `seal`.
     """
-    return hashlib.blake2b(b"", key=ensure_key(), digest_size=32, person=b"lci-cache").digest()
+    return blake2b(b"", key=ensure_key(), digest_size=32, person=b"lci-cache").digest()
 
 
 def config_folder() -> Path:
@@ -86,7 +86,7 @@ def config_folder() -> Path:
 
 
 def _keyed(text: bytes, key: bytes) -> str:
-    return hashlib.blake2b(text, key=key, digest_size=_SEAL_BYTES, person=b"lci-index").hexdigest()
+    return blake2b(text, key=key, digest_size=_SEAL_BYTES, person=b"lci-index").hexdigest()
 
 
 def _key(*, create: bool) -> bytes | None:

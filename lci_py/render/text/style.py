@@ -21,10 +21,12 @@ _ZERO_WIDTH = (
 # A variation selector right after a sign that has a coloured form says which form is meant, and hides nothing.
 _SELECTORS = "(?<![#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]|[\ufe00-\ufe0d]"
 # A lone surrogate stands for a byte that is not UTF-8.
-_INVISIBLE = re.compile(f"[{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}")
-_INVISIBLE_LINE = re.compile(f"[\t\n{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}")
-_INVISIBLE_PATH = re.compile(f"[\t\n{_CONTROLS}{_ZERO_WIDTH}]|{_SELECTORS}")
-_COMMAND_OR_WORD = re.compile(r"\(?`[^`]*`[^\s`]*|\S+")
+# Patterns for `re.sub`, which compiles each when it is first needed: that takes half a millisecond, and most text is
+# plain.
+_INVISIBLE = f"[{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}"
+_INVISIBLE_LINE = f"[\t\n{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}"
+_INVISIBLE_PATH = f"[\t\n{_CONTROLS}{_ZERO_WIDTH}]|{_SELECTORS}"
+_COMMAND_OR_WORD = r"\(?`[^`]*`[^\s`]*|\S+"
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -38,6 +40,11 @@ def _escape(match: re.Match[str]) -> str:
     return _NAMED.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
+def _is_plain(text: str) -> bool:
+    """Whether every character is one that ASCII prints."""
+    return text.isascii() and text.isprintable()
+
+
 def visible(text: str) -> str:
     """`text` with every control character and every invisible one spelled out, except newline and tab.
 
@@ -45,17 +52,19 @@ def visible(text: str) -> str:
     spelled out as well. A CRLF line end counts as a newline: a file from Windows would otherwise show ``\\r`` on every
     line.
     """
-    return _INVISIBLE.sub(_escape, text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
+    plain = _is_plain(text.replace("\n", "").replace("\t", ""))
+    return text if plain else re.sub(_INVISIBLE, _escape, text)
 
 
 def visible_line(text: str) -> str:
     """Like `visible`, for text that must stay on one line: newline and tab are spelled out too."""
-    return _INVISIBLE_LINE.sub(_escape, text)
+    return text if _is_plain(text) else re.sub(_INVISIBLE_LINE, _escape, text)
 
 
 def visible_path(path: str) -> str:
     """Like `visible_line`, but surrogates stay: written with surrogateescape, they are the bytes of the real path."""
-    return _INVISIBLE_PATH.sub(_escape, path)
+    return path if _is_plain(path) else re.sub(_INVISIBLE_PATH, _escape, path)
 
 
 def width_of(text: str) -> int:
@@ -189,7 +198,7 @@ def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Ite
         hanging: The text before each further line.
         used: Columns of the first line that are taken already.
     """
-    return _filled(text, _COMMAND_OR_WORD.findall(text), layout, hanging, used)
+    return _filled(text, re.findall(_COMMAND_OR_WORD, text), layout, hanging, used)
 
 
 def listed(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:

@@ -18,7 +18,7 @@ from lci_py.source.extract.traits import own_digests
 from lci_py.source.extract.type_hints import bound_names, outline, types_of
 from lci_py.source.stated_values import claims_of
 from lci_py.source.syntax.arity import arguments_of
-from lci_py.source.syntax.captures import COLON, SPACE, Captured, Finder
+from lci_py.source.syntax.captures import SPACE, Captured, Finder, without_colon
 from lci_py.source.syntax.languages import TEXT, decodable, is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
 from lci_py.source.syntax.macro_calls import called_in
@@ -195,7 +195,7 @@ def _imports(captured: Captured) -> list[Import]:
         module = _module(captured, captures)
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
         line = captures["import"][0].start_point[0] + 1
-        names = [COLON.sub("", captured.text(n)) for n in captures.get("import.name", [])]
+        names = [without_colon(captured.text(n)) for n in captures.get("import.name", [])]
         for role, name in (("import.all", "*"), ("import.default", "default")):
             names = [name] if role in captures else names
         names = names or [""]

@@ -14,8 +14,6 @@ from array import array
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.types.graph import Role
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
     from lci_py.source.syntax.captures import Captured
+    from lci_py.types.graph import Role
 
 _SPANS, _PLACES = ("text", "leaves", "unsure", "imports"), ("defined", "called")
 _LISTS = (*_SPANS, *_PLACES)

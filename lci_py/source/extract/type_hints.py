@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import EACH_OF, LOCAL, MEMBER_OF, TYPE_OF, Given
-from lci_py.source.syntax.captures import COLON
+from lci_py.source.syntax.captures import without_colon
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Typed
 
@@ -58,8 +58,9 @@ def outline(captured: Captured, node: Node) -> str:
     text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
     if _PLAIN.fullmatch(text):
         return text[:_KEPT]
-    text = _WORDS.sub(r"\1" "\0", _CASTS.sub("\0" r"\1" "\0", text))
-    text = _SPACE.sub("", text).replace("\0", " ")
+    if _SPACE.search(text):
+        text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", _CASTS.sub("\0" r"\1" "\0", text)))
+    text = text.replace("\0", " ")
     if _GROUPS.search(text):
         text = _without_arguments(text)
     return text[:_KEPT]
@@ -98,7 +99,7 @@ def first_name(text: str) -> str:
 def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
     """(Scope, name) of everything that is bound in the file: parameters, locals, names in patterns."""
     return {
-        (_around(finder, symbols, node, CALLABLE), COLON.sub("", captured.text(node)))
+        (_around(finder, symbols, node, CALLABLE), without_colon(captured.text(node)))
         for captures in captured.typed
         for node in captures.get("typed.name", ())
     }
@@ -186,7 +187,7 @@ def _typed(
             yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
     for node in names if not members else ():
         place = _around(finder, symbols, node, CALLABLE)
-        name = COLON.sub("", captured.text(node)).lstrip("$")
+        name = without_colon(captured.text(node)).lstrip("$")
         yield from (Typed(place, name, text, place) for text in texts or [""])
 
 
@@ -214,9 +215,9 @@ def _given(node: Node) -> Node:
 
 
 def _type(text: str) -> str:
-    if not _PLAIN.fullmatch(text):
-        text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text)).replace("\0", " ")
-    return text.lstrip(":").removeprefix("->")[:_KEPT]
+    if _SPACE.search(text):
+        text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
+    return text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
 
 
 def _around(finder: Finder, symbols: Sequence[Symbol], node: Node, kinds: frozenset[str]) -> int:

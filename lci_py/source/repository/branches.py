@@ -6,7 +6,6 @@ repository's configuration names. Objects that a partial clone lacks are not fet
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import selectors
@@ -243,6 +242,8 @@ class Repository:
 
 def blob_id(data: bytes, like: str) -> str:
     """The id that git gives to a blob with this content, by the same hash function as the id `like`."""
+    import hashlib  # here, because it takes 2 ms, and most runs look at no branch
+
     head = b"blob %d\0" % len(data)
     made = hashlib.sha256(head) if len(like) == 64 else hashlib.sha1(head, usedforsecurity=False)
     made.update(data)

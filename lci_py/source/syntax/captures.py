@@ -22,6 +22,11 @@ COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` 
 HASHES = re.compile(r"\s+#+$")
 
 
+def without_colon(text: str) -> str:
+    """A name without the colon at its start or its end."""
+    return COLON.sub("", text) if ":" in text else text
+
+
 _ROLES = (
     "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion",
     "text", "leaf", "unsure",
@@ -84,6 +89,8 @@ class Captured:
             role, capture = shape
             if role == "call":
                 self.calls.append(captures)
+            elif role == "text":
+                self.texts += captures["text"]
             elif role in ("definition", "scope", "local"):
                 self._entity(pattern, role, capture, captures, best)
             else:
@@ -133,7 +140,7 @@ class Captured:
         """The name of the called function, or the selector of a message."""
         if "selector" in captures:
             return selector(captures["selector"][0])
-        return COLON.sub("", self.text(captures["callee"][0]))
+        return without_colon(self.text(captures["callee"][0]))
 
     def _entity(
         self, pattern: int, role: str, capture: str, captures: dict[str, list[Node]],
@@ -146,9 +153,11 @@ class Captured:
             return
         if not names:
             return
-        # Prose keeps its colons; a heading of Markdown may end like it starts.
-        cut = HASHES if capture == "definition.section" else COLON
-        name = cut.sub("", SPACE.sub(" ", self.text(names[0]).strip()))  # one space, or `cut` takes quadratic time
+        name = self.text(names[0]).strip()
+        if not name.isidentifier():
+            # Prose keeps its colons; a heading of Markdown may end like it starts.
+            cut = HASHES if capture == "definition.section" else COLON
+            name = cut.sub("", SPACE.sub(" ", name))  # one space, or `cut` takes quadratic time
         if not name:
             return  # the parser's error recovery inserts nodes without text
         owner = captures.get("parent")
@@ -190,8 +199,6 @@ class Captured:
                 self.uncalled.append(span)  # after a comment, the grammar takes the rest of the text for code
         elif role == "condition":
             self.conditions.extend(captures["condition"])
-        elif role == "text":
-            self.texts += captures["text"]
         elif role == "leaf":
             self.leaves += captures["leaf"]
         elif role == "unsure":
