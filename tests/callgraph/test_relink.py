@@ -53,6 +53,11 @@ def test_more_changes_than_are_compared_miss_nothing(history: list[dict[str, str
 
 GO = "package p\n"
 JAVA = "package p;\n"
+#: Further definitions of the names, so that none is the only one.
+OTHERS = {
+    f"{folder}/O.cs": f"namespace {folder} {{ class O {{ class X {{}} class Y {{}} void F() {{}} }} }}\n"
+    for folder in ("y", "z")
+}
 #: What changes -> (files, path and new text or None, files that must be linked anew besides the changed one).
 CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
     "a body": (
@@ -228,6 +233,52 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"B.java": "package q;\nimport p.*;\nclass B {}\n", "C.java": "package r;\n", "D.java": "package s;\n"},
         {"C.java": JAVA},
         {"B.java"},
+    ),
+    "a class in a namespace that is imported whole": (
+        {
+            "n/A.cs": "namespace N { class A {} }\n",
+            "n/B.cs": "namespace N { class B {} }\n",
+            "u/C.cs": "using N;\nclass C { void G() { X.F(); } }\n",
+            "u/D.cs": "using N;\nclass D { void G() { Y.F(); } }\n",
+            "v/E.cs": "using M;\nclass E { void G() { X.F(); } }\n",
+            **OTHERS,
+        },
+        {"n/B.cs": "namespace N { class B {} class X { public static void F() {} } }\n"},
+        {"u/C.cs"},
+    ),
+    "the name of a class in a namespace that is imported whole": (
+        {
+            "n/A.cs": "namespace N { class X { public static void F() {} } }\n",
+            "u/C.cs": "using N;\nclass C { void G() { X.F(); } }\n",
+            "u/D.cs": "using N;\nclass D { void G() { Y.F(); } }\n",
+            "v/E.cs": "using N;\nclass E { void G() { Z.F(); } }\n",
+            **OTHERS,
+        },
+        {"n/A.cs": "namespace N { class Y { public static void F() {} } }\n"},
+        {"u/C.cs", "u/D.cs"},
+    ),
+    "a type of the name of a namespace that is imported whole": (
+        {
+            "n/A.cs": "namespace M { class A { class Y {} } }\nnamespace M.N { class B {} }\n",
+            "u/C.cs": "using M.N;\nclass C { void G() { X.F(); } }\n",
+            "v/E.cs": "using M;\nclass E { void G() { X.F(); } }\n",
+            **OTHERS,
+        },
+        {"n/A.cs": "namespace M { class N { class X { static void F() {} } } }\nnamespace M.N { class B {} }\n"},
+        {"u/C.cs"},
+    ),
+    "the namespaces of a file with so many that each may have any name": (
+        {
+            "n/A.cs": "namespace N { class W {} }\n",
+            "u/C.cs": "using N;\nclass C { void G() { X.F(); } }\n",
+            "v/E.cs": "using M;\nclass E { void G() { X.F(); } }\n",
+            **OTHERS,
+        },
+        {
+            "n/A.cs": "namespace N { class X { public static void F() {} } }\n"
+            + "".join(f"namespace N{number} {{ class V {{}} }}\n" for number in range(20))
+        },
+        {"u/C.cs"},
     ),
     "a name that becomes common": (
         {
