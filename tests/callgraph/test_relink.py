@@ -339,6 +339,15 @@ def test_what_a_change_concerns_is_linked_anew_and_nothing_else(case: str, tmp_p
     assert index.relinked(files) == wanted | (change.keys() & files.keys())  # and back again
 
 
+def test_a_star_import_asks_for_a_name_once_whatever_the_size_of_the_package() -> None:
+    def asked(size: int) -> int:
+        files = {f"n/A{number}.cs": f"namespace N {{ class A{number} {{}} }}\n" for number in range(size)}
+        files["u/C.cs"] = "using N;\nclass C { void G() { X.F(); } }\n"
+        return int(np.diff(full(files).key_start)[-1])
+
+    assert asked(15) == asked(2)
+
+
 def test_every_kind_of_look_up_has_contributions(tmp_path: Path) -> None:
     """A kind that no file contributes to never has a changed answer: what asks it would go stale in silence."""
     files = {
