@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
 from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, StoredTables, in_go_package, module_names
-from lci_py.callgraph.lookups import COMMON_CALLS, LookUp, LookUps, key_of
+from lci_py.callgraph.lookups import COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
@@ -37,6 +37,12 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
         for name in names | ({head.package} if head.package else set()):
             yield ("declaring", family, name), (path,)
+            if family in STAR_FAMILIES:
+                offers = offered(facts, name)
+                if offers is None:
+                    yield ("open", family, name), (path,)
+                for inner in offers or ():
+                    yield ("offering", family, name, inner), (path,)
     for name, item in facts.bindings.items():
         yield ("binding", path, name), (item.module, item.name, language)
     ids = tables.stable_ids(file)

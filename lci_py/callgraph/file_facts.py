@@ -22,6 +22,9 @@ _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": 
 EXPANDING = frozenset({"c", "cpp", "objc"})
 #: Kinds of declarations that are imported by their qualified names.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
+_SPACES = frozenset({"module", "namespace"})
+#: With more namespaces than this in a file, nothing is written down of what it offers in each of them.
+_MOST_SPACES = 16
 _SEPARATOR = re.compile(r"::|[./\\]")
 _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
 
@@ -169,6 +172,49 @@ class FileFacts:
             for item in self.imports
             if item.alias == "." or (not item.alias and (item.name == "*" or (whole and not item.name)))
         ]
+
+    def offered(self, holder: str) -> frozenset[str] | None:
+        """All names that a star import of a package or namespace can find here, in a language of `STAR_PACKAGES`.
+
+        Args:
+            holder: The last part of the name of the package or namespace.
+        Returns:
+            None if the names here do not say it: the last part names a type as well, which may inherit what it has, or
+            the file is of so many namespaces that what it offers in each would be much to write down.
+        """
+        if holder not in self._offered:
+            self._offered[holder] = self._offers(holder)
+        return self._offered[holder]
+
+    @cached_property
+    def _offered(self) -> dict[str, frozenset[str] | None]:
+        return {}
+
+    def _offers(self, holder: str) -> frozenset[str] | None:
+        if self._crowded or (-1, holder) in self.typed or holder in self._no_spaces:
+            return None
+        places = {place for place in self._spaces if self.names[place] == holder}
+        if any(place in self.base_names for place in places):
+            return None
+        inside = {name for place in places for name in self.members.get(place, ())}
+        return frozenset(inside.union(self.top, (name for scope, name in self.typed if scope == -1 or scope in places)))
+
+    @cached_property
+    def _spaces(self) -> list[int]:
+        """Places of packages and namespaces."""
+        return [place for place in self.callables if self.kinds[place] in _SPACES]
+
+    @cached_property
+    def _no_spaces(self) -> set[str]:
+        """Names of other definitions."""
+        return {self.names[place] for place in self.callables if self.kinds[place] not in _SPACES}
+
+    @cached_property
+    def _crowded(self) -> bool:
+        dotted = sum(
+            "." in self.names[place] for place in self.callables
+        )  # `X.N` ends in N, but is not in `_no_spaces`
+        return len(self._spaces) + dotted > _MOST_SPACES
 
     @cached_property
     def bindings(self) -> dict[str, Import]:

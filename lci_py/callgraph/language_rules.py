@@ -22,6 +22,8 @@ EXPLICIT_NAMES = _languages("explicit_names")
 FILE_MODULES = _languages("file_modules")
 #: Other files cannot import what a file imports itself.
 PRIVATE_IMPORTS = _languages("private_imports")
+#: What a star import of a package or namespace finds in a file is what the file itself declares.
+STAR_PACKAGES = _languages("private_imports") & _languages("qualified") - _languages("module_scope")
 #: A macro is known in all modules after its definition.
 MACROS_ANYWHERE = _languages("macros_anywhere")
 #: A type may be used by its name alone anywhere in the program, without an import that says where it is.

@@ -13,7 +13,15 @@ from typing import Any, Protocol
 from zlib import crc32
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.file_facts import MacroText, is_shared, is_top, is_type, macro_texts
+from lci_py.callgraph.file_facts import (
+    FileFacts,
+    MacroText,
+    family as family_of,
+    is_shared,
+    is_top,
+    is_type,
+    macro_texts,
+)
 from lci_py.callgraph.lookup_tables import Definition, Tables
 from lci_py.types.source import Import, Typed
 
@@ -22,7 +30,18 @@ LookUp = tuple[str, ...]
 COMMON_CALLS = 12
 #: A name with more definitions than this says nothing about which one is meant.
 MOST_NAMED = 16
+#: An import of a package or namespace means no more of its files than this.
+MOST_PACKAGE_FILES = 16
+#: Families in which `LookUps.offering` answers what a star import finds.
+STAR_FAMILIES = frozenset(map(family_of, language_rules.STAR_PACKAGES))
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
+
+
+def offered(facts: FileFacts, package: str) -> frozenset[str] | None:
+    """The names that a file of a package or namespace offers to a star import of it; None if it may offer any name."""
+    if facts.head.language not in language_rules.STAR_PACKAGES:
+        return None
+    return facts.offered(package.rpartition(".")[2])
 
 
 class SiteCounts(Protocol):
@@ -61,6 +80,8 @@ class LookUps:
             "ending": lambda segment: self.files.by_ending.get(segment, ()),
             "go": lambda folder: self.files.go_packages.get(folder, ()),
             "declaring": self._declaring,
+            "open": self._open,
+            "offering": self._offering,
             "binding": lambda path, name: self._facts(path).bindings.get(name),
             "top": self._top,
             "member": self._members,
@@ -117,6 +138,17 @@ class LookUps:
     def declaring(self, family: str, name: str) -> Sequence[int]:
         """Files that declare a qualified name, or that are in the package of that name; ascending."""
         found: Sequence[int] = self._ask(("declaring", family, name))
+        return found
+
+    def open_files(self, family: str, package: str) -> Sequence[int]:
+        """Files of a package or namespace of which `offering` does not say what they offer: they may offer any name."""
+        found: Sequence[int] = self._ask(("open", family, package))
+        return found
+
+    def offering(self, family: str, package: str, name: str) -> Sequence[int]:
+        """Files of a package or namespace where a star import of it can find a name, of the first `MOST_PACKAGE_FILES`;
+        ascending. Those that are not in the answer, nor in that of `open_files`, do not have the name."""
+        found: Sequence[int] = self._ask(("offering", family, package, name))
         return found
 
     def stars(self, file: int) -> Sequence[Import]:
@@ -287,6 +319,19 @@ class LookUps:
     def _declaring(self, family: str, name: str) -> Sequence[int]:
         found = {*self.tables.declaring(name), *self.files.by_package.get(name, ())}
         return sorted(file for file in found if self.files.families[file] == family)
+
+    def _package_files(self, family: str, package: str) -> Sequence[int]:
+        known = self._memo.get(("declaring", family, package))  # whoever asks for names has asked for the files
+        files: Sequence[int] = known[1] if known is not None else self._declaring(family, package)
+        return files[: MOST_PACKAGE_FILES + 1]  # the file that imports its own package is not counted
+
+    def _open(self, family: str, package: str) -> list[int]:
+        facts = self.tables.facts
+        return [file for file in self._package_files(family, package) if offered(facts(file), package) is None]
+
+    def _offering(self, family: str, package: str, name: str) -> list[int]:
+        facts = self.tables.facts
+        return [file for file in self._package_files(family, package) if name in (offered(facts(file), package) or ())]
 
     def _top(self, path: str, name: str) -> Definition | None:
         file = self.files.by_path[path]

@@ -53,6 +53,11 @@ def test_more_changes_than_are_compared_miss_nothing(history: list[dict[str, str
 
 GO = "package p\n"
 JAVA = "package p;\n"
+#: Further definitions of the names, so that none is the only one.
+OTHERS = {
+    f"{folder}/O.cs": f"namespace {folder} {{ class O {{ class X {{}} class Y {{}} void F() {{}} }} }}\n"
+    for folder in ("y", "z")
+}
 #: What changes -> (files, path and new text or None, files that must be linked anew besides the changed one).
 CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
     "a body": (
@@ -229,6 +234,52 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"C.java": JAVA},
         {"B.java"},
     ),
+    "a class in a namespace that is imported whole": (
+        {
+            "n/A.cs": "namespace N { class A {} }\n",
+            "n/B.cs": "namespace N { class B {} }\n",
+            "u/C.cs": "using N;\nclass C { void G() { X.F(); } }\n",
+            "u/D.cs": "using N;\nclass D { void G() { Y.F(); } }\n",
+            "v/E.cs": "using M;\nclass E { void G() { X.F(); } }\n",
+            **OTHERS,
+        },
+        {"n/B.cs": "namespace N { class B {} class X { public static void F() {} } }\n"},
+        {"u/C.cs"},
+    ),
+    "the name of a class in a namespace that is imported whole": (
+        {
+            "n/A.cs": "namespace N { class X { public static void F() {} } }\n",
+            "u/C.cs": "using N;\nclass C { void G() { X.F(); } }\n",
+            "u/D.cs": "using N;\nclass D { void G() { Y.F(); } }\n",
+            "v/E.cs": "using N;\nclass E { void G() { Z.F(); } }\n",
+            **OTHERS,
+        },
+        {"n/A.cs": "namespace N { class Y { public static void F() {} } }\n"},
+        {"u/C.cs", "u/D.cs"},
+    ),
+    "a type of the name of a namespace that is imported whole": (
+        {
+            "n/A.cs": "namespace M { class A { class Y {} } }\nnamespace M.N { class B {} }\n",
+            "u/C.cs": "using M.N;\nclass C { void G() { X.F(); } }\n",
+            "v/E.cs": "using M;\nclass E { void G() { X.F(); } }\n",
+            **OTHERS,
+        },
+        {"n/A.cs": "namespace M { class N { class X { static void F() {} } } }\nnamespace M.N { class B {} }\n"},
+        {"u/C.cs"},
+    ),
+    "the namespaces of a file with so many that each may have any name": (
+        {
+            "n/A.cs": "namespace N { class W {} }\n",
+            "u/C.cs": "using N;\nclass C { void G() { X.F(); } }\n",
+            "v/E.cs": "using M;\nclass E { void G() { X.F(); } }\n",
+            **OTHERS,
+        },
+        {
+            "n/A.cs": "namespace N { class X { public static void F() {} } }\n"
+            + "".join(f"namespace N{number} {{ class V {{}} }}\n" for number in range(20))
+        },
+        {"u/C.cs"},
+    ),
     "a name that becomes common": (
         {
             "a.py": "class A:\n    def f(self): pass\n",
@@ -286,6 +337,15 @@ def test_what_a_change_concerns_is_linked_anew_and_nothing_else(case: str, tmp_p
     index = Segmented(tmp_path, files)
     assert index.relinked(after) == wanted | (change.keys() & after.keys())
     assert index.relinked(files) == wanted | (change.keys() & files.keys())  # and back again
+
+
+def test_a_star_import_asks_for_a_name_once_whatever_the_size_of_the_package() -> None:
+    def asked(size: int) -> int:
+        files = {f"n/A{number}.cs": f"namespace N {{ class A{number} {{}} }}\n" for number in range(size)}
+        files["u/C.cs"] = "using N;\nclass C { void G() { X.F(); } }\n"
+        return int(np.diff(full(files).key_start)[-1])
+
+    assert asked(15) == asked(2)
 
 
 def test_every_kind_of_look_up_has_contributions(tmp_path: Path) -> None:

@@ -49,6 +49,28 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "interface {T} {{ void {f}(); }}\n", "class {T} {{ {T}() {{ {f}(); }} class {U} {{ void {g}() {{}} }} }}\n",
         ),
     ),
+    "csharp": (
+        ("n/A.cs", "n/B.cs", "m/A.cs", "u/C.cs", "u/test/ATests.cs"),
+        "",
+        ("N", "N.A", "M", "M.N", "M.N.B"),
+        (
+            "using {m};\n", "using static {m}.{T};\n", "using {T} = {m}.{U};\n",
+            "namespace {m} {{ class {T} : {U} {{ void {f}() {{ {g}(); this.{f}(); {U}.{g}(); x.{f}(); }} }} }}\n",
+            "namespace {m} {{ class {T} {{ public static void {f}({U} x) {{ x.{g}(); new {T}(); }} class {U} {{ }} }} }}\n",
+            "namespace {m} {{ using {m}; static class {T} {{ static {U} {g}; static {U} {f}(int x) {{ return {h}(); }} }} }}\n",
+            "class {T} {{ void {f}() {{ {U}.{g}(); {T}.{h}(1); }} }}\n",
+        ),
+    ),
+    "kotlin": (
+        ("p/A.kt", "p/B.kt", "q/A.kt", "q/test/ATest.kt"),
+        "package {P}\n",
+        ("p", "q", "p.A", "q.B"),
+        (
+            "import {m}.{f}\n", "import {m}.*\n", "fun {f}(x: {T}) {{ {g}(x); x.{f}() }}\n", "val {f} = {T}()\n",
+            "fun {T}.{g}() {{ {f}.{g}() }}\n", "object {T} {{ fun {f}() = {U}().{g}() }}\n",
+            "open class {T} : {U}() {{ fun {f}() {{ {g}(); {h}.{f}() }}\n companion object {{ fun {h}() {{}} }} }}\n",
+        ),
+    ),
     "c": (
         ("a.c", "a.h", "p/a.h", "p/b.c", "include/p/b.h"),
         "",
@@ -166,7 +188,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
 _FUNCTIONS, _TYPES, _PACKAGES = (
     ("f", "g", "h"),
     ("A", "B", "C"),
-    {"java": ("com.p", "com.q"), "php": ("P", "P\\Q"), "scala": ("p", "q")},
+    {"java": ("com.p", "com.q"), "php": ("P", "P\\Q"), "scala": ("p", "q"), "kotlin": ("p", "q")},
 )
 
 

@@ -7,8 +7,7 @@ starts. All that it learns of other files comes from `LookUps`, which records th
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from lci_py.callgraph import language_rules
@@ -17,7 +16,7 @@ from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.expression_steps import Step, TypeText, steps_of, types_in
-from lci_py.callgraph.resolve.imports import ImportResolver
+from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
 from lci_py.callgraph.resolve.values import (
     BASES,
@@ -211,6 +210,15 @@ class _Language(NamedTuple):
     lexical: bool  # a name means what the scopes around bind, never a member of the type around
 
 
+class _Star(NamedTuple):
+    """An import that binds every name of a module."""
+
+    item: Import
+    targets: tuple[int, ...]
+    package: str  # as `ImportResolver.star_package` gives it
+    open_files: Collection[int]  # of the package
+
+
 class Names:
     """Evaluates bare names. A part of an `Evaluator`, whose other parts it calls."""
 
@@ -224,11 +232,13 @@ class Names:
         self._languages: dict[str, _Language] = {}
         self._memo: dict[tuple[int, int, str, int, bool], Values] = {}
         self._memo_modules: dict[tuple[int, str, int, bool], Values] = {}
+        self._memo_stars: dict[int, list[_Star]] = {}
 
     def start(self) -> None:
         """Begin with a file."""
         self._memo.clear()
         self._memo_modules.clear()
+        self._memo_stars.clear()
 
     def _language(self, name: str) -> _Language:
         known = self._languages.get(name)
@@ -444,14 +454,33 @@ class Names:
             return self.imported(file, item, name, depth)
         if typed or not own:
             return rows(file, typed, depth)
-        for star in self._look.stars(file):
-            for target in self._import.targets(file, star):
-                if target != file:
+        for star, targets, package, open_files in self._stars_of(file):
+            offering: Collection[int] = targets
+            if package and name != "this":  # which every type and namespace has
+                offering = self._look.offering(self._look.files.families[file], package, name)
+                if not offering and not open_files:
+                    continue
+            for target in targets:
+                if target != file and (target in offering or target in open_files):
                     values = self.in_module(target, name, depth - 1, outside=True)
                     values = values or self._static(target, star, name, depth - 1)
                     if values:
                         return with_step(values, IMPORT)
         return ()
+
+    def _stars_of(self, file: int) -> list[_Star]:
+        known = self._memo_stars.get(file)
+        if known is None:
+            known = self._memo_stars[file] = []
+            for item in self._look.stars(file):
+                targets = self._import.targets(file, item)
+                if targets:
+                    package = self._import.star_package(file, item)
+                    family = self._look.files.families[file]
+                    known.append(
+                        _Star(item, targets, package, self._look.open_files(family, package) if package else ())
+                    )
+        return known
 
     def imported(self, file: int, item: Import, name: str, depth: int) -> Values:
         """The values that an import binds a name to, through any re-exports."""
@@ -497,7 +526,7 @@ class Names:
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
         """A member of the type that an import names as its module."""
-        holder = re.split(r"::|[.\\]", item.module)[-1]
+        holder = holder_of(item)
         if holder == name or self._look.files.heads[file].language not in language_rules.STATIC_IMPORTS:
             return ()
         owners = self.in_module(file, holder, depth, outside=True)

@@ -7,7 +7,7 @@ import re
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES
-from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, STAR_FAMILIES, LookUps
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
 from lci_py.types.source import Import
 
@@ -16,8 +16,14 @@ _PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
 _BY_FOLDER = frozenset({"c", "go"})
 #: A computed folder before the path of a script: `$ROOT/`, `"${X%/*}"/`, `$(dirname "$0")/`.
 _SHELL_FOLDER = re.compile(r"^.*[$`\")}][^/]*/")
-_MAX_PACKAGE_FILES = 16
+_HOLDER = re.compile(r"::|[.\\]")
+_SEPARATOR = re.compile(r"::|[\\/]")
 _MEMO = 20_000
+
+
+def holder_of(item: Import) -> str:
+    """The last part of an import's module: the type, if the import names a type as its module."""
+    return _HOLDER.split(item.module)[-1]
 
 
 class ImportResolver:
@@ -45,6 +51,13 @@ class ImportResolver:
             self._look.keys = asked
         self._look.keys |= found[1]  # an answer from the memo depends on the same look-ups
         return found[0]
+
+    def star_package(self, file: int, star: Import) -> str:
+        """The package or namespace that a star import means, if `LookUps.offering` answers what it finds; else ""."""
+        package = _dotted(star.module)
+        if self._families[file] not in STAR_FAMILIES or star.name not in ("", "*"):
+            return ""
+        return package if package.rpartition(".")[2] == holder_of(star) else ""
 
     def submodule(self, file: int, name: str) -> tuple[int, ...]:
         """The file of a module in the package or folder that a file stands for."""
@@ -120,13 +133,13 @@ class ImportResolver:
 
     def _declared(self, file: int, item: Import) -> tuple[int, ...]:
         """The files that declare what is imported by its qualified name, whatever their paths."""
-        module, name = (re.sub(r"::|[\\/]", ".", text).strip(".") for text in (item.module, item.name))
+        module, name = _dotted(item.module), _dotted(item.name)
         wanted = [f"{module}.{name}", module] if name and name != "*" else [module]
         for dotted in wanted:
             files = [f for f in self._look.declaring(self._families[file], dotted) if f != file]
             # If the package declares no type of that name, nothing says which of its files is meant.
             if files and (dotted != module or len(files) == 1 or name in ("", "*")):
-                return tuple(files[:_MAX_PACKAGE_FILES])
+                return tuple(files[:MOST_PACKAGE_FILES])
         return ()
 
     def _include(self, folder: str, header: str) -> tuple[int, ...]:
@@ -179,5 +192,9 @@ class ImportResolver:
         for cut in cuts:
             found = self._look.go_package("/".join(wanted[cut:]))
             if found:
-                return tuple(found[:_MAX_PACKAGE_FILES])
+                return tuple(found[:MOST_PACKAGE_FILES])
         return ()
+
+
+def _dotted(text: str) -> str:
+    return _SEPARATOR.sub(".", text).strip(".")
