@@ -105,6 +105,8 @@ def test_filters_hold_for_what_is_spelled_out(session: Engine, mode: str) -> Non
     [
         "there is no pool running, join must be called from",  # as in the source
         "RuntimeError: there is no pool running, join must be called from None of a pool",  # with a value
+        # A line of a log: most of it stands nowhere, but a long part does.
+        "2026-11-22T10:31:07Z worker 17 app.main crashed: there is no pool running, join must be called from 0x7f at main:9",
     ],
 )
 def test_a_pasted_message_finds_where_it_is_raised(session: Engine, mode: str, query: str) -> None:
