@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from lci_py.callgraph.lookups import LookUps
 
 _ROOTS = ("lib.rs", "main.rs")
+#: Folders of a package whose files are crates of their own.
+_PROGRAMS = frozenset({"tests", "examples", "benches"})
 _INDEXES = ("mod.rs", *_ROOTS)
 #: Crates that come with the compiler.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
@@ -36,7 +38,9 @@ class Crates:
         if current == file and rest and rest[0] == segments[0] and self.child(file, rest[0]) < 0:
             current = self.root(file)
             if self.child(current, rest[0]) < 0:
-                return -1
+                current = self.library(file, rest.pop(0))
+                if current < 0:
+                    return -1
         while rest:
             inner = self.child(current, rest.pop(0))
             if inner < 0:
@@ -52,9 +56,31 @@ class Crates:
                 found = self._look.at(posixpath.join(folder, name))
                 if found >= 0:
                     return found
-            if not folder or posixpath.basename(folder) in ("tests", "examples", "benches", "bin"):
+            around, name = posixpath.split(folder)
+            if not folder or name == "bin" or (name in _PROGRAMS and self._is_package(around)):
                 return file
-            folder = posixpath.dirname(folder)
+            folder = around
+
+    def _is_package(self, folder: str) -> bool:
+        """Whether programs may stand beside the sources in a folder: a crate's, or one that is in no crate's sources."""
+        return "src" not in folder.split("/") or self._look.at(posixpath.join(folder, "Cargo.toml")) >= 0
+
+    def library(self, file: int, name: str) -> int:
+        """The root file of the library of a crate in the repository, -1 if there is none, or none that is nearest."""
+        own = self._heads[file].path.split("/")
+        best, tied = (-1, -1), False
+        for manifest in self._look.crate(name):
+            folder = self._heads[manifest].folder
+            found = self._look.at(posixpath.join(folder, "src", "lib.rs"))
+            if found < 0:
+                continue
+            parts = folder.split("/") if folder else []
+            near = next((at for at, pair in enumerate(zip(own, parts, strict=False)) if len(set(pair)) > 1), len(parts))
+            if near > best[0]:
+                best, tied = (near, found), False
+            elif near == best[0]:
+                tied = True
+        return -1 if tied else best[1]
 
     def parent(self, file: int) -> int:
         """The file of a file's parent module, -1 at the top."""
