@@ -12,7 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
-from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, StoredTables, declares_crate, in_go_package, module_names
+from lci_py.callgraph.lookup_tables import (
+    QUALIFIED,
+    Definition,
+    StoredTables,
+    declares_crate,
+    in_go_package,
+    module_names,
+)
 from lci_py.callgraph.lookups import COMMON_CALLS, LookUp, LookUps, key_of
 
 if TYPE_CHECKING:

@@ -62,7 +62,7 @@ class Crates:
             folder = around
 
     def _is_package(self, folder: str) -> bool:
-        """Whether programs may stand beside the sources in a folder: a crate's, or one that is in no crate's sources."""
+        """Whether a folder may have programs of its own: that of a crate, or one outside of all sources."""
         return "src" not in folder.split("/") or self._look.at(posixpath.join(folder, "Cargo.toml")) >= 0
 
     def library(self, file: int, name: str) -> int:

@@ -106,7 +106,9 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
     claims = tuple(claims_of(language, path, source, [])) if not limit else ()
-    return Extract(language, crate_of(path, source), claims=claims, chunks=chunks[: limits.max_file_chunks], limit=limit)
+    return Extract(
+        language, crate_of(path, source), claims=claims, chunks=chunks[: limits.max_file_chunks], limit=limit
+    )
 
 
 def _parse(

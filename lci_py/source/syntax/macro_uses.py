@@ -12,12 +12,9 @@ if TYPE_CHECKING:
 
 #: Bytes of a declaration that are read, and how deep its lists may be nested.
 _READ, _DEEPEST = 10_000, 16
-_TOKEN = re.compile(
-    rb"(?P<blank>\s+|//[^\n]*|/\*.*?\*/)|(?:r#)?[A-Za-z_]\w*|::|[{},;*]", re.DOTALL
-)
-
-
-_PATH = re.compile(rb"(?:\b[A-Za-z_]\w*::)+\Z")
+_TOKEN = re.compile(rb"(?P<blank>\s+|//[^\n]*|/\*.*?\*/)|(?:r#)?[A-Za-z_\x80-\xff][\w\x80-\xff]*|::|[{},;*]", re.DOTALL)
+#: A path up to the name after it, and the bytes that are searched for it.
+_PATH = re.compile(rb"(?:(?<![\w\x80-\xff])[A-Za-z_\x80-\xff][\w\x80-\xff]*::)+\Z")
 _PATH_READ = 200
 
 
@@ -71,6 +68,8 @@ def used_in(source: bytes, start: int) -> list[Used]:
             reader = _Reader(tokens)
             found = list(reader.tree((), 0))
             return found if reader.place == len(tokens) else []
+        if match.group() == b"use":
+            return []  # every part of the text is read once
         tokens.append(match.group().decode("utf-8", "replace").removeprefix("r#"))
     return []
 
@@ -88,6 +87,7 @@ class _Reader:
         return found
 
     def tree(self, around: tuple[str, ...], depth: int) -> Iterator[Used]:
+        """The names of the tree at `place`, which is afterwards behind it, inside the paths `around`."""
         path = list(around)
         self._next("::")
         while self.place < len(self._tokens) and depth < _DEEPEST:
@@ -97,10 +97,8 @@ class _Reader:
                 return
             if self._next("{"):
                 while not self._next("}"):
-                    before = self.place
                     yield from self.tree(tuple(path), depth + 1)
-                    self._next(",")
-                    if self.place == before:
+                    if not self._next(",") and self._tokens[self.place : self.place + 1] != ["}"]:
                         return
                 return
             word = self._tokens[self.place]
