@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lci_py.callgraph.lookups import LookUps
 
 _ROOTS = ("lib.rs", "main.rs")
 #: Folders of a package whose files are crates of their own.
 _PROGRAMS = frozenset({"tests", "examples", "benches"})
+_MEMO = 20_000
 _INDEXES = ("mod.rs", *_ROOTS)
 #: Crates that come with the compiler.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
@@ -21,6 +22,7 @@ class Crates:
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
         self._heads = look_ups.files.heads
+        self._memo: dict[tuple[int, str], tuple[int, set[int]]] = {}
 
     def find(self, file: int, segments: Sequence[str]) -> int:
         """The file of the innermost module on a path, -1 if the path leaves this crate.
@@ -48,8 +50,23 @@ class Crates:
             current = inner
         return current
 
+    def _kept(self, file: int, name: str, find: Callable[[], int]) -> int:
+        """An answer about a file and a name, worked out once. It depends on the same look-ups each time."""
+        found = self._memo.get((file, name))
+        if found is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            asked, self._look.keys = self._look.keys, set()
+            found = self._memo[file, name] = find(), self._look.keys
+            self._look.keys = asked
+        self._look.keys |= found[1]
+        return found[0]
+
     def root(self, file: int) -> int:
         """The root file of a file's crate; the file itself if there is none above it."""
+        return self._kept(file, "", lambda: self._root(file))
+
+    def _root(self, file: int) -> int:
         folder = posixpath.dirname(self._heads[file].path)
         while True:
             for name in _ROOTS:
@@ -94,6 +111,9 @@ class Crates:
 
     def child(self, file: int, name: str) -> int:
         """The file of a module that a file declares, -1 if there is none."""
+        return self._kept(file, name, lambda: self._child(file, name))
+
+    def _child(self, file: int, name: str) -> int:
         folder, own = posixpath.split(self._heads[file].path)
         if own not in _INDEXES and self.root(file) != file:
             folder = posixpath.join(folder, own.removesuffix(".rs"))
