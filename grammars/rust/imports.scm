@@ -35,3 +35,6 @@
     (use_wildcard . "*" @import.name) @import
     (use_wildcard (_) @import.module "*" @import.name) @import
   ])))))
+
+; In the arguments of a macro (`cfg_rt! { pub use a::b; }`) there are tokens only: the text after `use` is read.
+(token_tree "use" @import)

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
-from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, StoredTables, in_go_package, module_names
+from lci_py.callgraph.lookup_tables import (
+    QUALIFIED,
+    Definition,
+    StoredTables,
+    declares_crate,
+    in_go_package,
+    module_names,
+)
 from lci_py.callgraph.lookups import COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
 
 if TYPE_CHECKING:
@@ -33,6 +40,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("ending", segments[-1]), (path, segments, language)
     if in_go_package(head):
         yield ("go", folder), (path,)
+    if declares_crate(head):
+        yield ("crate", head.package), (path,)
     if family in QUALIFIED:
         names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
         for name in names | ({head.package} if head.package else set()):

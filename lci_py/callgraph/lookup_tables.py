@@ -78,6 +78,15 @@ class Files:
         return found
 
     @cached_property
+    def crates(self) -> dict[str, list[int]]:
+        """Name of a Rust crate to the Cargo.toml files that declare it."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for file, head in enumerate(self.heads):
+            if declares_crate(head):
+                found[head.package].append(file)
+        return found
+
+    @cached_property
     def by_package(self) -> dict[str, list[int]]:
         """Declared package or namespace to its files, in `QUALIFIED` families."""
         found: dict[str, list[int]] = defaultdict(list)
@@ -99,6 +108,11 @@ def module_names(path: str) -> list[tuple[str, ...]]:
 def in_go_package(head: FileHead) -> bool:
     """Whether a file is a part of a Go package that can be imported: no test."""
     return head.language == "go" and not head.path.endswith("_test.go")
+
+
+def declares_crate(head: FileHead) -> bool:
+    """Whether a file is the Cargo.toml of a package."""
+    return head.path.endswith("Cargo.toml") and head.language == "text" and bool(head.package)
 
 
 class Tables(Protocol):

@@ -79,6 +79,7 @@ class LookUps:
             "path": lambda path: self.files.by_path.get(path, -1),
             "ending": lambda segment: self.files.by_ending.get(segment, ()),
             "go": lambda folder: self.files.go_packages.get(folder, ()),
+            "crate": lambda name: self.files.crates.get(name, ()),
             "declaring": self._declaring,
             "open": self._open,
             "offering": self._offering,
@@ -133,6 +134,11 @@ class LookUps:
     def go_package(self, folder: str) -> Sequence[int]:
         """A folder's Go files without tests, ascending."""
         found: Sequence[int] = self._ask(("go", folder))
+        return found
+
+    def crate(self, name: str) -> Sequence[int]:
+        """The Cargo.toml files of the Rust crates of a name, ascending."""
+        found: Sequence[int] = self._ask(("crate", name))
         return found
 
     def declaring(self, family: str, name: str) -> Sequence[int]:

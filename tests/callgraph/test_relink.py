@@ -289,6 +289,16 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"c.py": "import a\nx.f()\n"},
         {"b.py"},
     ),
+    "the name of a crate": (
+        {
+            "a.rs": "fn f() { k::f(); }\n",
+            "b.rs": "fn g() { super::f(); }\n",
+            "p/Cargo.toml": '[package]\nname = "p"\n',
+            "p/src/lib.rs": "pub fn f() {}\n",
+        },
+        {"p/Cargo.toml": '[package]\nname = "k"\n'},
+        {"a.rs"},
+    ),
     "what a macro's text calls": (
         {
             "a.h": "#define M(x) f(x)\n",

@@ -122,13 +122,17 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
         ),
     ),
     "rust": (
-        ("src/lib.rs", "src/a.rs", "src/b/mod.rs", "src/b/a.rs"),
+        (
+            "src/lib.rs", "src/a.rs", "src/b/mod.rs", "src/b/a.rs", "src/b/tests/c.rs", "Cargo.toml", "k/Cargo.toml",
+            "k/src/lib.rs", "k/src/a.rs",
+        ),
         "",
-        ("crate::a", "crate::b", "crate::b::a", "super::a", "std::a"),
+        ("crate::a", "crate::b", "crate::b::a", "super::a", "std::a", "f", "g::a"),
         (
             "use {m}::{f};\n", "use {m}::{T};\n", "use {m};\n", "fn {f}() {{ {g}(); a::{g}(); {T}::{f}(); }}\n",
             "struct {T};\nimpl {T} {{ fn {f}(&self) {{ self.{g}(); }} }}\n", "impl {T} {{ fn {g}() {{ {f}(); }} }}\n",
-            "mod {f} {{ pub fn {g}() {{}} }}\n",
+            "mod {f} {{ pub fn {g}() {{}} }}\n", '[package]\nname = "{f}"\n',
+            "m! {{ mod a; pub use {m}::{{self, {f} as {g}}}; }}\n", "m! {{ fn {f}() {{ {g}::a::{f}(); }} }}\n",
         ),
     ),
     "lua": (

@@ -140,6 +140,19 @@ def test_a_definition_keeps_its_id_when_it_moves(lci: Lci, tmp_path: Path) -> No
     assert ids() == before
 
 
+def test_a_file_that_becomes_the_manifest_of_a_crate_names_it(lci: Lci, tmp_path: Path) -> None:
+    (tmp_path / "k/src").mkdir(parents=True)
+    (tmp_path / "k/src/lib.rs").write_text("pub fn start() {}\n")
+    (tmp_path / "main.rs").write_text("fn main() { kit::start(); }\n")
+    manifest = tmp_path / "k/Cargo.toml"
+    manifest.with_name("notes.toml").write_text('[package]\nname = "kit"\n')
+    assert lci("index", str(tmp_path), "-q").code == 0
+    assert lci("callers", "start", "--json", "--root", str(tmp_path)).code == 1
+    manifest.with_name("notes.toml").rename(manifest)  # the record of this content is in the cache
+    assert lci("index", str(tmp_path), "-q").code == 0
+    assert "main.rs" in lci("callers", "start", "--json", "--root", str(tmp_path)).out
+
+
 def test_in_a_subfolder_paths_are_relative_to_it(lci: Lci, tmp_path: Path) -> None:
     for name in ("src/a.py", "lib/b.py"):
         (tmp_path / name).parent.mkdir()

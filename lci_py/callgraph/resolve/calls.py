@@ -20,7 +20,7 @@ from lci_py.callgraph.resolve.expression_steps import steps_of
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import expanded
 from lci_py.callgraph.resolve.overloads import Targets
-from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, Value, Values
+from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.languages import load_languages
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
@@ -162,7 +162,7 @@ class _CallResolver:
                 return ()
             return self._only(name, methods=True, free=self._language in language_rules.MODULE_OBJECTS)
         found: list[Value] = []
-        for value in values:
+        for value in self._evaluate.holders(values):
             if value.kind == FUNCTION:  # a property, or what a function has as an attribute
                 for result in self._evaluate.result(value, 4):
                     found.extend(self._evaluate.members.attribute(result, name, 8))
@@ -198,20 +198,28 @@ class _CallResolver:
             return self._run(self._evaluate.members.constructed(value) for value in values)
         if values:
             targets = self._run(values)
+            if not targets and values[0].kind == MODULE:
+                return self._macro(name)  # an exported macro is imported from the root of its crate
             if targets or not any(value.kind == INSTANCE for value in values):
                 return targets
             # `new Clock()`, where a property of that name and type hides the type from all but `new`
             return self._run(self._evaluate.members.named_like_its_type(value, name) for value in values)
         if self._is_local(name, caller):
             return ()
-        if self._language in language_rules.MACROS_ANYWHERE:
-            macro = self._look.only(self._family, name)
-            if macro is not None and macro.kind == "macro":
-                return ((macro.symbol, PACKAGE),)
+        macro = self._macro(name)
+        if macro:
+            return macro
         if name in self.facts.bindings or self._language in language_rules.EXPLICIT_NAMES:
             return ()
         implicit = self._language in language_rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in language_rules.PROGRAM_SCOPE)
+
+    def _macro(self, name: str) -> Targets:
+        """The only macro of a name, in languages where it may stand in any file."""
+        if self._language not in language_rules.MACROS_ANYWHERE:
+            return ()
+        macro = self._look.only(self._family, name)
+        return ((macro.symbol, PACKAGE),) if macro is not None and macro.kind == "macro" else ()
 
     def _run(self, values: Iterable[Value]) -> Targets:
         return self._callees.of(values, self._arguments)

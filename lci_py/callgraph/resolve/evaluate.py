@@ -134,7 +134,7 @@ class Evaluator:
     def _attributes(self, values: Values, name: str, depth: int, called: bool) -> Values:
         found: list[Value] = []
         attribute = self.members.attribute
-        for value in values:
+        for value in self.holders(values):
             if value.kind == FUNCTION:  # a property: reading it calls it
                 for result in self.result(value, depth - 1):
                     found.extend(attribute(result, name, depth - 1))
@@ -147,6 +147,14 @@ class Evaluator:
                 made = not called and value.kind == CLASS and values == (value,)  # in Ruby, `C.new`
                 found.extend(self._results(values, depth - 1) if made else values)
         return distinct(found)
+
+    def holders(self, values: Values) -> Values:
+        """Those of the values that a member may be taken of: in Rust, a module hides the function of its name."""
+        if len(values) < 2:
+            return values
+        heads = self._look.files.heads
+        modules = [v for v in values if v.kind == MODULE and heads[v.files[0]].language == "rust"]
+        return tuple(modules) or values
 
     def _chained(self, values: Values, receivers: Values) -> Values:
         """The receivers themselves, if all methods return the object that they are called on (`-> Self`)."""
@@ -417,6 +425,9 @@ class Names:
             only = self._look.only_type(head.family, name)
             if only is not None and not (only.around in TYPE_KINDS and head.language in language_rules.NESTED_HIDDEN):
                 return (value_of(only, PACKAGE),)
+        if head.language == "rust" and name[:1].islower():
+            library = self._import.crates.library(file, name)
+            return (Value(MODULE, None, IMPORT, files=(library,)),) if library >= 0 else ()
         if head.language in language_rules.FILE_MODULES and name[:1].isupper():
             return self.imported(file, Import(name, "", "", 0), name, depth)
         return ()
@@ -446,7 +457,10 @@ class Names:
         if found is not None:
             rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
             inner = self._import.crates.child(file, name) if rust else -1
-            return (value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,)),)
+            value = value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
+            imported = self._imported_as_well(file, name, found, depth)
+            # What stands in a module inside the file is seen from there; an import is mostly the file's.
+            return imported if imported and found.around == "module" else (value, *imported)
         typed = self._look.typed(file, -1, name)
         own = not outside or self._look.files.heads[file].language not in language_rules.PRIVATE_IMPORTS
         item = self._look.binding(file, name) if own else None
@@ -482,6 +496,17 @@ class Names:
                     )
         return known
 
+    def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
+        """What a Rust file imports under a name that it also defines: a function beside the module that it comes from,
+        or one that takes the place of another under a condition of the build."""
+        if self._look.files.heads[file].language != "rust":
+            return ()
+        item = self._look.binding(file, name)
+        if item is None or (defined.kind != "module" and item.module.startswith("super")):
+            return ()
+        values = self.imported(file, item, name, depth - 1)
+        return tuple(value for value in values if value.kind in (FUNCTION, CLASS) and value.at != defined)
+
     def imported(self, file: int, item: Import, name: str, depth: int) -> Values:
         """The values that an import binds a name to, through any re-exports."""
         targets = self._import.targets(file, item)
@@ -500,7 +525,9 @@ class Names:
             return self._unresolved(file, item, original, name)
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
         if wanted:
-            for target in targets:
+            # In Rust the name may be a module's: then what it means is looked up in the module around that one.
+            holders = self._import.targets(file, Import(item.module, "", "", 0)) if language == "rust" else ()
+            for target in holders if original and holders else targets:
                 if target == file:
                     continue
                 values = self.in_module(target, wanted, depth - 1, outside=True)

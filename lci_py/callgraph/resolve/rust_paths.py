@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lci_py.callgraph.lookups import LookUps
 
 _ROOTS = ("lib.rs", "main.rs")
+#: Folders of a package whose files are crates of their own.
+_PROGRAMS = frozenset({"tests", "examples", "benches"})
+_MEMO = 20_000
 _INDEXES = ("mod.rs", *_ROOTS)
 #: Crates that come with the compiler.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
@@ -19,6 +22,7 @@ class Crates:
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
         self._heads = look_ups.files.heads
+        self._memo: dict[tuple[int, str], tuple[int, set[int]]] = {}
 
     def find(self, file: int, segments: Sequence[str]) -> int:
         """The file of the innermost module on a path, -1 if the path leaves this crate.
@@ -36,7 +40,9 @@ class Crates:
         if current == file and rest and rest[0] == segments[0] and self.child(file, rest[0]) < 0:
             current = self.root(file)
             if self.child(current, rest[0]) < 0:
-                return -1
+                current = self.library(file, rest.pop(0))
+                if current < 0:
+                    return -1
         while rest:
             inner = self.child(current, rest.pop(0))
             if inner < 0:
@@ -44,17 +50,54 @@ class Crates:
             current = inner
         return current
 
+    def _kept(self, file: int, name: str, find: Callable[[], int]) -> int:
+        """An answer about a file and a name, worked out once. It depends on the same look-ups each time."""
+        found = self._memo.get((file, name))
+        if found is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            asked, self._look.keys = self._look.keys, set()
+            found = self._memo[file, name] = find(), self._look.keys
+            self._look.keys = asked
+        self._look.keys |= found[1]
+        return found[0]
+
     def root(self, file: int) -> int:
         """The root file of a file's crate; the file itself if there is none above it."""
+        return self._kept(file, "", lambda: self._root(file))
+
+    def _root(self, file: int) -> int:
         folder = posixpath.dirname(self._heads[file].path)
         while True:
             for name in _ROOTS:
                 found = self._look.at(posixpath.join(folder, name))
                 if found >= 0:
                     return found
-            if not folder or posixpath.basename(folder) in ("tests", "examples", "benches", "bin"):
+            around, name = posixpath.split(folder)
+            if not folder or name == "bin" or (name in _PROGRAMS and self._is_package(around)):
                 return file
-            folder = posixpath.dirname(folder)
+            folder = around
+
+    def _is_package(self, folder: str) -> bool:
+        """Whether a folder may have programs of its own: that of a crate, or one outside of all sources."""
+        return "src" not in folder.split("/") or self._look.at(posixpath.join(folder, "Cargo.toml")) >= 0
+
+    def library(self, file: int, name: str) -> int:
+        """The root file of the library of a crate in the repository, -1 if there is none, or none that is nearest."""
+        own = self._heads[file].path.split("/")
+        best, tied = (-1, -1), False
+        for manifest in self._look.crate(name):
+            folder = self._heads[manifest].folder
+            found = self._look.at(posixpath.join(folder, "src", "lib.rs"))
+            if found < 0:
+                continue
+            parts = folder.split("/") if folder else []
+            near = next((at for at, pair in enumerate(zip(own, parts, strict=False)) if len(set(pair)) > 1), len(parts))
+            if near > best[0]:
+                best, tied = (near, found), False
+            elif near == best[0]:
+                tied = True
+        return -1 if tied else best[1]
 
     def parent(self, file: int) -> int:
         """The file of a file's parent module, -1 at the top."""
@@ -68,6 +111,9 @@ class Crates:
 
     def child(self, file: int, name: str) -> int:
         """The file of a module that a file declares, -1 if there is none."""
+        return self._kept(file, name, lambda: self._child(file, name))
+
+    def _child(self, file: int, name: str) -> int:
         folder, own = posixpath.split(self._heads[file].path)
         if own not in _INDEXES and self.root(file) != file:
             folder = posixpath.join(folder, own.removesuffix(".rs"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
+from lci_py.source.extract.cargo import crate_of
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.roles import handed_on
@@ -22,6 +23,7 @@ from lci_py.source.syntax.captures import SPACE, Captured, Finder, without_colon
 from lci_py.source.syntax.languages import TEXT, decodable, is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
 from lci_py.source.syntax.macro_calls import called_in
+from lci_py.source.syntax.macro_uses import path_before, used_in
 from lci_py.source.syntax.selectors import receiver_of
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Base, Call, Extract, Import, Symbol
@@ -104,7 +106,9 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
     claims = tuple(claims_of(language, path, source, [])) if not limit else ()
-    return Extract(language, "", claims=claims, chunks=chunks[: limits.max_file_chunks], limit=limit)
+    return Extract(
+        language, crate_of(path, source), claims=claims, chunks=chunks[: limits.max_file_chunks], limit=limit
+    )
 
 
 def _parse(
@@ -145,6 +149,8 @@ def _calls(
         if (not receiver and (at in defined or at in calls)) or captured.is_uncalled(at):
             continue
         owner = (receiver_of(receiver[0]) or outline(captured, receiver[0])) if receiver else ""
+        if receiver and language == "rust":
+            owner = path_before(captured.source, receiver[0].start_byte) + owner
         caller = finder.caller(at, symbols, of_variables=of_variables)
         if anonymous is not None:
             place, start = anonymous.at(at)
@@ -192,9 +198,12 @@ def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int
 def _imports(captured: Captured) -> list[Import]:
     imports: list[Import] = []
     for captures in captured.imports:
+        line = captures["import"][0].start_point[0] + 1
+        if captures["import"][0].type == "use":
+            imports.extend(Import(*used, line) for used in used_in(captured.source, captures["import"][0].start_byte))
+            continue
         module = _module(captured, captures)
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
-        line = captures["import"][0].start_point[0] + 1
         names = [without_colon(captured.text(n)) for n in captures.get("import.name", [])]
         for role, name in (("import.all", "*"), ("import.default", "default")):
             names = [name] if role in captures else names

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.macro_calls import Called, templates, text_of, uses
+from lci_py.source.syntax.macro_uses import in_program
 from lci_py.source.syntax.selectors import body as body_of, selector
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 
@@ -95,6 +96,7 @@ class Captured:
                 self._entity(pattern, role, capture, captures, best)
             else:
                 self._other(role, captures)
+        self.imports = in_program(self.imports, self.conditions)
         self.entities.extend(entity for _, entity in best.values())
         self.generated = self._generated()
         self.entities.extend(entity for entity, _ in self.generated)
