@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lci_py import app
-from tests.conftest import PROJECT, Ran
+from tests.conftest import Ran
+from tests.support.terminal import on_a_terminal
 
 
 @pytest.fixture(scope="module")
@@ -23,33 +21,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "a.py").write_text("".join(f"def target{i}():\n    return {i}\n\n\n" for i in ("", *range(40))))
     app.build_index(str(root), jobs=1)
     return root
-
-
-def on_a_terminal(root: Path, *argv: str, **env: str) -> str:
-    """What `lci` writes to a terminal of 80 columns and 24 lines."""
-    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, b"\x18\0\x50\0\0\0\0\0")
-    shown: list[bytes] = []
-
-    def drain() -> None:
-        try:
-            while block := os.read(leader, 65536):
-                shown.append(block)
-        except OSError:  # how Linux says that the other end is closed
-            pass
-
-    reader = threading.Thread(target=drain)
-    reader.start()
-    inherited = {key: value for key, value in os.environ.items() if key not in ("PAGER", "NO_COLOR", "COLUMNS")}
-    subprocess.run(
-        [sys.executable, "-m", "lci_py", *argv], cwd=root, stdin=follower, stdout=follower, stderr=follower,
-        timeout=60, check=False, env={**inherited, "PYTHONPATH": str(PROJECT), "TERM": "xterm", **env},
-    )  # fmt: skip
-    os.close(follower)
-    reader.join()
-    os.close(leader)
-    return b"".join(shown).decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 HINT = "lci: `lci def target` shows where it is defined\n"

@@ -26,8 +26,9 @@ from lci_py.source.repository.walk import REASONS, WalkOptions, walk
 from lci_py.source.syntax.limits import LIMIT_REASONS, Limits
 from lci_py.types.search import MODES
 from lci_py.types.source import FileEntry
-from tests.conftest import CORPUS, PROJECT, Ran
+from tests.conftest import CORPUS, Ran
 from tests.support.records import process_file
+from tests.support.terminal import on_a_terminal
 from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated
 from tests.torture.shapes import EXPRESSION, shapes
@@ -242,28 +243,7 @@ _PROGRESS = re.compile(r"\r(?:\x1b\[K)?")
 
 
 def _on_a_terminal(root: Path, *argv: str) -> str:
-    pty = pytest.importorskip("pty")
-    leader, follower = pty.openpty()
-    shown: list[bytes] = []
-
-    def drain() -> None:
-        try:
-            while block := os.read(leader, 65536):
-                shown.append(block)
-        except OSError:  # how Linux says that the other end is closed
-            pass
-
-    reader = threading.Thread(target=drain)
-    reader.start()
-    subprocess.run(
-        [sys.executable, "-m", "lci_py", *argv], cwd=root, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,
-        timeout=60, check=False, env={**os.environ, "PYTHONPATH": str(PROJECT), "TERM": "xterm", "NO_COLOR": "1",
-                                      "PYTHONIOENCODING": "utf-8"},
-    )  # fmt: skip
-    os.close(follower)
-    reader.join()
-    os.close(leader)
-    return b"".join(shown).decode("utf-8", "replace").replace("\r\n", "\n")
+    return on_a_terminal(root, *argv, keyboard=False, NO_COLOR="1", PYTHONIOENCODING="utf-8")
 
 
 @pytest.fixture(scope="module")
