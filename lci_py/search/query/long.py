@@ -23,6 +23,8 @@ SHORT = 30
 _TITLE, _PROSE, _CODE = 3.0, 1.0, 0.4
 #: Bounds of the time: terms that are ranked by, names that are looked up, words of the prose that are embedded.
 _MOST_TERMS, _MOST_NAMES, _MOST_WORDS = 160, 40, 200
+#: Characters of a line that may be one of a list of versions; the pattern is not linear.
+_VERSION_LINE = 120
 #: Characters of a question that are read.
 _MOST_TEXT = 60_000
 
@@ -36,8 +38,10 @@ _PASTED = re.compile(
     r"^\s*(?:>>> |\.\.\. |\$ |File \"|at \S+\(|Traceback|In \[\d|\d+ \| |[-+]{1,3}[ab]/)|[{};]\s*$|^\s{4,}\S"
 )
 _TICKED = re.compile(r"`([^`\n]{2,80})`")
-#: A file's path or name, as a rule with an extension.
-_PATH = re.compile(r"(?:[\w.+-]+[/\\])*[\w+-]+(?:\.[\w+-]+)*\.[A-Za-z]{1,6}\b")
+#: What may be a path: a run without a way to fail, since the text is anybody's and a search backtracks at every letter.
+_PATH = re.compile(r"[\w.+/\\-]+")
+#: Letters of an extension.
+_EXTENSION = 6
 _DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\b")
 _IDENTIFIER = re.compile(r"^(?:\w*[a-z0-9][A-Z]\w*|\w*[^\W_]_\w*|_+\w+|[A-Z]{2,}\w*)$")
 #: Words of the forms in which issues are written.
@@ -103,7 +107,7 @@ def _zones(text: str) -> tuple[str, list[str], list[str]]:
     for line in text.splitlines():
         if _FENCE.match(line):
             fenced = not fenced
-        elif not line.strip() or _VERSION.match(line):
+        elif not (bare := " ".join(line.split())) or (len(bare) <= _VERSION_LINE and _VERSION.match(bare)):
             continue
         elif not title and not fenced:
             title = line.strip().lstrip("# ")
@@ -145,8 +149,10 @@ def _files(text: str) -> Iterable[tuple[str, float]]:
     for place, path in enumerate(frames, 1):
         found[path.replace("\\", "/")] = 0.5 + 0.5 * place / len(frames)
     for match in _PATH.finditer(text):
-        path = match.group().replace("\\", "/")
-        if "/" in path or path.count(".") == 1:
+        path = match.group().replace("\\", "/").strip("./+-")
+        name, _, extension = path.rpartition("/")[2].rpartition(".")
+        named = name and extension.isascii() and extension.isalpha() and len(extension) <= _EXTENSION
+        if named and ("/" in path or path.count(".") == 1):
             found.setdefault(path, 0.8 if "/" in path else 0.6)
     for match in _DOTTED.finditer(text):
         found.setdefault(match.group(), 0.5)

@@ -55,6 +55,7 @@ class Measure:
         self._peaks: dict[str, float] = {}
         self._file_means: NDArray[np.float32] | None = None
         self._whole_files: NDArray[np.float32] | None = None
+        self._mentioned: NDArray[np.float32] | None = None
 
     def signals(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """Every signal of every candidate, in [0, 1]: name -> [n], for units [n], ascending."""
@@ -75,7 +76,9 @@ class Measure:
                 signals[name] = self._scaled(name, values[units])
             signals["stem"] = stem_match(query, table.paths, files, self._views.pieces)
         if self._query.files:
-            signals["mentioned"] = mentions(query, table.paths)[files]
+            if self._mentioned is None:
+                self._mentioned = mentions(query, table.paths)
+            signals["mentioned"] = self._mentioned[files]
         if self._graph is not None:
             signals["hub"] = self._scaled("hub", np.log1p(self._graph.importers[files].astype(np.float32)))
         if "symbolic" in self._hits:

@@ -84,6 +84,13 @@ def test_every_text_can_be_read_and_is_bounded(text: str, times: int) -> None:
     assert all(weight > 0 for _, weight in found.terms)
 
 
+@pytest.mark.parametrize("unit", ["a", " ", "1", "-", "(", "a.b-", "a/", "{ ", "at ", "`", "**a", "<!--", 'File "a'])
+def test_the_time_does_not_explode_with_a_hostile_text(unit: str) -> None:
+    """Patterns that backtrack would take hours for these."""
+    found = read_long(f"title of it\n{(unit * 60_000)[:55_000]}x\n{(unit * 100 + chr(10)) * 20}")
+    assert found.words[0] == "title" and len(found.terms) <= 160
+
+
 def test_an_issue_finds_the_file_that_it_names(tmp_path: Path, lci: Callable[..., Ran]) -> None:
     for name, text in {
         "shop/render/header.py": "def head(kind):\n    raise ValueError(kind)\n",
