@@ -354,6 +354,13 @@ class SymbolicIndex:
         ]
 
 
+def narrowest(chunks: Iterable[tuple[int, int, int]], line: int) -> int | None:
+    """The unit with the narrowest chunk around a line, of (unit, first line, last line): a type's chunk spans its
+    methods. None if no chunk is around it."""
+    around = [(last - first, unit) for unit, first, last in chunks if first <= line <= last]
+    return min(around)[1] if around else None
+
+
 def _place(row: Row) -> tuple[int, int, int]:
     return row["file_number"], row["line"], row["symbol_number"]
 

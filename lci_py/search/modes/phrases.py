@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lci_py.index.shards.symbols import narrowest
 from lci_py.source.text.words import WORD, parts, stem
 
 if TYPE_CHECKING:
@@ -104,8 +105,6 @@ def _units_at(snapshot: Snapshot, lines: Mapping[int, Sequence[int]]) -> dict[in
     for file, numbers in lines.items():
         chunks = snapshot.symbols.chunks_of_file(file)
         for number in numbers:
-            # A type's chunk spans its methods: the line belongs to the narrowest chunk around it.
-            around = [(last - first, unit) for unit, first, last in chunks if first <= number <= last]
-            if around:
-                found.setdefault(min(around)[1], number)
+            if (unit := narrowest(chunks, number)) is not None:
+                found.setdefault(unit, number)
     return found

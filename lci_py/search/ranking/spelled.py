@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from lci_py.index.shards.symbols import narrowest
 from lci_py.index.shards.unit_columns import UNIT_KINDS
 from lci_py.search.ranking.signals import stem_match
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
@@ -140,7 +141,8 @@ def _named(
     for row in rows:
         unit = row["unit"]
         if unit is None:
-            unit = _around(snapshot, row) if small <= _MOST_SMALL else None
+            chunks = snapshot.symbols.chunks_of_file(row["file_number"]) if small <= _MOST_SMALL else ()
+            unit = narrowest(chunks, row["line"])
         if unit is None or (query.phrases and allowed is not None and not allowed[unit]):
             continue
         value = _WORTH[row["kind"]]
@@ -179,13 +181,6 @@ def _worth(kind: str) -> float:
 
 
 _WORTH = {kind: _worth(kind) for kind in UNIT_KINDS}
-
-
-def _around(snapshot: Snapshot, row: Row) -> int | None:
-    """The unit with the narrowest chunk around a definition."""
-    chunks = snapshot.symbols.chunks_of_file(row["file_number"])
-    around = [(last - first, unit) for unit, first, last in chunks if first <= row["line"] <= last]
-    return min(around)[1] if around else None
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
