@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py import config
 from lci_py.errors import (
@@ -20,6 +21,8 @@ from lci_py.errors import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from lci_py.config import Settings
     from lci_py.index.build.run import BuildOptions
     from lci_py.search.engine import Engine as Engine
@@ -30,10 +33,16 @@ if TYPE_CHECKING:
     from lci_py.types.search import Mode
     from lci_py.types.source import FileEntry, Skip
 
+    Progress = Callable[[], AbstractContextManager[Callable[[str, int, int], None] | None]]
+
 #: Seconds that a search with --refresh always waits for another writer.
 _ALWAYS_WAIT = 10.0
 #: Seconds that a git hook in the background waits for other writers.
 _HOOK_WAIT = 600.0
+#: Seconds that a command which asks the call graph waits for the process that builds it.
+_GRAPH_WAIT = 600.0
+#: Files, and bytes of them, that a search indexes by itself: some 20 seconds.
+_MOST = (20_000, 300_000_000)
 #: Rules that are named when they leave nothing to index.
 _RULES = 3
 
@@ -101,6 +110,7 @@ def build_index(
     trust: bool | None = None,
     branches: Sequence[str] | None = None,
     ignore_files: bool | None = None,
+    most: tuple[int, int] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildSummary:
     """Build or refresh the index of a folder.
@@ -116,14 +126,16 @@ def build_index(
         trust: Take over an undamaged index that somebody else made; None for the setting.
         branches: Also index what differs on these; () for none, None for the setting, else those that the index has.
         ignore_files: Whether ignore files count; None for what the index was made with, else they do.
+        most: Index no more files, and no more bytes of them, than these.
         progress: Called with stage, done and total.
     Raises:
-        BadPathError, BadModelError, ConfigError, IndexWriteError, TrustKeyError: see errors.py.
+        BadPathError, BadModelError, ConfigError, IndexWriteError, TooLargeError, TrustKeyError: see errors.py.
         UsageError: One of `branches` is unknown.
     """
     from dataclasses import replace
 
     from lci_py.index.build.run import build
+    from lci_py.index.store.background_run import note_failure
     from lci_py.index.store.exposure import exposures
     from lci_py.index.store.seal import ensure_key
     from lci_py.source.repository.paths import relative_to_root
@@ -139,9 +151,11 @@ def build_index(
         wait=wait,
         defer_dense=defer_dense,
         check_branches=branches is not None,
+        most=most,
     )
     warnings += _foreign(index_dir, wait, adopt=settings.trust)
     summary = build(root, index_dir, options, progress)
+    note_failure(index_dir, None)  # of a run in the background, which this one has made good
     _, exposed = exposures(index_dir)
     why = _why_so_little(root, options.walk, summary)
     return replace(summary, warnings=(*warnings, *summary.warnings, *why, *exposed))
@@ -277,8 +291,10 @@ def open_engine(
     refresh: str | None = None,
     trust: bool | None = None,
     snippet: int | None = None,
+    whole: bool = False,
+    progress: Progress = nullcontext,
 ) -> Engine:
-    """Open the index around `root` for searching.
+    """Open the index around `root` for searching; if there is none, make it first, unless a setting forbids it.
 
     Args:
         root: A folder; None for the current one.
@@ -286,13 +302,16 @@ def open_engine(
         refresh: One of types.REFRESH; None for the setting.
         trust: Read an index that somebody else made; None for the setting.
         snippet: Lines of code per result where a request does not say; None for the setting.
+        whole: Wait for the call graph, too, if it is still being built.
+        progress: A context manager around what takes long, which gives a callback as of `build_index`, or None.
     Raises:
+        TooLargeError,
         NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
     began = time.perf_counter()
     where = find_root(root)
     settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust, "snippet": snippet})
-    snapshot = _refreshed(where, settings, model)
+    snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress))
     opening = (time.perf_counter() - began) * 1e3
     if settings.log == "off":
         from lci_py.search.engine import Engine
@@ -306,13 +325,28 @@ def open_engine(
     return LoggedEngine(snapshot, opening, SearchLog(folder, text=settings.log == "queries"))
 
 
-def _refreshed(where: Path, settings: Settings, model: str | None) -> Snapshot:
+class _Opening(NamedTuple):
+    """What a command wants of the index that it opens."""
+
+    named: bool  # its root is named
+    whole: bool
+    progress: Progress
+
+
+def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Opening) -> Snapshot:
     try:
         snapshot = _snapshot(where, settings)
     except (NoIndexError, ShardVersionError) as error:
-        if settings.refresh != "always" or (isinstance(error, ShardVersionError) and error.newer):
+        if isinstance(error, ShardVersionError) and (error.newer or settings.refresh != "always"):
             raise
-        build_index(str(where), model=model)
+        if settings.refresh != "always" and not _may_index(where, settings, named=opening.named):
+            raise
+        _index_first(where, settings, model, opening)
+        snapshot = _snapshot(where, settings)
+    if opening.whole and not snapshot.manifest.is_complete and settings.refresh != "never":
+        snapshot.close()
+        with opening.progress() as report:
+            build_index(str(where), model=model, wait=_GRAPH_WAIT, progress=report)
         return _snapshot(where, settings)
     if settings.refresh == "never":
         return snapshot
@@ -326,6 +360,34 @@ def _refreshed(where: Path, settings: Settings, model: str | None) -> Snapshot:
     snapshot.close()  # a writer leaves the shards that somebody holds
     _refresh(where, settings)
     return _snapshot(where, settings)
+
+
+def _may_index(where: Path, settings: Settings, *, named: bool) -> bool:
+    """Whether a search may make an index: not in a folder that nobody has named and git knows nothing of."""
+    return settings.auto_index and settings.refresh != "never" and (named or os.path.exists(where / ".git"))
+
+
+def _index_first(where: Path, settings: Settings, model: str | None, opening: _Opening) -> None:
+    """Make the index, or as much of it as a search needs: a process in the background does the rest."""
+    from lci_py.index.build.detached import CAN_DETACH, until_searchable
+
+    most = None if settings.refresh == "always" else _MOST
+    whole = opening.whole or settings.refresh == "always" or not CAN_DETACH
+
+    def work(report: Callable[[str, int, int], None] | None) -> None:
+        build_index(str(where), model=model, most=most, wait=_HOOK_WAIT, progress=report)
+
+    with opening.progress() as report:
+        if whole:
+            work(report)
+        else:
+            silent = report or (lambda _stage, _done, _total: None)
+            until_searchable(_own_index_dir(where, settings), work, silent, _import_search)
+
+
+def _import_search() -> None:
+    """Import what nearly every search needs, while another process works that does not need this core yet."""
+    from lci_py.search.modes import multiview, single  # noqa: F401
 
 
 def _snapshot(root: Path, settings: Settings) -> Snapshot:

@@ -57,6 +57,7 @@ class Settings:
     max_file_seconds: float = 10.0
     log: str = "off"  # one of LOGS
     mode: Mode = "dense"  # of a search without --mode
+    auto_index: bool = True  # whether a search in a tree without an index makes one
 
     def walk_options(self) -> WalkOptions:
         """The settings of the walk."""
@@ -348,5 +349,6 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "refresh": _refresh,
     "log": _log,
     "mode": _mode,
+    "auto_index": _flag,
     "trust": _flag,
 }

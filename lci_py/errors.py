@@ -135,6 +135,21 @@ class NoIndexError(IndexError_):
         super().__init__(f"no index at {root}", hint=f"run `lci index {root}`{more}")
 
 
+class TooLargeError(IndexError_):
+    """There is no index, and the tree is too large for a search to make one."""
+
+    code = "no_index"
+
+    def __init__(self, root: str, files: int, size: int) -> None:
+        what = f"{files:,} files of {size / 1e6:,.0f} MB"
+        super().__init__(
+            f"no index at {root}, and {what} are too many to index before a search",
+            hint=f"run `lci index {root}`",
+            files=files,
+            bytes=size,
+        )
+
+
 class ShardVersionError(IndexError_):
     """A shard was written in a format this build does not read."""
 
@@ -192,6 +207,17 @@ class DensePendingError(ShardMissingError):
     def __init__(self, chunks: int) -> None:
         super().__init__(
             f"{chunks:,} chunks are not embedded yet", hint="run `lci index` to embed them", pending=chunks
+        )
+
+
+class GraphPendingError(ShardMissingError):
+    """The index can be searched, and its call graph is still being built."""
+
+    code = "graph_pending"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the call graph is not built yet", hint="`lci index` builds it, or waits for the run that does"
         )
 
 

@@ -21,9 +21,13 @@ _actions: "list[Callable[[], object]]" = []
 
 
 def install() -> None:
-    """Handle Ctrl-C from here on, unless the caller of the program has it ignored, as `nohup` does."""
+    """Handle Ctrl-C from here on, unless the caller of the program has it ignored, as `nohup` does.
+
+    A forked process that calls it forgets what its parent has registered.
+    """
     global _process
     _process = os.getpid()
+    _actions.clear()
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         try:
             _signal.signal(_signal.SIGINT, _end)

@@ -40,13 +40,14 @@ def test_the_file_sets_every_key(tmp_path: Path) -> None:
         tmp_path,
         'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
         'refresh="never"\nsegment_chunks=12\nfeature_flags=["on", "settings.*"]\nbranches=["x", " y/z "]\n'
-        'max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\nlog="on"\nmode="bm25"\n',
+        'max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\nlog="on"\nmode="bm25"\n'
+        "auto_index=false\n",
     )
     settings, warnings = load(tmp_path)
     assert warnings == []
     assert settings == Settings(
         None, ("a",), ("b",), 5, True, 3, 0, 7, tmp_path / "m", "never", False, 12,
-        ("on", "settings.*"), ("x", "y/z"), 8, 9, 10, 11, 0.5, "on", "bm25",
+        ("on", "settings.*"), ("x", "y/z"), 8, 9, 10, 11, 0.5, "on", "bm25", False,
     )  # fmt: skip
     assert settings.limits() == Limits(8, 9, 10, 11, 0.5)
     assert settings.walk_options() == WalkOptions(5, ("a",), ("b",), True)

@@ -21,7 +21,7 @@ def run_graph(call: Invocation) -> int:
     one_output(call, "json", "jsonl", "paths")
     shape = _format(call)
     request = _request(call)
-    with open_engine(call) as engine:
+    with open_engine(call, whole=True) as engine:
         answer = _from_here(engine.navigate(call.command, request), engine, call, shape)
     if call.command == "tree":
         answer = _cut(answer, call, shape)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from lci_py import interrupts
 from lci_py.cli.options import HOOK
-from lci_py.cli.streams import paths_stdout, say_interrupted, screen, write_json, writing
+from lci_py.cli.streams import paths_stdout, progress, say_interrupted, screen, write_json, writing
 from lci_py.errors import EXIT_INDEX, EXIT_NO_RESULTS, EXIT_OK, InterruptedRun, UsageError, unknown_value
 from lci_py.types.index import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
 
     from lci_py.cli.fast_parser import Invocation
     from lci_py.cli.streams import Screen
@@ -41,8 +40,8 @@ def run_index(call: Invocation) -> int:
     from lci_py.render.text.index import render_build
 
     gc.enable()  # the entry point turned it off for short runs
-    with _progress(call) as progress:
-        report = _Report(call, progress)
+    with progress(call) as bar:
+        report = _Report(call, bar)
         with interrupts.at_interrupt(report.say_interrupted):
             built = app.build_index(
                 where,
@@ -112,16 +111,6 @@ class _Report:
             interrupts.say(2, self._progress.erased())
         if self._json or not self._quiet:
             say_interrupted(InterruptedRun(*self._kept), as_json=self._json)
-
-
-def _progress(call: Invocation) -> AbstractContextManager[Progress | None]:
-    if call.flag("quiet") or call.flag("json") or not sys.stderr.isatty():
-        return nullcontext()
-    import shutil
-
-    from lci_py.render.text.progress import Progress
-
-    return Progress(sys.stderr, shutil.get_terminal_size().columns)
 
 
 def _run_dry(call: Invocation, where: str | None) -> int:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cli.fast_parser import MORE
+from lci_py.cli.streams import progress
 from lci_py.errors import BadPathError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
@@ -33,8 +34,14 @@ _DEFAULTS = SearchRequest("")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def open_engine(call: Invocation, *, snippet: int | None = None) -> Engine:
-    """The engine that the flags of a query ask for; it shows `snippet` lines of a result, None for the setting."""
+def open_engine(call: Invocation, *, snippet: int | None = None, whole: bool = False) -> Engine:
+    """The engine that the flags of a query ask for.
+
+    Args:
+        call: The command line.
+        snippet: The lines that it shows of a result; None for the setting.
+        whole: The command needs the call graph.
+    """
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh("--refresh", refresh)
@@ -42,7 +49,9 @@ def open_engine(call: Invocation, *, snippet: int | None = None) -> Engine:
 
     trust = call.flag("trust_index") or None
     root, model = call.text("root"), call.text("model")
-    return app.open_engine(root, model, refresh=refresh, trust=trust, snippet=snippet)
+    return app.open_engine(
+        root, model, refresh=refresh, trust=trust, snippet=snippet, whole=whole, progress=lambda: progress(call)
+    )
 
 
 def required_name(call: Invocation) -> str:

@@ -6,7 +6,7 @@ import codecs
 import itertools
 import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from lci_py import interrupts
@@ -14,8 +14,10 @@ from lci_py.errors import InterruptedRun, LciError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.render.text.progress import Progress
 
 #: A bug in this program: EX_SOFTWARE of sysexits.h.
 EXIT_INTERNAL = 70
@@ -237,3 +239,14 @@ def one_output(call: Invocation, *names: str) -> None:
         from lci_py.errors import UsageError
 
         raise UsageError(f"{' and '.join(given)} cannot be used together", hint="choose one output")
+
+
+def progress(call: Invocation) -> AbstractContextManager[Progress | None]:
+    """The progress bar of a build, where a person looks on."""
+    if call.flag("quiet") or call.flag("json") or not sys.stderr.isatty():
+        return nullcontext()
+    import shutil
+
+    from lci_py.render.text.progress import Progress
+
+    return Progress(sys.stderr, shutil.get_terminal_size().columns)

@@ -6,7 +6,7 @@ from _thread import allocate_lock
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError, DensePendingError, ModelMismatchError, NoIndexError
+from lci_py.errors import DamagedIndexError, DensePendingError, GraphPendingError, ModelMismatchError, NoIndexError
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.index.store.manifest import Manifest, OpenIndex, check_root
@@ -153,6 +153,8 @@ class Snapshot:
     def graph(self) -> GraphIndex:
         from lci_py.index.shards.graph import GraphIndex
 
+        if not self.manifest.is_complete:
+            raise GraphPendingError
         found = GraphIndex(self.shard("graph"))
         if (found.n_symbols, found.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
             raise DamagedIndexError("the graph is of other files than the rest")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 #: What the progress callback of a build gets besides the stages of the work: that the embedding will take longest; how
-#: many files the next build need not extract, should this one not come to its end.
-SLOW_MODEL, KEPT = "slow model", "kept"
+#: many files the next build need not extract, should this one not come to its end; that text can be searched, while the
+#: call graph is still to be built.
+SLOW_MODEL, KEPT, SEARCHABLE = "slow model", "kept", "searchable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +34,5 @@ class BuildSummary:
     limited_by_reason: dict[str, int] = field(default_factory=dict)  # files of which only a part is known
     branches: dict[str, int] = field(default_factory=dict)  # indexed beside the tree: how many files differ in each
     nested_repositories: tuple[str, ...] = ()  # worktrees and submodules in the tree: not in this index; the first 20
+    searchable_seconds: float | None = None  # until text could be searched; None if that was not before the end
     started_from: str | None = None  # the work tree of this repository whose index a first run took over

@@ -1,13 +1,16 @@
-"""A forked computation does not outlive its caller."""
+"""What a forked process computes is the same as without it, even if it fails; it does not outlive its caller."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from lci_py import app
+from lci_py.callgraph import forked
 from tests.conftest import PROJECT
 
 
@@ -26,3 +29,47 @@ def test_it_ends_when_its_caller_is_killed() -> None:
     assert process.stdout is not None and process.stdout.readline() == "started\n"
     process.kill()
     assert process.communicate(timeout=30) == ("", None)  # ends when the last copy of the pipe is closed
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for number in range(40):
+        text = f"from m{number // 2} import f\n\n\ndef f(x):\n    f(x)\n    return x(lambda: f)\n"
+        (tmp_path / f"m{number}.py").write_text(text)
+    return tmp_path
+
+
+def _graph(root: Path, jobs: int) -> bytes:
+    app.build_index(str(root), jobs=jobs, full=True)
+    (path,) = (root / ".lci").glob("graph-*")
+    return path.read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
+@pytest.mark.parametrize("data", [b"", b"end.", b"1234end.", None])
+def test_what_a_process_beside_fails_to_follow_is_followed_all_the_same(
+    root: Path, monkeypatch: pytest.MonkeyPatch, data: bytes | None
+) -> None:
+    """The result of a process that dies or fails is not used."""
+    alone = _graph(root, 1)
+
+    def broken(self: forked.Forked) -> None:
+        if data is None:
+            raise OSError
+        reader, writer = os.pipe()
+        self._pipe, self._process = reader, os.fork()
+        if not self._process:
+            os.write(writer, data)
+            os._exit(0 if data == b"" else 1)
+        os.close(writer)
+
+    monkeypatch.setattr(forked.Forked, "_start", broken)
+    assert _graph(root, 2) == alone
+
+
+def test_bases_that_lead_through_each_other_come_to_an_end(tmp_path: Path) -> None:
+    circle = "type A struct { B.C }\ntype B struct { A.C }\nfunc (a A) F() { a.G(); a.x.y() }\n"
+    (tmp_path / "a.go").write_text(f"package p\n{circle}")
+    chain = "".join(f"class A{i}(A{i + 1}.B):\n    def f(self): self.g()\n" for i in range(300))
+    (tmp_path / "b.py").write_text(f"{chain}class A300:\n    class B:\n        def g(self): ...\n")
+    assert app.build_index(str(tmp_path), jobs=1).changed

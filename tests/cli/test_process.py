@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.cli import index
+from lci_py.cli import streams
 from lci_py.cli.fast_parser import Invocation
 from tests.cli.fake import FAKE, environment, process
 from tests.conftest import PROJECT
@@ -146,7 +146,7 @@ def test_progress_only_on_a_terminal_and_not_when_quiet() -> None:
             return True
 
     def wanted(**flags: bool) -> bool:
-        with index._progress(Invocation("index", flags)) as progress:
+        with streams.progress(Invocation("index", flags)) as progress:
             return progress is not None
 
     assert not wanted()

@@ -301,7 +301,9 @@ def test_index_of_some_files(run: Callable[..., Ran], app: FakeApp) -> None:
 @pytest.mark.parametrize("command", ["search", "def"])
 def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeApp, command: str) -> None:
     assert run(command, "q").code == 0
-    assert app.options == {"refresh": None, "trust": None, "snippet": 4 if command == "search" else None}
+    assert app.options.pop("progress") and app.options == {
+        "refresh": None, "trust": None, "snippet": 4 if command == "search" else None, "whole": False
+    }  # fmt: skip
     assert run(command, "q", "--refresh", "always", "--trust-index").code == 0
     assert (app.options["refresh"], app.options["trust"]) == ("always", True)
     ran = run(command, "q", "--refresh", "alway", "--json")

@@ -70,7 +70,7 @@ def test_exit_codes(lci: Lci, repo: Path, tmp_path: Path) -> None:
     none = lci("search", "kind:macro name:no_such_*", "--mode", "symbolic", "--json", "--root", str(repo))
     assert none.code == 1 and none.json()["results"] == []
     SCHEMA.validate(none.json())
-    missing = lci("search", "x", "--json", "--root", str(tmp_path))
+    missing = lci("search", "x", "--refresh", "never", "--json", "--root", str(tmp_path))
     assert (missing.code, missing.json()["error"]["code"]) == (3, "no_index")
     assert str(tmp_path) in missing.json()["error"]["hint"]
     assert lci("search", "x", "--kind", "klass", "--root", str(repo)).code == 2

@@ -83,7 +83,7 @@ def test_a_worktree_below_an_indexed_checkout_is_not_answered_from_its_index(lci
     build(main)
     git(main, "worktree", "add", "-q", "wt", "-b", "wt")
     inside = main / "wt" / "src"
-    for command in (("search", "read"), ("def", "read_1"), ("status",)):
+    for command in (("search", "read", "--refresh", "never"), ("def", "read_1", "--refresh", "never"), ("status",)):
         ran = lci(*command, "--json", cwd=inside)
         error = ran.json()["error"]
         assert (ran.code, error["code"], error["message"]) == (3, "no_index", f"no index at {main / 'wt'}")
@@ -98,7 +98,7 @@ def test_a_worktree_below_an_indexed_checkout_is_not_answered_from_its_index(lci
 def test_a_plain_repository_inside_is_indexed_and_is_a_root_of_its_own(lci: Lci, main: Path) -> None:
     clone = repository(main / "clones" / "other")
     assert build(main).files == 2 * FILES
-    assert lci("search", "read", cwd=clone / "src").code == 3
+    assert lci("search", "read", "--refresh", "never", cwd=clone / "src").code == 3
     assert lci("search", "read", "--root", str(main), "--paths", cwd=clone / "src").code == 0
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,15 +19,16 @@ from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.files import Known
 from lci_py.index.store.cache import MOST_BYTES, Cache
 from lci_py.source.record_codec import Place, decode
+from lci_py.source.syntax.languages import is_test
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.types.index import KEPT, SLOW_MODEL
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
+    from lci_py.callgraph.link import Linker
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.changes import PreviousGeneration
-    from lci_py.index.build.graph_process import GraphProcess
     from lci_py.index.build.segment_writer import Source
     from lci_py.source.file_record import FileRecord
     from lci_py.source.repository.walk import WalkResult
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 #: The graph shard's name in the staging folder.
 GRAPH_FILE = "graph.arrays"
+_FORKS = sys.platform == "linux"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +66,22 @@ class Generation:
     reused_files: int = 0  # extracted by an earlier run
     removed_files: int = 0
     embedded_chunks: int = 0
+    searchable_at: float = 0.0  # time.perf_counter() when it was published without its graph; 0 if it was not
     fresh: set[str] = field(default_factory=set)  # files whose content has changed since the generation before
 
 
 class GenerationBuilder:
     """Builds one generation. Use it as a context manager."""
 
-    def __init__(self, context: BuildContext, number: int, graph: GraphProcess | None = None) -> None:
+    def __init__(self, context: BuildContext, number: int) -> None:
         """
         Args:
             context: What to build it with.
             number: The generation's number.
-            graph: Gets every record, in the order of paths, and starts when it has all of them; None if the graph is
-                relinked later.
         """
         self._context = context
         self._number = number
-        self._graph = graph
+        self._links_anew = False
         self._cache = Cache(context.place.index_dir, context.place.secret, write=True)
         self._generation = Generation()
         self._most = context.segment_chunks
@@ -97,7 +100,8 @@ class GenerationBuilder:
         self._cache.close()
 
     def from_nothing(self) -> Generation:
-        """Build a generation that reuses nothing of an older one, except the cache."""
+        """Build a generation that reuses nothing of an older one, except the cache. Then `link` has its call graph."""
+        self._links_anew = True
         return self._write([Task(entry) for entry in self._context.walked.files])
 
     def after(self, previous: PreviousGeneration) -> Generation:
@@ -126,6 +130,26 @@ class GenerationBuilder:
             entry = FileEntry(item.path, item.size, item.mtime_ns, item.ctime_ns)
             tasks.append(Task(entry, sha=item.sha, key=item.key))
         return self._write(sorted(tasks, key=lambda task: task.entry.path))
+
+    @cached_property
+    def _linker(self) -> Linker:
+        # Imports numpy, which must not be loaded before the workers are forked.
+        from lci_py.callgraph.link import Linker
+
+        return Linker()
+
+    def link(self) -> tuple[Path, dict[str, int]]:
+        """Link the call graph of a generation that is built from nothing. Call it once.
+
+        Returns:
+            The graph's path in the staging folder, and the number of edges of each kind.
+        """
+        from lci_py.index.shards.graph import write_graph
+
+        self._context.report("graph", 0, 0)
+        links = self._linker.finish(fork=_FORKS and self._context.jobs > 1)
+        write_graph(path := self._context.folder / GRAPH_FILE, links)
+        return path, links.edges_by_kind()
 
     def collect(self) -> None:
         """Bound the cache; call it when the generation is published."""
@@ -162,8 +186,6 @@ class GenerationBuilder:
                     self._take(item, writer)
                 done += len(batch)
                 context.report("parse", done, len(tasks))
-        if self._graph is not None:
-            self._graph.start(context.folder / GRAPH_FILE)
         writer.flush()
         generation.embedded_chunks = writer.embedded_chunks
         generation.segments = [*self._kept, *writer.segments]
@@ -208,8 +230,8 @@ class GenerationBuilder:
     def _add(self, done: Done, known: Known, writer: SegmentWriter, source: Source | None = None) -> FileRecord:
         record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
         writer.add(record, replace(known, reason=record.limit), source)
-        if self._graph is not None:
-            self._graph.add(record)
+        if self._links_anew:
+            self._linker.add(record.path, is_test(record.path), record.extract)
         return record
 
     def _placed(self) -> Iterator[Known]:

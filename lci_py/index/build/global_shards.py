@@ -21,39 +21,32 @@ if TYPE_CHECKING:
     from lci_py.callgraph.edges import Links
     from lci_py.index.build.changes import PreviousGeneration
     from lci_py.index.build.generation import BuildContext, Generation
-    from lci_py.index.build.graph_process import GraphProcess
-    from lci_py.index.store.manifest import Shard
 
 
-def write_global_shards(
-    context: BuildContext,
-    generation: Generation,
-    previous: PreviousGeneration | None,
-    graph: GraphProcess,
-    branches: Path | Shard | None,
-) -> tuple[dict[str, Path | Shard], dict[str, int]]:
-    """Write the shards into the staging folder.
+def write_file_table(context: BuildContext, generation: Generation) -> Path:
+    """Write the table of files into the staging folder."""
+    files = context.folder / "files.arrays"
+    write_files(files, generation.known, context.walked.skipped, context.watched, table_arrays(generation.segments))
+    return files
+
+
+def write_relinked(
+    context: BuildContext, generation: Generation, previous: PreviousGeneration, files: Path
+) -> tuple[Path, dict[str, int]]:
+    """Write the graph of a generation into the staging folder: the one before it, with what has changed linked anew.
 
     Args:
         context: What the generation is built with.
         generation: The new generation.
-        previous: The generation that the new one started from; its graph is relinked. None if there is none.
-        graph: Without `previous`, it has been given all records.
-        branches: The shard of other branches, new (a path) or kept; None if there is none.
+        previous: The generation that it started from.
+        files: The new table of files.
     Returns:
-        Role -> path of a new shard or kept shard, and the number of edges of each kind.
+        The graph's path, and the number of edges of each kind.
     """
-    files, graph_file = context.folder / "files.arrays", context.folder / GRAPH_FILE
-    shards: dict[str, Path | Shard] = {"files": files, "graph": graph_file}
-    if branches is not None:
-        shards["branches"] = branches
-    write_files(files, generation.known, context.walked.skipped, context.watched, table_arrays(generation.segments))
     context.report("graph", 0, 0)
-    if previous is None:
-        return shards, graph.finish(graph_file, lambda: context.report("graph", 0, 0))
     links = _relinked(context, generation, previous, FileTable(files))
-    write_graph(graph_file, links)
-    return shards, links.edges_by_kind()
+    write_graph(graph_file := context.folder / GRAPH_FILE, links)
+    return graph_file, links.edges_by_kind()
 
 
 def _relinked(context: BuildContext, generation: Generation, previous: PreviousGeneration, new: FileTable) -> Links:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder
 from lci_py.embed.open import open_encoder
-from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError
+from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError, TooLargeError
 from lci_py.index.build.changes import PreviousGeneration, compare, settled_mtime, walk_settings
 from lci_py.index.build.summary import counts_of, summary_of
 from lci_py.index.shards.files import OURS, UNSETTLED, FileTable
@@ -26,6 +26,8 @@ from lci_py.index.store.manifest import (
     SHARD_NAME,
     STAGING,
     Manifest,
+    Segment,
+    Shard,
     check_root,
     read_manifest,
     root_setting,
@@ -36,12 +38,13 @@ from lci_py.index.store.seal import cache_secret
 from lci_py.source.repository.git import head
 from lci_py.source.repository.walk import WalkOptions, WalkResult, walk
 from lci_py.source.syntax.limits import DEFAULTS, Limits
-from lci_py.types.index import BuildSummary
+from lci_py.types.index import SEARCHABLE, BuildSummary
 
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.generation import Generation
+    from lci_py.index.store.commit import Draft
 
 Progress = Callable[[str, int, int], None]
 
@@ -62,6 +65,7 @@ class BuildOptions:
     flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
     watched: tuple[str, ...] = ()  # files below the root that these options come from
     only_refresh: bool = False  # raise rather than rebuild
+    most: tuple[int, int] | None = None  # files and bytes; raise rather than index more
     branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
     check_branches: bool = False  # raise if a branch is unknown
 
@@ -94,6 +98,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         BadModelError: The model cannot be used.
         IndexWriteError: The index cannot be written; an older index is still as it was.
         ShardVersionError: The index has a newer format, and `options.full` is not set.
+        TooLargeError: There are more files than `options.most` allows.
         UsageError: A branch is unknown, and `options.check_branches` is set.
     """
     started = time.perf_counter()
@@ -144,6 +149,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         reused_files=generation.reused_files,
         removed_files=generation.removed_files,
         embedded_chunks=generation.embedded_chunks,
+        searchable_seconds=max(0.0, generation.searchable_at - started) if generation.searchable_at else None,
         started_from=started_from,
     )
 
@@ -175,6 +181,10 @@ def _look(run: _Run, latest: Manifest | None) -> tuple[_Tree, PreviousGeneration
     if latest is not None:
         check_root(latest, run.root, run.index_dir)
         run.model.recall(latest.model)
+    if run.options.most is not None:
+        files, size = len(tree.walked.files), sum(entry.size for entry in tree.walked.files)
+        if files > run.options.most[0] or size > run.options.most[1]:
+            raise TooLargeError(str(run.root), files, size)
     previous = None if run.options.full else _previous(run, tree, latest)
     if previous is None and run.options.only_refresh:
         raise IndexWriteError("the index has to be built anew", hint="run `lci index`")
@@ -199,8 +209,8 @@ def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGenera
 
 
 def _fits(run: _Run, found: Manifest) -> bool:
-    """Whether a generation was made with this program, model and settings."""
-    if found.program != _program() or found.model.get("sha256") != run.model.sha256:
+    """Whether a generation is complete, and was made with this program, model and settings."""
+    if not found.is_complete or found.program != _program() or found.model.get("sha256") != run.model.sha256:
         return False
     return all(found.settings.get(name) == value for name, value in _lasting(run.options).items())
 
@@ -256,7 +266,6 @@ def _publish(
         folder: The staging folder, or an empty folder in it.
     """
     from lci_py.index.build.generation import BuildContext, GenerationBuilder
-    from lci_py.index.build.graph_process import GraphProcess
     from lci_py.index.build.sibling import shared_caches
     from lci_py.index.build.worker import Workplace
     from lci_py.index.store import commit as store
@@ -284,17 +293,12 @@ def _publish(
         segment_chunks=options.segment_chunks,
     )
     number = latest.generation + 1 if latest else 1
-    with (
-        GraphProcess(options.jobs) as graph,
-        GenerationBuilder(context, number, None if previous else graph) as builder,
-    ):
+    with GenerationBuilder(context, number) as builder:
         generation = builder.from_nothing() if previous is None else builder.after(previous)
         from lci_py.index.build.branches import build_branches, names_of
-        from lci_py.index.build.global_shards import write_global_shards
+        from lci_py.index.build.global_shards import write_file_table, write_relinked
 
-        names = names_of(options.branches, latest)
-        branches = build_branches(context, options.walk, names, generation, previous)
-        shards, edges = write_global_shards(context, generation, previous, graph, branches.shard)
+        files = write_file_table(context, generation)
         commit, branch = head(run.root)
         manifest = Manifest(
             format=FORMAT,
@@ -305,11 +309,32 @@ def _publish(
             program=_program(),
             model={**(previous.manifest.model if previous else _model(encoder())), **model.record()},
             settings={**_lasting(options), **walk_settings(options.walk),
-                      "root": root_setting(run.root, run.index_dir), **branches.settings(names)},
-            counts=counts_of(generation, tree.walked, edges),
+                      "root": root_setting(run.root, run.index_dir)},
+            counts=counts_of(generation, tree.walked, {}),
         )  # fmt: skip
+        segments: Sequence[Segment | Draft] = [state.segment for state in generation.segments]
+        shards: dict[str, Path | Shard] = {"files": files}
+        names = names_of(options.branches, latest)
+        if previous is None and latest is None:
+            # Text can be searched from here on: what follows takes a fifth of the whole time, and no text needs it.
+            manifest = store.commit(run.index_dir, segments, shards, replace(manifest, generation=0))
+            generation.searchable_at = time.perf_counter()
+            run.report(SEARCHABLE, 0, 0)
+            manifest = replace(manifest, generation=number)
+            segments, shards = manifest.segments, dict(manifest.shards)
+        branches = build_branches(context, options.walk, names, generation, previous)
+        if branches.shard is not None:
+            shards["branches"] = branches.shard
+        shards["graph"], edges = (
+            builder.link() if previous is None else write_relinked(context, generation, previous, files)
+        )
+        manifest = replace(
+            manifest,
+            settings={**manifest.settings, **branches.settings(names)},
+            counts={**manifest.counts, "edges_by_kind": edges},
+        )
         run.report("commit", 0, 0)
-        manifest = store.commit(run.index_dir, [state.segment for state in generation.segments], shards, manifest)
+        manifest = store.commit(run.index_dir, segments, shards, manifest)
         builder.collect()
     return manifest, generation
 

@@ -1,4 +1,4 @@
-"""A refresh that a git hook starts in the background: nobody sees its output, so a failure is written to a file."""
+"""Runs in the background, of a git hook or after a search: nobody sees their output, so a failure goes to a file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,19 @@ def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
         try:
             refresh()
         except Exception as error:
-            what = error.message if isinstance(error, LciError) else f"{type(error).__name__}: {error}"
-            _write_log(index_dir / HOOK_LOG, what)
+            note_failure(index_dir, error)
             raise
-        (index_dir / HOOK_LOG).unlink(missing_ok=True)
+        note_failure(index_dir, None)
+
+
+def note_failure(index_dir: Path, error: BaseException | None) -> None:
+    """Keep why a run failed, for `last_failure`; None if it did not."""
+    if error is None:
+        with contextlib.suppress(OSError):
+            (index_dir / HOOK_LOG).unlink(missing_ok=True)
+        return
+    what = error.message if isinstance(error, LciError) else f"{type(error).__name__}: {error}"
+    _write_log(index_dir / HOOK_LOG, what)
 
 
 def last_failure(index_dir: Path) -> str:

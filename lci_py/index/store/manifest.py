@@ -82,6 +82,11 @@ class Manifest:
     segments: tuple[Segment, ...] = ()
     shards: dict[str, Shard] = field(default_factory=dict)  # global, by role: files, graph, branches
 
+    @property
+    def is_complete(self) -> bool:
+        """False for generation 0, which a first run publishes as soon as text can be searched: it has no graph yet."""
+        return "graph" in self.shards
+
     def all_shards(self) -> list[tuple[str, Shard]]:
         """(role, shard) of every shard."""
         tables = [*(segment.shards for segment in self.segments), self.shards]

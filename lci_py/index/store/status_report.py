@@ -6,6 +6,8 @@ import time
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from lci_py.errors import GraphPendingError
+from lci_py.index.store.background_run import last_failure
 from lci_py.index.store.cache import size_of
 from lci_py.index.store.exposure import exposures
 from lci_py.index.store.manifest import BUILT_AT
@@ -43,7 +45,12 @@ def status_report(
     """
     built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
     counts = manifest.counts
-    tracked, warnings = exposures(index_dir)
+    tracked, exposed = exposures(index_dir)
+    warnings = [*exposed]
+    if not manifest.is_complete:
+        warnings.append(f"{(pending := GraphPendingError()).message}: {pending.hint}")
+    if failure := last_failure(index_dir):
+        warnings.append(f"the last run in the background failed: {failure}")
     segments: list[dict[str, Any]] = [
         {
             **segment.counts,
@@ -56,6 +63,7 @@ def status_report(
         "root": str(root),
         "index_dir": str(index_dir),
         "generation": manifest.generation,
+        "complete": manifest.is_complete,
         "built_at": manifest.built_at,
         "age_seconds": max(0, int(time.time() - built.timestamp())),
         "commit": manifest.commit,
@@ -82,7 +90,7 @@ def status_report(
         "limited_by_reason": counts["limited_by_reason"],
         "limited": counts["limited"],
         "tracked_by_git": tracked,
-        "warnings": list(warnings),
+        "warnings": warnings,
         "health": "damaged" if damaged else "stale" if stale else "ok",
     }
 

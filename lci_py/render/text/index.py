@@ -48,7 +48,9 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False, wid
         file.write(f"up to date (generation {built.generation})\n")
     else:
         what = f"{plural(built.files, 'file')} in {built.seconds:.1f} s (generation {built.generation})"
-        file.write(f"indexed {style(what, 'bold')}\n")
+        searchable = built.searchable_seconds
+        early = "" if searchable is None else f", searchable after {searchable:.1f} s"
+        file.write(f"indexed {style(what, 'bold')}{early}\n")
         if built.started_from:
             taken = f"{built.files - built.parsed_files:,} of {plural(built.files, 'file')} were indexed in "
             file.write(_row("reused", taken + visible_line(built.started_from), layout))

@@ -9,7 +9,7 @@ import time
 from typing import IO
 
 from lci_py.render.text.style import shorten, visible_line
-from lci_py.types.index import SLOW_MODEL
+from lci_py.types.index import KEPT, SEARCHABLE, SLOW_MODEL
 
 _BAR, _SHORTEST_BAR = 24, 6
 _PERIOD = 0.1  # seconds between two drawings, so that indexing does not wait for a slow terminal
@@ -37,11 +37,17 @@ class Progress:
         self._ends = _ENDS
         self._part = 0.0  # of the whole run
         self._parsed = True
+        self._searchable = False
         self._drawn = False
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         if stage == SLOW_MODEL:
             self._ends = _SLOW_ENDS
+            return
+        if stage == KEPT:
+            return
+        if stage == SEARCHABLE:
+            self._searchable = True
             return
         if stage == "parse":
             self._parsed = done >= total
@@ -72,7 +78,7 @@ class Progress:
         text = f"{self._part:4.0%}  {_clock(seconds)} elapsed"
         if seconds >= _KNOWN_AFTER and self._part >= _KNOWN_FROM:
             text += f", {_clock(seconds / self._part - seconds)} left"
-        text += f"  {visible_line(stage)}"
+        text += f"  {visible_line(stage)}{' (searchable)' if self._searchable else ''}"
         if total > 0:
             text += f" {done:,}/{total:,} {'files' if stage in _FILES else 'chunks'}"
         return text

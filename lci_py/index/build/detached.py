@@ -1,0 +1,134 @@
+"""Build an index in a process that outlives this one, and wait only until text can be searched in it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from lci_py import interrupts
+from lci_py.errors import IndexWriteError, LciError
+from lci_py.index.store.background_run import note_failure
+from lci_py.index.store.manifest import MANIFEST
+from lci_py.types.index import SEARCHABLE
+
+#: Whether this platform has what `until_searchable` needs.
+CAN_DETACH = sys.platform == "linux"
+Report = Callable[[str, int, int], None]
+#: Seconds between two looks for a generation that another process has published.
+_PERIOD = 0.1
+#: What the process adds to its nice value when nobody waits for it any more.
+_NICER = 10
+_DONE = "done"
+
+
+def until_searchable(
+    index_dir: Path, work: Callable[[Report], object], report: Report, meanwhile: Callable[[], object]
+) -> None:
+    """Run `work` in a process of its own, which goes on after this function has returned.
+
+    Args:
+        index_dir: The index folder.
+        work: Builds the index, and reports its stages. When it has reported `SEARCHABLE`, its failure is only written
+            to the index folder, for `lci status`.
+        report: Called with the stages until then.
+        meanwhile: Called once while the process works.
+    Raises:
+        LciError: What `work` has raised before that.
+    """
+    receiver, sender = os.pipe()
+    process = os.fork()  # safe here: this process has no threads
+    if not process:
+        os.close(receiver)
+        _work(index_dir, work, sender)
+    os.close(sender)
+    try:
+        with interrupts.at_interrupt(lambda: os.kill(process, signal.SIGINT)):
+            meanwhile()
+            _follow(receiver, index_dir, report)
+    finally:
+        os.close(receiver)
+
+
+def _follow(receiver: int, index_dir: Path, report: Report) -> None:
+    rest = b""
+    while True:
+        if not select.select([receiver], [], [], _PERIOD)[0]:
+            if os.path.lexists(index_dir / MANIFEST):
+                return  # of another process, which ours waits for
+            continue
+        data = os.read(receiver, 1 << 16)
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            if isinstance(message, dict):
+                raise _raised(message)
+            if message[0] in (SEARCHABLE, _DONE):
+                return
+            report(*message)
+        if not data:
+            raise IndexWriteError("the process that builds the index has ended", hint="run `lci index`")
+
+
+def _raised(message: dict[str, Any]) -> LciError:
+    """An error like the one of the other process."""
+    made = LciError(message.pop("message"), hint=message.pop("hint"))
+    made.code, made.exit_code = message.pop("code"), message.pop("exit_code")
+    made.details = message
+    return made
+
+
+# --- in the process -----------------------------------------------------------------------------------------------
+
+
+def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> NoReturn:
+    searchable = False
+
+    def send(message: object) -> None:
+        with contextlib.suppress(OSError):  # nobody listens any more
+            os.write(sender, json.dumps(message).encode() + b"\n")
+
+    def report(stage: str, done: int, total: int) -> None:
+        nonlocal searchable
+        if stage == SEARCHABLE:
+            searchable = True
+            with contextlib.suppress(OSError):
+                os.nice(_NICER)
+        if not searchable or stage == SEARCHABLE:
+            send([stage, done, total])
+
+    try:
+        _leave(sender)
+        work(report)
+        note_failure(index_dir, None)
+        send([_DONE])
+    except BaseException as error:
+        if isinstance(error, LciError):
+            send({**error.as_json(), "exit_code": error.exit_code})
+        else:
+            send({"code": "internal", "exit_code": 70, "hint": "", "message": f"{type(error).__name__}: {error}"})
+        if searchable:
+            note_failure(index_dir, error)
+    finally:
+        os._exit(0)
+
+
+def _leave(sender: int) -> None:
+    """Leave the terminal, and everything that whoever reads this program's output waits for to be closed."""
+    gc.enable()  # the entry point turned it off for short runs
+    interrupts.install()
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    for handle in [int(name) for name in os.listdir("/proc/self/fd")]:
+        if handle > 2 and handle != sender:
+            with contextlib.suppress(OSError):  # the one that listed them
+                os.close(handle)
