@@ -224,7 +224,10 @@ def histories(draw: st.DrawFn) -> list[dict[str, str]]:
     for _ in range(draw(st.integers(1, 4))):
         files = dict(files)
         for _ in range(draw(st.integers(1, 2))):
-            match draw(st.sampled_from(("edit", "edit", "edit", "remove", "rename"))):
+            match draw(st.sampled_from(("edit", "edit", "edit", "shift", "shift", "remove", "rename"))):
+                case "shift" if files:
+                    path = draw(st.sampled_from(sorted(files)))
+                    files[path] = _shifted(draw, files[path])
                 case "remove" if files:
                     del files[draw(st.sampled_from(sorted(files)))]
                 case "rename" if files:
@@ -234,6 +237,22 @@ def histories(draw: st.DrawFn) -> list[dict[str, str]]:
                     _edit(draw, files, languages)
         states.append(files)
     return states
+
+
+def _shifted(draw: st.DrawFn, text: str) -> str:
+    """The same text with other lines before, between or after its own: blank ones, a repeated one or none of one kind."""
+    lines = text.splitlines(keepends=True)
+    at = draw(st.integers(0, len(lines)))
+    match draw(st.sampled_from(("blank", "blank", "blank", "repeat", "drop", "join"))):
+        case "blank":
+            lines[at:at] = ["\n"] * draw(st.integers(1, 3))
+        case "repeat" if at < len(lines):
+            lines[at:at] = [lines[at]]
+        case "drop":
+            del lines[at : at + 1]
+        case "join" if at + 1 < len(lines):
+            lines[at : at + 2] = [lines[at].rstrip("\n") + "; " + lines[at + 1].lstrip()]
+    return "".join(lines)
 
 
 def _edit(draw: st.DrawFn, files: dict[str, str], languages: list[str]) -> None:

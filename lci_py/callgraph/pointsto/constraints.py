@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lci_py.source.dataflow.constraints import Function
+from lci_py.callgraph.program import FLAGS, ITEM, OWNER, RESULT, TAKES
+from lci_py.source.dataflow import constraints as ir
 
 #: Kinds of values. A value is one integer: its kind in the low bits, and a number of that kind.
 FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
@@ -44,13 +45,85 @@ def number_of(value: int) -> int:
 
 
 class Site(NamedTuple):
-    """A call: nodes of its result and of what is called, graph node of the caller, line with flags, arguments."""
+    """A call: nodes of its result and of what is called, the call in the text that it comes from, flags, arguments."""
 
     result: int
     callee: int
-    caller: int
-    line: int
+    origin: int
+    flags: int
     arguments: tuple[tuple[int, int], ...]
+
+
+class Function(NamedTuple):
+    """A function as calls need it.
+
+    Attributes:
+        flags, owner, result, item: As in `source.dataflow.constraints.Function`.
+        first: Node of its first parameter, 0 if it has none.
+        this: Node of the object that it is called on, where that is no ordinary parameter: 0 if there is none.
+        has_this: Whether it has such a parameter.
+        singles: Node and name of each parameter that takes one argument.
+        rest, named_rest: Nodes of the parameters that take all other arguments, None if there are none.
+    """
+
+    flags: int
+    owner: int
+    result: int
+    item: int
+    first: int
+    this: int
+    has_this: bool
+    singles: tuple[tuple[int, int], ...]
+    rest: int | None
+    named_rest: int | None
+
+
+class Functions:
+    """The functions of a program. Most are never called: each is only made when somebody asks for it."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Function] = {}
+        self._rows: list[list[int]] = []
+        self._parameters: list[list[int]] = []
+        self._starts: list[int] = []
+        self.results: NDArray[Any] = np.zeros(0, np.int64)
+
+    def take(self, functions: NDArray[Any], parameters: NDArray[Any]) -> None:
+        """Take all functions, with nodes, names and classes as the program numbers them.
+
+        Args:
+            functions: int64 [f, 6], as in `Program.functions`.
+            parameters: int64 [p, 3], of all of them.
+        """
+        self.results = functions[:, [RESULT, ITEM]].reshape(-1)
+        self._rows, self._parameters = functions.tolist(), parameters.tolist()
+        self._starts = (np.cumsum(functions[:, TAKES]) - functions[:, TAKES]).tolist()
+
+    def __getitem__(self, number: int) -> Function:
+        found = self._known.get(number)
+        if found is None:
+            found = self._known[number] = self._made(number)
+        return found
+
+    def _made(self, number: int) -> Function:
+        row, start = self._rows[number], self._starts[number]
+        parameters = self._parameters[start : start + row[TAKES]]
+        of_kind: dict[int, list[int]] = {}
+        for node, _, kind in parameters:
+            of_kind.setdefault(kind, []).append(node)
+        first_of = {kind: nodes[0] for kind, nodes in of_kind.items()}
+        return Function(
+            row[FLAGS],
+            row[OWNER],
+            row[RESULT],
+            row[ITEM],
+            parameters[0][0] if parameters else 0,
+            first_of.get(ir.THIS, 0),
+            ir.THIS in first_of,
+            tuple((node, name) for node, name, kind in parameters if kind == ir.SINGLE),
+            first_of.get(ir.REST),
+            first_of.get(ir.NAMED_REST),
+        )
 
 
 class Constraints:
@@ -63,18 +136,17 @@ class Constraints:
     Attributes:
         names: Names and keys to their numbers.
         functions: All functions, with nodes and names as the program numbers them.
-        function_node: Per function, its node in the graph.
-        class_node: Per class, the number of its symbol, -1 if it has none.
-        sites: Calls as `Site`, with the start and end of their arguments in `arguments`.
+        function_python: Per function, whether it is Python.
+        class_named, class_python: Per class, whether it has a symbol, and whether it is Python.
+        sites: Calls as `Site`, with the start and end of their arguments in `arguments`; those of the text first.
         last_names: Per node, the last name of the expression that it stands for in the text.
     """
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {"": 0}
-        self.functions: list[Function] = []
-        self.function_node: list[int] = []
+        self.functions = Functions()
         self.function_python: list[bool] = []
-        self.class_node: list[int] = []
+        self.class_named: list[bool] = []
         self.class_python: list[bool] = []
         self.sites: list[tuple[int, int, int, int, int, int]] = []
         self.arguments: list[tuple[int, int]] = []
@@ -138,8 +210,8 @@ class Constraints:
 
     def site(self, number: int) -> Site:
         """A call by its number."""
-        result, callee, caller, line, start, stop = self.sites[number]
-        return Site(result, callee, caller, line, tuple(self.arguments[start:stop]))
+        result, callee, origin, flags, start, stop = self.sites[number]
+        return Site(result, callee, origin, flags, tuple(self.arguments[start:stop]))
 
     def add_site(self, site: Site) -> int:
         """Add a call that is not in the text, and return its number."""
@@ -216,7 +288,7 @@ class Constraints:
         """The constraints without those that fill a node whose values nothing uses."""
         kept = np.frombuffer(self._watched, np.uint8).astype(np.bool_)
         kept[passed] = True
-        kept[[node for function in self.functions for node in (function.result, function.item)]] = True
+        kept[self.functions.results] = True
         kept[[node for bases in self.bases.values() for node in bases]] = True
         kept[[node for exports in self.exports.values() for node in exports.values()]] = True
         fills = np.isin(rows[0], (COPY, LOAD))

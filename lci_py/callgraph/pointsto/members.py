@@ -57,7 +57,7 @@ class PointsTo(Constraints):
     def follow_calls(self) -> None:
         """Follow calls from now on. The bases of classes must be known."""
         self.calling = True
-        for number in range(len(self.class_node)):
+        for number in range(len(self.class_named)):
             self.lineage(number)
         self.start_calling()
 
@@ -214,14 +214,12 @@ class PointsTo(Constraints):
             return
         function = self.functions[number_of(value)]
         kind = kind_of(on)
-        has_this = any(p.kind == ir.THIS for p in function.parameters)
         if function.flags & ir.PROPERTY and kind in (INSTANCE, OBJECT):
-            first = function.parameters[0].node if function.parameters else 0
-            self.give(first, on)
+            self.give(function.first, on)
             self.copy(function.result, target)
         elif function.flags & ir.CLASSMETHOD:
             self.give(target, self.pair(BOUND, value, value_of(CLASS, number_of(on)) if kind == INSTANCE else on))
-        elif has_this or (function.owner >= 0 and not function.flags & ir.STATIC and kind == INSTANCE):
+        elif function.has_this or (function.owner >= 0 and not function.flags & ir.STATIC and kind == INSTANCE):
             self.give(target, self.pair(BOUND, value, on))
         else:
             self.give(target, value)

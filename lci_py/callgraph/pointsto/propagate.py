@@ -3,63 +3,192 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, FLOW, INHERITS, Linked
+from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, CALLS, FLOW, INHERITS
 from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.pointsto.program_constraints import FlowFile
 from lci_py.callgraph.pointsto.solve import Solver
-from lci_py.callgraph.resolve.imports import ImportResolver
+from lci_py.callgraph.program import (
+    CLASSES,
+    FUNCTIONS,
+    SITES,
+    SYMBOL,
+    FlowFile,
+    check_places,
+    check_solution,
+    joined,
+    of_file,
+)
+from lci_py.callgraph.resolve.imports import ImportResolver, submodule_paths
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow.constraints import decode
 from lci_py.source.dataflow.lower import LOWERED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from lci_py.callgraph.file_facts import FileFacts, FileHead
     from lci_py.callgraph.lookup_tables import Tables
     from lci_py.callgraph.lookups import SiteCounts
+    from lci_py.callgraph.program import Meaning, Program, Solution
     from lci_py.types.source import Import
 
 
-def propagated(tables: Tables, sites: SiteCounts) -> Linked:
-    """The edges of calls of functions as values, in the whole repository."""
-    look_ups = LookUps(tables, sites)
-    imports = ImportResolver(look_ups)
-    solver = Solver(imports.submodule)
-    for file, head in enumerate(tables.files.heads):
+class Nodes(NamedTuple):
+    """Where the symbols and anonymous functions of each file start among those of all, and how many there are: [files + 1]
+    each."""
+
+    first_symbol: NDArray[Any]
+    first_lambda: NDArray[Any]
+
+
+def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Program:
+    """The constraints of those of some files that the propagation goes through.
+
+    Raises:
+        DamagedIndexError: They are not what extraction makes.
+    """
+    imports = Meanings(tables, sites)
+    found = []
+    for file in files:
+        head = tables.files.heads[file]
         if not _is_followed(head):
             continue
-        facts = tables.facts(file)
-        if not facts.flow:
+        data = tables.facts(file).flow
+        if not data:
             continue
         try:
-            flow = decode(facts.flow)
+            flow = decode(data)
         except ValueError as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
-        python = head.language == "python"
-        solver.add(
-            FlowFile(
-                file,
-                flow,
-                facts.first,
-                len(facts.kinds),
-                tables.first_lambda[file],
-                len(facts.lambdas),
-                [_meaning(imports, file, item, python) for item in facts.imports],
-                python,
-            )
-        )
-    found = Linked()
+        found.append(of_file(FlowFile(file, flow, imports.of(file), head.language == "python")))
+    return joined(found)
+
+
+class Meanings:
+    """Resolves the imports of files for the propagation."""
+
+    def __init__(self, tables: Tables, sites: SiteCounts) -> None:
+        self._tables = tables
+        self._imports = ImportResolver(LookUps(tables, sites))
+
+    def of(self, file: int) -> list[Meaning]:
+        """The meaning of each import of a file."""
+        python = self._tables.files.heads[file].language == "python"
+        return [self._of(file, item, python) for item in self._tables.facts(file).imports]
+
+    def _of(self, file: int, item: Import, python: bool) -> Meaning:
+        heads: tuple[int, ...] = ()
+        if python and not item.name and not item.alias and "." in item.module:
+            from dataclasses import replace
+
+            heads = self._imports.targets(file, replace(item, module=item.module.partition(".")[0]))
+        return self._imports.targets(file, item), item.name, heads
+
+    def again(self, program: Program) -> Program:
+        """A program whose imports are resolved anew, because there are other files than before."""
+        targets: list[int] = []
+        counts: list[tuple[int, int]] = []
+        for file in program.files.tolist():
+            meanings = self.of(file)
+            counts.extend((len(found), len(heads)) for found, _, heads in meanings)
+            targets.extend(target for found, _, heads in meanings for target in (*found, *heads))
+        return program.with_targets(np.array(counts, np.int32).reshape(-1, 2), np.array(targets, np.int32))
+
+
+def solved(program: Program, tables: Tables) -> Solution:
+    """What the calls of a program may run.
+
+    Args:
+        program: The program, which has been checked.
+        tables: Of all files.
+    """
+    heads = tables.files.heads
     with gc_paused():
-        found.add(solver.solve(), ())
-    return found
+        return Solver(program, Submodules({heads[file].path: file for file in program.files.tolist()}, heads)).solve()
+
+
+class Submodules:
+    """Finds the file of a module in the package or folder that a file stands for, among the program's files."""
+
+    def __init__(self, places: Mapping[str, int], heads: Sequence[FileHead]) -> None:
+        self._places = places
+        self._heads = heads
+
+    def __call__(self, file: int, name: str) -> tuple[int, ...]:
+        for path in submodule_paths(self._heads[file].path, name):
+            found = self._places.get(path)
+            if found is not None:
+                return (found,)
+        return ()
+
+
+def followed_edges(program: Program, solution: Solution, graph: Nodes) -> NDArray[Any]:
+    """The edges of calls of functions as values.
+
+    Args:
+        program: The program. It says on which lines the calls stand, and which symbols the functions are.
+        solution: What its calls may run.
+        graph: The nodes of the graph.
+    Returns:
+        int32 [5, n]: source, target, kind, line and step; distinct.
+    Raises:
+        DamagedIndexError: They do not fit together.
+    """
+    check_places(program, np.diff(graph.first_symbol), np.diff(graph.first_lambda))
+    check_solution(program, solution)
+    n_symbols, n_files = int(graph.first_symbol[-1]), len(graph.first_symbol) - 1
+    first_symbol, first_lambda = graph.first_symbol.astype(np.int64), graph.first_lambda.astype(np.int64)
+    files = program.files.astype(np.int64)
+    symbols, of_functions = program.functions.reshape(-1, 6)[:, SYMBOL], files[program.owners(FUNCTIONS)]
+    functions = np.where(
+        symbols >= 0,
+        first_symbol[of_functions] + symbols,
+        n_symbols + n_files + first_lambda[of_functions] - 2 - symbols,
+    )
+    classes = first_symbol[files[program.owners(CLASSES)]] + program.classes
+    of_sites = program.owners(SITES)[solution.site]
+    callers, lines = program.callers[solution.site], program.lines[solution.site].astype(np.int64)
+    inside = callers >= 0
+    source = n_symbols + files[of_sites]
+    source[inside] = functions[(program.starts(FUNCTIONS)[of_sites] + callers)[inside]]
+    target = np.zeros(len(source), np.int64)
+    is_class = solution.target < 0
+    target[is_class] = classes[~solution.target[is_class]]
+    target[~is_class] = functions[solution.target[~is_class]]
+    rows = np.stack([source, lines, solution.callee.astype(np.int64), target])
+    rows = _distinct(rows[:, solution.callee >= 0]), _distinct(rows[:, solution.callee < 0])
+    steps = np.where(_group_sizes(rows[0][:3]) > 1, FLOW | AMBIGUOUS, FLOW)
+    source, lines, _, target = np.concatenate(rows, axis=1)
+    # Of several steps for one edge, a sure one is kept; CALLBACK only if there is no other.
+    rank = np.concatenate([steps, np.full(rows[1].shape[1], 1 << 10 | CALLBACK)])
+    order = np.lexsort((rank, lines, target, source))
+    source, target, lines, rank = (column[order] for column in (source, target, lines, rank))
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1]) | (lines[1:] != lines[:-1])
+    found = np.stack([source, target, np.full(len(source), CALLS), lines, rank & 0xFF])
+    return found[:, first].astype(np.int32)
+
+
+def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
+    """The distinct columns, sorted by the first row, then by the second one, ..."""
+    rows = rows[:, np.lexsort(rows[::-1])]
+    first = np.ones(rows.shape[1], np.bool_)
+    first[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
+    return rows[:, first]
+
+
+def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
+    """int64 [n]: how many columns are like each. Equal ones stand together."""
+    first = np.ones(rows.shape[1], np.bool_)
+    first[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
+    sizes = np.diff(np.append(np.flatnonzero(first), rows.shape[1]))
+    return np.repeat(sizes, sizes)
 
 
 def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any]) -> NDArray[Any]:
@@ -156,17 +285,6 @@ class _Names:
         if found is None or found[0].parents[found[1]] < 0:
             return -1
         return found[0].first + found[0].parents[found[1]]
-
-
-def _meaning(
-    imports: ImportResolver, file: int, item: Import, python: bool
-) -> tuple[tuple[int, ...], str, tuple[int, ...]]:
-    heads: tuple[int, ...] = ()
-    if python and not item.name and not item.alias and "." in item.module:
-        from dataclasses import replace
-
-        heads = imports.targets(file, replace(item, module=item.module.partition(".")[0]))
-    return imports.targets(file, item), item.name, heads
 
 
 def any_followed(tables: Tables, files: Iterable[int]) -> bool:
