@@ -79,7 +79,7 @@ class Linker:
         arrays = propagation.result()
         followed = Followed(Program(*arrays[: len(STORED_PROGRAM)]), Solution(*arrays[len(STORED_PROGRAM) :]))
         named, nodes = linked.edges(n_symbols, n_files), Nodes(first_symbol, first_lambda)
-        more = reconciled(tables, named, followed_edges(*followed, nodes))
+        more = reconciled(tables, named, followed_edges(*followed, nodes), nodes)
         rows = np.concatenate([named, more], axis=1)
         lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
         return assemble(rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed)

@@ -123,18 +123,7 @@ class Program:
 
     def only(self, chosen: NDArray[Any]) -> Program:
         """Some of its files. `chosen`: bool [P]."""
-        return self if chosen.all() else self.arranged(np.flatnonzero(chosen))
-
-    def arranged(self, places: NDArray[Any]) -> Program:
-        """The files at some places, in that order."""
-        chosen: dict[str, NDArray[Any]] = {"files": self.files[places], "sizes": self.columns[places].reshape(-1)}
-        for name, (column, width) in _PARTS.items():
-            sizes = self.columns[places, column].astype(np.int64) * width
-            stops = np.cumsum(sizes)
-            total = int(stops[-1]) if len(stops) else 0
-            shifts = self.starts(column)[places] * width - (stops - sizes)
-            chosen[name] = getattr(self, name)[np.arange(total) + np.repeat(shifts, sizes)]
-        return Program(**chosen)
+        return self if chosen.all() else _taken([self], np.zeros(int(chosen.sum()), np.int64), np.flatnonzero(chosen))
 
     def renumbered(self, numbers: NDArray[Any]) -> Program:
         """The same program with other numbers of files. `numbers`: number before -> number now, or -1."""
@@ -186,12 +175,35 @@ def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
 
 def joined(programs: Sequence[Program]) -> Program:
     """The files of several programs, by their numbers."""
-    whole = Program(**{
-        name: np.concatenate([np.zeros(0, f"<{kind}"), *(getattr(part, name) for part in programs)])
-        for name, kind in STORED_PROGRAM.items()
+    sizes = [program.n_files for program in programs]
+    files = np.concatenate([np.zeros(0, np.int32), *(program.files for program in programs)])
+    order = np.argsort(files, kind="stable")
+    sources = np.repeat(np.arange(len(programs)), sizes)[order]
+    places = np.concatenate([np.zeros(0, np.int64), *map(np.arange, sizes)])[order]
+    return _taken(programs, sources, places)
+
+
+def _taken(programs: Sequence[Program], sources: NDArray[Any], places: NDArray[Any]) -> Program:
+    """Files of several programs: for each, which program it is of, and its place there."""
+    # Neighbours in one program are copied together.
+    cuts = np.flatnonzero((np.diff(sources) != 0) | (np.diff(places) != 1)) + 1
+    firsts = np.append(0, cuts)[: len(places)]
+    lasts = np.append(cuts, len(places))[: len(firsts)] - 1
+    runs = list(zip(sources[firsts].tolist(), places[firsts].tolist(), (places[lasts] + 1).tolist(), strict=True))
+    starts = {column: [program.starts(column).tolist() for program in programs] for column, _ in _PARTS.values()}
+    found = {
+        "files": [programs[source].files[start:stop] for source, start, stop in runs],
+        "sizes": [programs[source].columns[start:stop].reshape(-1) for source, start, stop in runs],
+    }
+    for name, (column, width) in _PARTS.items():
+        begins = starts[column]
+        found[name] = [
+            getattr(programs[source], name)[begins[source][start] * width : begins[source][stop] * width]
+            for source, start, stop in runs
+        ]
+    return Program(**{
+        name: np.concatenate([np.zeros(0, f"<{kind}"), *found[name]]) for name, kind in STORED_PROGRAM.items()
     })  # fmt: skip
-    order = np.argsort(whole.files, kind="stable")
-    return whole if (np.diff(order) == 1).all() else whole.arranged(order)
 
 
 def nothing() -> Program:
@@ -256,10 +268,10 @@ def _table(rows: Iterable[Sequence[int]], width: int) -> NDArray[Any]:
 def is_same_but_for_lines(one: Program, other: Program) -> bool:
     """Whether two programs have the same constraints, wherever their calls and definitions stand in the text."""
     alike = ("files", "sizes", "letters", "string_sizes", "rows", "callers", "parameters", "imports", "targets")
-    functions = (part.functions.reshape(-1, 6)[:, OWNER:] for part in (one, other))
+    functions, others = (part.functions.reshape(-1, 6)[:, OWNER:] for part in (one, other))
     return (
         all(np.array_equal(getattr(one, name), getattr(other, name)) for name in alike)
-        and np.array_equal(*functions)
+        and np.array_equal(functions, others)
         and np.array_equal(one.classes >= 0, other.classes >= 0)
     )
 

@@ -109,7 +109,7 @@ def relink(
     rows = np.concatenate([kept, linked.edges(n_symbols, n_files)], axis=1).astype(np.int32)
     if anew:
         starts = Nodes(numbers.first_symbol, np.array(new.first_lambda))
-        rows = np.concatenate([rows, reconciled(new, rows, followed_edges(*outcome, starts))], axis=1)
+        rows = np.concatenate([rows, reconciled(new, rows, followed_edges(*outcome, starts), starts)], axis=1)
     keys = _merged_keys(graph, numbers.places, concerned, linked, again)
     return assemble(rows, numbers.first_symbol, keys, sites, again, numbers.lambdas(), outcome)
 
@@ -197,7 +197,7 @@ class _Renumbering:
         """int64 [files before]: what each is now, also if its content has changed; -1 if it is gone."""
         heads = self._new.files.heads
         now = {heads[file].path: file for file in self._fresh}
-        found = self.places.copy()
+        found: NDArray[Any] = self.places.copy()
         for file in np.flatnonzero(~self.stays).tolist():
             found[file] = now.get(old.files.heads[file].path, -1)
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.callgraph.file_facts import FileFacts, FileHead
+    from lci_py.callgraph.file_facts import FileHead
     from lci_py.callgraph.lookup_tables import Tables
     from lci_py.callgraph.lookups import SiteCounts
     from lci_py.callgraph.program import Meaning, Program, Solution
@@ -162,11 +161,11 @@ def followed_edges(program: Program, solution: Solution, graph: Nodes) -> NDArra
     target[is_class] = classes[~solution.target[is_class]]
     target[~is_class] = functions[solution.target[~is_class]]
     rows = np.stack([source, lines, solution.callee.astype(np.int64), target])
-    rows = _distinct(rows[:, solution.callee >= 0]), _distinct(rows[:, solution.callee < 0])
-    steps = np.where(_group_sizes(rows[0][:3]) > 1, FLOW | AMBIGUOUS, FLOW)
-    source, lines, _, target = np.concatenate(rows, axis=1)
+    called, passed = _distinct(rows[:, solution.callee >= 0]), _distinct(rows[:, solution.callee < 0])
+    steps = np.where(_group_sizes(called[:3]) > 1, FLOW | AMBIGUOUS, FLOW)
+    source, lines, _, target = np.concatenate([called, passed], axis=1)
     # Of several steps for one edge, a sure one is kept; CALLBACK only if there is no other.
-    rank = np.concatenate([steps, np.full(rows[1].shape[1], 1 << 10 | CALLBACK)])
+    rank = np.concatenate([steps, np.full(passed.shape[1], 1 << 10 | CALLBACK)])
     order = np.lexsort((rank, lines, target, source))
     source, target, lines, rank = (column[order] for column in (source, target, lines, rank))
     first = np.ones(len(order), np.bool_)
@@ -191,7 +190,7 @@ def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
     return np.repeat(sizes, sizes)
 
 
-def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any]) -> NDArray[Any]:
+def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
     """The edges of the propagation that do not contradict names and types.
 
     If a declared type says what is called, an object that gets there must be of that type or a derived one, and its
@@ -201,36 +200,42 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any]) -> N
         tables: Of all files.
         named: int32 [5, n], edges by names and types: source, target, kind, line and step.
         followed: int32 [5, m], edges of the propagation.
+        nodes: The nodes of the graph.
     Returns:
         int32 [5, k].
     """
-    known = _targets_at(named, followed)
-    bases = _bases(named)
-    names = _Names(tables)
+    known, others = _declared(named, followed)
+    bases = _bases(named) if others else {}
+    names = _names(tables, nodes, {*followed[1, others].tolist(), *(other for found in known.values() for other in found)})
     keep = np.ones(followed.shape[1], np.bool_)
     steps = followed[4].copy()
-    for at, (source, target, line) in enumerate(zip(*followed[[0, 1, 3]].tolist(), strict=True)):
-        declared = known.get((source, line))
-        if not declared or target in declared:
-            continue
-        name = names.of(target)
-        same = [other for other in declared if names.of(other) == name]
+    for at, source, target, line in zip(others, *followed[[0, 1, 3]][:, others].tolist(), strict=True):
+        name, owner = names.get(target, ("", -1))
+        same = [names[other][1] for other in known[source, line] if other in names and names[other][0] == name]
         if name and same:
-            owner = names.owner(target)
-            keep[at] = any(_derives(bases, owner, names.owner(other)) for other in same)
+            keep[at] = any(_derives(bases, owner, other) for other in same)
             steps[at] = FLOW | AMBIGUOUS
     found: NDArray[Any] = np.concatenate([followed[:4], steps[None]])[:, keep]
     return found
 
 
-def _targets_at(named: NDArray[Any], followed: NDArray[Any]) -> dict[tuple[int, int], set[int]]:
-    """(Source, line) to the targets of calls there, for the places where the propagation has calls, too."""
+def _declared(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
+    """(Source, line) to the targets that names and types give to the calls there; and those edges of the propagation
+    that lead from such a place to another target."""
     calls = named[:, named[2] == CALLS]
-    both = np.isin(calls[0].astype(np.int64) << 32 | calls[3], followed[0].astype(np.int64) << 32 | followed[3])
+    calls = calls[:, np.isin(calls[0], followed[0], kind="table")]
+    ours, theirs = (rows[0].astype(np.int64) << 32 | rows[3] for rows in (followed, calls))
+    # A target that both have, at the same place, needs no look at names.
+    pairs = np.stack([np.append(ours, theirs), np.append(followed[1], calls[1]).astype(np.int64)])
+    order = np.lexsort(pairs[::-1])
+    is_next = np.append((pairs[:, order][:, 1:] == pairs[:, order][:, :-1]).all(axis=0), False)
+    both = np.zeros(len(order), np.bool_)
+    both[order] = is_next | np.append(False, is_next[:-1])
+    others = np.flatnonzero(np.isin(ours, theirs) & ~both[: len(ours)])
     found: dict[tuple[int, int], set[int]] = {}
-    for source, target, line in calls[[0, 1, 3]][:, both].T.tolist():
+    for source, target, line in calls[[0, 1, 3]][:, np.isin(theirs, ours[others])].T.tolist():
         found.setdefault((source, line), set()).add(target)
-    return found
+    return found, others.tolist()
 
 
 def _bases(named: NDArray[Any]) -> dict[int, list[int]]:
@@ -253,38 +258,13 @@ def _derives(bases: dict[int, list[int]], owner: int, other: int) -> bool:
     return False
 
 
-class _Names:
-    """Names and parents of symbols, by number."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._starts: list[int] = []
-        self._files: list[int] = []
-        for file, head in enumerate(tables.files.heads):
-            # A file without symbols has no first one: its number would break the order that is searched below.
-            if _is_followed(head) and (facts := tables.facts(file)).kinds:
-                self._files.append(file)
-                self._starts.append(facts.first)
-
-    def _place(self, symbol: int) -> tuple[FileFacts, int] | None:
-        at = bisect_right(self._starts, symbol) - 1
-        if at < 0:
-            return None
-        facts = self._tables.facts(self._files[at])
-        place = symbol - facts.first
-        return (facts, place) if place < len(facts.kinds) else None
-
-    def of(self, symbol: int) -> str:
-        """The name of a symbol; "" for any other node."""
-        found = self._place(symbol)
-        return found[0].names[found[1]] if found is not None else ""
-
-    def owner(self, symbol: int) -> int:
-        """The symbol around a symbol, or -1."""
-        found = self._place(symbol)
-        if found is None or found[0].parents[found[1]] < 0:
-            return -1
-        return found[0].first + found[0].parents[found[1]]
+def _names(tables: Tables, nodes: Nodes, wanted: Iterable[int]) -> dict[int, tuple[str, int]]:
+    """Symbol to its name and the symbol around it, or -1; only of files that the propagation goes through."""
+    numbers = np.array(sorted(wanted), np.int64)
+    numbers = numbers[(numbers >= 0) & (numbers < int(nodes.first_symbol[-1]))]
+    files = np.searchsorted(nodes.first_symbol, numbers, side="right") - 1
+    followed = np.array([_is_followed(head) for head in tables.files.heads], np.bool_)
+    return tables.names(numbers[followed[files]].tolist())
 
 
 def any_followed(tables: Tables, files: Iterable[int]) -> bool:
