@@ -143,9 +143,9 @@ def _followed(
     if paths_differ:
         kept = Meanings(tables.new, sites).again(kept)
     program = joined([kept, program_of(tables.new, sites, fresh)])
-    check_constraints(program, len(tables.new.files.heads))
     if is_same_but_for_lines(was, program):
         return Followed(program, before.solution)
+    check_constraints(program, len(tables.new.files.heads))
     return Followed(program, solved(program, tables.new))
 
 

@@ -20,6 +20,8 @@ from lci_py.source.dataflow import constraints as ir
 #: Kinds of values. A value is one integer: its kind in the low bits, and a number of that kind.
 FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
 _BITS = 4
+#: The bits of a value that are its kind. A mask, where `kind_of` would be called a million times.
+KIND = (1 << _BITS) - 1
 #: A variable that may hold more values than this says nothing: it keeps the first ones.
 MOST_VALUES = 8
 #: Values that are propagated in all: a program of a million lines must not take minutes.
@@ -37,7 +39,7 @@ def value_of(kind: int, number: int) -> int:
 
 
 def kind_of(value: int) -> int:
-    return value & (1 << _BITS) - 1
+    return value & KIND
 
 
 def number_of(value: int) -> int:
@@ -173,6 +175,7 @@ class Constraints:
         self._kinds: list[int] = []
         self._first: list[int] = []
         self._second: list[int] = []
+        self._of_calls: list[bool] = []  # per node of the text, whether a load, a call or a loop uses its values
         self._more: dict[int, list[Use]] = {}
         self._copied: set[int] = set()
         self._known: set[tuple[int, Use]] = set()
@@ -198,7 +201,10 @@ class Constraints:
 
     def node(self) -> int:
         """A new node."""
-        return self.take_nodes(1)
+        self._held.append(None)
+        self._watched.append(0)
+        self._passed.append(0)
+        return len(self._held) - 1
 
     def take_nodes(self, number: int) -> int:
         """Add so many nodes and return the first."""
@@ -275,6 +281,9 @@ class Constraints:
         kinds, nodes, first, second = rows[:, np.argsort(rows[1], kind="stable")]
         self._kinds, self._first, self._second = kinds.tolist(), first.tolist(), second.tolist()
         total = len(self._held)
+        of_calls = np.zeros(total, np.bool_)
+        of_calls[nodes[np.isin(kinds, list(_OF_CALLS))]] = True
+        self._of_calls = of_calls.tolist()
         counts = np.bincount(nodes, minlength=total)
         self._starts = [0, *np.cumsum(counts).tolist()]
         watched = np.frombuffer(self._watched, np.uint8) | (counts > 0)
@@ -309,8 +318,9 @@ class Constraints:
         self._add(source, (COPY, target, 0, 0))
         held = self._held[source]
         if held:
+            give = self.give
             for value in tuple(held):
-                self.give(target, value)
+                give(target, value)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
         """`target` may hold a member of whatever `node` may hold, bound to `on` if that is another object."""
@@ -337,14 +347,19 @@ class Constraints:
 
     def _is_new(self, node: int, use: Use) -> bool:
         """Add a constraint; False if it is there already."""
-        if (node, use) in self._known:
-            return False
+        known = len(self._known)
         self._known.add((node, use))
+        if len(self._known) == known:
+            return False
         self._add(node, use)
         return True
 
     def _add(self, node: int, use: Use) -> None:
-        self._more.setdefault(node, []).append(use)
+        uses = self._more.get(node)
+        if uses is None:
+            self._more[node] = [use]
+        else:
+            uses.append(use)
         self._watched[node] = 1
 
     def give(self, node: int, value: int) -> None:
@@ -371,46 +386,61 @@ class Constraints:
     def start_calling(self) -> None:
         """Follow calls from now on. The bases of classes must be known."""
         self.calling = True
-        last = len(self._starts) - 1
         for node, held in enumerate(self._held):
             if held and self._watched[node]:
-                kinds = {use[0] for use in self._more.get(node, ())}
-                if node < last:
-                    kinds.update(self._kinds[self._starts[node] : self._starts[node + 1]])
-                if not kinds.isdisjoint(_OF_CALLS):
+                of_text = node < len(self._of_calls) and self._of_calls[node]
+                if of_text or any(use[0] in _OF_CALLS for use in self._more.get(node, ())):
                     self._queue.extend((node, value) for value in held)
 
     def run(self) -> None:
         """Propagate values until nothing changes."""
-        queue, starts, kinds, first, second = self._queue, self._starts, self._kinds, self._first, self._second
-        give, on_load, more, last = self.give, self.on_load, self._more, len(starts) - 1
-        while (queue or self._later) and self.steps < MOST_STEPS:
-            while self._later:
-                self.on_call(*self._later.pop())
+        queue, later, starts, kinds, first, second = (
+            self._queue, self._later, self._starts, self._kinds, self._first, self._second
+        )  # fmt: skip
+        held, watched = self._held, self._watched
+        on_load, on_call, pass_on, give = self.on_load, self.on_call, self._pass, self.give
+        more, last, steps = self._more, len(starts) - 1, self.steps
+        while (queue or later) and steps < MOST_STEPS:
+            while later:
+                on_call(*later.pop())
             if not queue:
                 continue
             node, value = queue.popleft()
-            self.steps += 1
+            steps += 1
             if node < last:
                 for at in range(starts[node], starts[node + 1]):
                     kind = kinds[at]
                     if kind == COPY:
-                        give(first[at], value)
+                        # The same as `give`, which is most of the work.
+                        target = first[at]
+                        values = held[target]
+                        if values is None:
+                            held[target] = {value: None}
+                        elif value in values or len(values) >= MOST_VALUES:
+                            continue
+                        else:
+                            values[value] = None
+                        if watched[target]:
+                            queue.append((target, value))
                     elif kind == LOAD:
                         on_load(value, first[at], second[at], 0)
                     else:
-                        self._pass(value, kind, first[at], second[at], 0)
+                        pass_on(value, kind, first[at], second[at], 0)
             if node in more:
                 for kind, a, b, c in tuple(more[node]):
                     if kind == COPY:
                         give(a, value)
                     else:
-                        self._pass(value, kind, a, b, c)
+                        pass_on(value, kind, a, b, c)
+        self.steps = steps
 
     def _pass(self, value: int, kind: int, a: int, b: int, c: int) -> None:
         """Apply a use of a node's values to a value."""
         if kind == LOAD:
             self.on_load(value, a, b, c)
+        elif kind == CALL:
+            if self.calling:
+                self.on_call(a, value)
         elif kind == STORE:
             self.on_store(value, a, b)
         elif kind == BIND:
@@ -418,7 +448,4 @@ class Constraints:
         elif kind == SUPER_OF:
             self.give(a, self.pair(SUPER, b, value))
         elif self.calling:
-            if kind == CALL:
-                self.on_call(a, value)
-            else:
-                self.on_each(a, value)
+            self.on_each(a, value)

@@ -10,6 +10,7 @@ from lci_py.callgraph.pointsto.constraints import (
     CLASS,
     FUNC,
     INSTANCE,
+    KIND,
     METHOD,
     MODULE,
     OBJECT,
@@ -71,13 +72,13 @@ class Solver:
         return solution_of(self._targets)
 
     def _is_known(self, node: int) -> bool:
-        return any(kind_of(v) not in (METHOD, BUILTIN, OBJECT, MODULE) for v in self.points.values(node))
+        return any(v & KIND not in (METHOD, BUILTIN, OBJECT, MODULE) for v in self.points.values(node))
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
     def _called(self, site: int, value: int) -> None:
         points = self.points
-        kind = kind_of(value)
+        kind = value & KIND
         flags = points.sites[site][3]
         if kind == FUNC:
             if flags & ir.CONSTRUCT:
@@ -124,10 +125,10 @@ class Solver:
         if (site, function, shift) in self._linked:
             return
         self._linked.add((site, function, shift))
-        result, _, _, _, start, stop = points.sites[site]
-        self._edge(site, function)
+        result, callee, origin, _, start, stop = points.sites[site]
+        self._targets.add((origin, callee, function))
         if start < stop:
-            self._pass(points.site(site), function, shift)
+            self._pass(points.arguments[start:stop], function, shift)
         if known.flags & ir.GENERATOR:
             made = points.made("generator", function)
             points.copy(known.item, points.field(made, 0))
@@ -144,7 +145,7 @@ class Solver:
             return known.singles[0][0], True
         return 0, False
 
-    def _pass(self, call: Site, function: int, shift: int) -> None:
+    def _pass(self, arguments: Iterable[tuple[int, int]], function: int, shift: int) -> None:
         """Pass the arguments of a call to the parameters of a function, after the first `shift` ones."""
         points = self.points
         known = points.functions[function]
@@ -153,8 +154,12 @@ class Solver:
             points.give(rest, points.made("rest", function))
         if named is not None:
             points.give(named, points.made("named", function))
-        for position, source in call.arguments:
-            if position == ir.SPREAD:
+        for position, source in arguments:
+            if 0 <= position < len(singles) - shift:
+                node = singles[position + shift][0]
+                if points.is_used(node):
+                    points.copy(source, node)
+            elif position == ir.SPREAD:
                 for at, (node, _) in enumerate(singles[shift:]):
                     points.load(source, node, points.name(str(at)))
                 if rest is not None:
@@ -172,9 +177,6 @@ class Solver:
                     text = points.text(~position)
                     for key in (f'"{text}"', f"'{text}'"):
                         points.copy(source, points.field(points.made("named", function), points.name(key)))
-            elif position + shift < len(singles):
-                if points.is_used(singles[position + shift][0]):
-                    points.copy(source, singles[position + shift][0])
             elif rest is not None:
                 at = position + shift - len(singles)
                 points.copy(source, points.field(points.made("rest", function), points.name(str(at))))
@@ -247,8 +249,8 @@ class Solver:
             if start == stop or flags & ir.DECORATOR:
                 continue
             passed = [value for _, source in points.arguments[start:stop] for value in points.values(source)]
-            functions = [points.parts(v)[0] if kind_of(v) == BOUND else v for v in passed]
-            functions = [value for value in functions if kind_of(value) == FUNC]
+            functions = [points.parts(v)[0] if v & KIND == BOUND else v for v in passed]
+            functions = [value for value in functions if value & KIND == FUNC]
             if not functions or self._is_known(callee):
                 continue
             if any(self._is_of_object(value) for value in points.values(callee)):
