@@ -98,7 +98,10 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "import {{ {f}, {T} as {U} }} from '{m}';\n", "import * as a from '{m}';\n", "import {T} from '{m}';\n",
             "export {{ {f} }} from '{m}';\n", "export function {f}() {{ {g}(); a.{f}(); }}\n",
             "export class {T} extends {U} {{ {f}() {{ this.{g}(); {T}.{f}(); x.{g}(); }} }}\n",
-            "export const {f} = () => {g}();\n",
+            "export const {f} = () => {g}();\n", "export const {g} = (x) => x({f}, {T});\n{g}({h});\n",
+            "const v = [{f}, {g}];\nv.forEach((x) => x({h}));\nnew {T}({f}).{g}();\n",
+            "export class {T} {{ constructor(x) {{ this.{f} = x; }} {g}() {{ return this.{f}({U}); }} }}\n",
+            "module.exports = {{ {f}, {g}: {h} }};\n",
         ),
     ),
     "ruby": (
@@ -214,9 +217,9 @@ def sources(draw: st.DrawFn, language: str) -> str:
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[dict[str, str]]:
+def histories(draw: st.DrawFn, among: tuple[str, ...] = tuple(sorted(LANGUAGES))) -> list[dict[str, str]]:
     """A repository of one or two languages with its later versions: edits, additions, removals and renames."""
-    languages = draw(st.lists(st.sampled_from(sorted(LANGUAGES)), min_size=1, max_size=2, unique=True))
+    languages = draw(st.lists(st.sampled_from(among), min_size=1, max_size=2, unique=True))
     files: dict[str, str] = {}
     for _ in range(draw(st.integers(3, 12))):
         _edit(draw, files, languages)
