@@ -39,7 +39,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     "index": ("build", "store", "shards"),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
-        "language_rules linearize gc_paused forked",
+        "language_rules linearize gc_paused forked program",
     ),
     "embed": ("open", "contextual encoder", "folder", "protocol"),
     "source": (

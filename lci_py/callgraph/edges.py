@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lci_py.callgraph.program import Program, Solution, nothing, solution_of
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class Links:
             bits, stored as int32; within a file they ascend as unsigned numbers.
         site_key: int64 [N], hashes of (family, name) of what is called on a receiver, ascending.
         site_count: int32 [N], in how many places that is called, at least 1.
+        program: The constraints of the files that the propagation goes through.
+        solution: What the calls of the program may run.
         relinked: Numbers of the files that were linked anew; all of them after a full link.
     """
 
@@ -92,6 +95,8 @@ class Links:
     keys: NDArray[Any]
     site_key: NDArray[Any]
     site_count: NDArray[Any]
+    program: Program = field(default_factory=nothing)
+    solution: Solution = field(default_factory=lambda: solution_of(()))
     relinked: tuple[int, ...] = field(default=())
 
     @property
@@ -194,9 +199,16 @@ class Linked:
         return rows
 
 
+class Followed(NamedTuple):
+    """The constraints that the propagation went through, and its outcome."""
+
+    program: Program
+    solution: Solution
+
+
 def assemble(
     rows: NDArray[Any], first_symbol: NDArray[Any], keys: FileKeys, sites: Sites, relinked: Iterable[int],
-    lambdas: Lambdas,
+    lambdas: Lambdas, followed: Followed,
 ) -> Links:  # fmt: skip
     """Sort edges, drop duplicates and make a graph of them.
 
@@ -207,6 +219,7 @@ def assemble(
         sites: The counts of names.
         relinked: Files that were linked anew.
         lambdas: Of all files.
+        followed: Of all files.
     """
     source, target, kind, line, step = rows
     order = np.lexsort((line, kind, target, source))  # stable: of equal edges the first one counts
@@ -229,5 +242,7 @@ def assemble(
         keys=keys.keys,
         site_key=sites.keys,
         site_count=sites.counts,
+        program=followed.program,
+        solution=followed.solution,
         relinked=tuple(relinked),
     )

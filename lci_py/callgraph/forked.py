@@ -6,23 +6,26 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+_END = b"end."
+
 
 class Forked:
-    """Computes an int32 array with five rows in a forked process.
+    """Computes arrays in a forked process.
 
-    If that process cannot be had or fails, `result` computes the array.
+    If that process cannot be had or fails, `result` computes them.
     """
 
-    def __init__(self, compute: Callable[[], NDArray[Any]], *, fork: bool) -> None:
+    def __init__(self, compute: Callable[[], Sequence[NDArray[Any]]], *, fork: bool) -> None:
         """
         Args:
-            compute: Computes the array, and writes nowhere.
+            compute: Computes the arrays, of one dimension each, and writes nowhere.
             fork: False to compute it in `result`.
         """
         self._compute = compute
@@ -50,20 +53,30 @@ class Forked:
             threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
             os.close(reader)
             with open(writer, "wb") as pipe:
-                pipe.write(np.ascontiguousarray(self._compute(), np.int32).tobytes() + b"end.")
+                for found in self._compute():
+                    np.save(pipe, found, allow_pickle=False)
+                pipe.write(_END)
             code = 0
         finally:
             os._exit(code)  # the parent's buffers and files must not be flushed or closed twice
 
-    def result(self) -> NDArray[Any]:
-        """int32 [5, n]."""
+    def result(self) -> Sequence[NDArray[Any]]:
+        """The arrays."""
         if self._pipe >= 0:
             with open(self._pipe, "rb") as pipe:
-                data = pipe.read()
+                data = BytesIO(pipe.read())
             _, status = os.waitpid(self._process, 0)
-            if status == 0 and data.endswith(b"end."):
-                return np.frombuffer(data[:-4], np.int32).reshape(5, -1)
+            if status == 0 and data.getvalue().endswith(_END):
+                return _arrays(data)
         return self._compute()
+
+
+def _arrays(data: BytesIO) -> list[NDArray[Any]]:
+    found = []
+    stop = len(data.getbuffer()) - len(_END)
+    while data.tell() < stop:
+        found.append(np.load(data, allow_pickle=False))
+    return found
 
 
 def _end_with(parent: int) -> None:

@@ -9,11 +9,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the collector: among so many values its runs take as long as all other work."""
+    """Pause the collector: among so many values its runs take as long as all other work.
+
+    What was made meanwhile counts as old afterwards, so that the next run does not go through it.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
+        gc.unfreeze()  # all that is frozen becomes part of the oldest generation
         if collects:
             gc.enable()

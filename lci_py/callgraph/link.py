@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.callgraph.edges import Lambdas, Linked, Links, Sites, assemble
+from lci_py.callgraph.edges import Followed, Lambdas, Linked, Links, Sites, assemble
 from lci_py.callgraph.file_facts import DECLARED, FileFacts
 from lci_py.callgraph.forked import Forked
 from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookup_tables import QUALIFIED, MemoryTables
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.pointsto.propagate import anonymous_functions, any_followed, propagated, reconciled
+from lci_py.callgraph.pointsto.propagate import (
+    Nodes,
+    anonymous_functions,
+    any_followed,
+    followed_edges,
+    program_of,
+    reconciled,
+    solved,
+)
+from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_constraints
 from lci_py.callgraph.resolve.calls import FileLinker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from lci_py.callgraph.file_facts import CallSite
     from lci_py.types.source import Extract
@@ -59,13 +70,24 @@ class Linker:
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
         follow = any_followed(tables, range(n_files))
-        propagation = Forked(lambda: propagated(tables, sites).edges(n_symbols, n_files), fork=fork and follow)
+        propagation = Forked(lambda: _followed(tables, sites), fork=fork and follow)
         with gc_paused():
             for file in range(n_files):
                 linked.add(*linker.link(file))
         first_symbol = np.array(tables.first_symbol, np.int32)
-        named, followed = linked.edges(n_symbols, n_files), propagation.result()
-        rows = np.concatenate([named, reconciled(tables, named, followed)], axis=1)
         first_lambda = np.array(tables.first_lambda, np.int32)
+        arrays = propagation.result()
+        followed = Followed(Program(*arrays[: len(STORED_PROGRAM)]), Solution(*arrays[len(STORED_PROGRAM) :]))
+        named, nodes = linked.edges(n_symbols, n_files), Nodes(first_symbol, first_lambda)
+        more = reconciled(tables, named, followed_edges(*followed, nodes), nodes)
+        rows = np.concatenate([named, more], axis=1)
         lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
-        return assemble(rows, first_symbol, linked.keys(), sites, range(n_files), lambdas)
+        return assemble(rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed)
+
+
+def _followed(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:
+    """The arrays of the program and of its solution."""
+    n_files = len(tables.files.heads)
+    program = program_of(tables, sites, range(n_files))
+    check_constraints(program, n_files)
+    return [*(getattr(program, name) for name in STORED_PROGRAM), *solved(program, tables)]

@@ -134,6 +134,13 @@ class Tables(Protocol):
     def named(self, name: str) -> Sequence[Definition]:
         """All callable definitions of a name, in every language, ascending."""
 
+    def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
+        """Symbols to their names and the symbols around them, -1 at the top level.
+
+        Args:
+            symbols: `CALLABLE` ones, ascending.
+        """
+
     def heirs(self, name: str) -> Sequence[Definition]:
         """Types with a base whose name, after its last dot, is this; each once, ascending."""
 
@@ -324,6 +331,13 @@ class MemoryTables:
         parent = self._parents[symbol]
         around = KINDS[self._kinds[self.first_symbol[file] + parent]] if parent >= 0 else ""
         return Definition(symbol, file, KINDS[self._kinds[symbol]], around, self._text[self._owners[symbol]])
+
+    def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
+        parents = ((symbol, self._parents[symbol], self.first_symbol[self._file_of[symbol]]) for symbol in symbols)
+        return {
+            symbol: (self._text[self._names[symbol]], first + parent if parent >= 0 else -1)
+            for symbol, parent, first in parents
+        }
 
     def heirs(self, name: str) -> Sequence[Definition]:
         return [self._definition(symbol) for symbol in sorted(set(self._heirs.get(self._texts.get(name, -1), ())))]

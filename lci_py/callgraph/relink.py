@@ -5,7 +5,7 @@ that of a full link, bit for bit; docs/adr/0011-relinking.md says why.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,31 @@ from lci_py.callgraph.changed_lookups import (
     common_changes,
     site_changes,
 )
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, SOLVED, FileKeys, Lambdas, Linked, Links, Sites, assemble
+from lci_py.callgraph.edges import (
+    AMBIGUOUS,
+    CALLS,
+    SOLVED,
+    FileKeys,
+    Followed,
+    Lambdas,
+    Linked,
+    Links,
+    Sites,
+    assemble,
+)
 from lci_py.callgraph.link import Linker
 from lci_py.callgraph.lookups import LookUp, LookUps
-from lci_py.callgraph.pointsto.propagate import anonymous_functions, any_followed, propagated, reconciled
+from lci_py.callgraph.pointsto.propagate import (
+    Meanings,
+    Nodes,
+    anonymous_functions,
+    any_followed,
+    followed_edges,
+    program_of,
+    reconciled,
+    solved,
+)
+from lci_py.callgraph.program import check_constraints, is_same_but_for_lines, joined
 from lci_py.callgraph.resolve.calls import FileLinker
 from lci_py.errors import DamagedIndexError
 
@@ -32,6 +53,8 @@ if TYPE_CHECKING:
 BULK_SHARE = 0.25
 #: Changed look-ups whose answers are compared; with more of them, all count as changed.
 _MOST_COMPARED = 3_000
+#: Kinds of look-ups that say which files an import means, in the languages that the propagation goes through.
+_OF_PATHS = ("path", "ending")
 
 
 def relink(
@@ -76,15 +99,54 @@ def relink(
         linked.add(*linker.link(file))
     n_symbols = int(numbers.first_symbol[-1])
     stay = ~concerned[owners]
-    anew = any_followed(old, gone) or any_followed(new, again)
+    outcome = _followed(
+        Followed(graph.program, graph.solution), numbers, _Versions(old, new), sites, fresh,
+        paths_differ=any(look_up[0] in _OF_PATHS for found in look_ups.values() for look_up in found),
+    )  # fmt: skip
+    anew = any_followed(old, gone) or any_followed(new, again) or outcome.solution is not graph.solution
     stay = stay & ~followed if anew else stay | followed
     kept = np.stack([nodes[graph.source], nodes[graph.target], graph.kind, graph.line, graph.step])[:, stay]
     rows = np.concatenate([kept, linked.edges(n_symbols, n_files)], axis=1).astype(np.int32)
     if anew:
-        more = propagated(new, sites).edges(n_symbols, n_files)
-        rows = np.concatenate([rows, reconciled(new, rows, more)], axis=1)
+        starts = Nodes(numbers.first_symbol, np.array(new.first_lambda))
+        rows = np.concatenate([rows, reconciled(new, rows, followed_edges(*outcome, starts), starts)], axis=1)
     keys = _merged_keys(graph, numbers.places, concerned, linked, again)
-    return assemble(rows, numbers.first_symbol, keys, sites, again, numbers.lambdas())
+    return assemble(rows, numbers.first_symbol, keys, sites, again, numbers.lambdas(), outcome)
+
+
+class _Versions(NamedTuple):
+    """The tables before a change and those now."""
+
+    old: StoredTables
+    new: StoredTables
+
+
+def _followed(
+    before: Followed, numbers: _Renumbering, tables: _Versions, sites: Sites, fresh: Sequence[int], *,
+    paths_differ: bool,
+) -> Followed:  # fmt: skip
+    """The constraints of all files now, and what their calls may run.
+
+    Nothing is solved if the constraints are the same, wherever their calls and definitions stand in the text.
+
+    Args:
+        before: The same before the change.
+        numbers: The numbers of files now.
+        tables: Of both generations.
+        sites: The counts of names now.
+        fresh: Numbers now of the files that changed.
+        paths_differ: Whether imports may mean other files than before.
+    """
+    successors = numbers.successors(tables.old)
+    was = before.program.renumbered(successors)
+    kept = was.only(numbers.stays[before.program.files])
+    if paths_differ:
+        kept = Meanings(tables.new, sites).again(kept)
+    program = joined([kept, program_of(tables.new, sites, fresh)])
+    if is_same_but_for_lines(was, program):
+        return Followed(program, before.solution)
+    check_constraints(program, len(tables.new.files.heads))
+    return Followed(program, solved(program, tables.new))
 
 
 def _unfit() -> DamagedIndexError:
@@ -131,6 +193,15 @@ class _Renumbering:
         found: NDArray[Any] = now[np.maximum(self.places, 0)] - before[:-1]
         return found
 
+    def successors(self, old: StoredTables) -> NDArray[Any]:
+        """int64 [files before]: what each is now, also if its content has changed; -1 if it is gone."""
+        heads = self._new.files.heads
+        now = {heads[file].path: file for file in self._fresh}
+        found: NDArray[Any] = self.places.copy()
+        for file in np.flatnonzero(~self.stays).tolist():
+            found[file] = now.get(old.files.heads[file].path, -1)
+        return found
+
     def nodes(self, old: StoredTables) -> NDArray[Any]:
         """int64 [nodes before]: what each is now; -1 if it is gone.
 
@@ -142,10 +213,10 @@ class _Renumbering:
         shifts = np.repeat(self._shifts(first, graph.first_symbol), counts)
         symbols = np.where(np.repeat(self.stays, counts), np.arange(graph.n_symbols) + shifts, -1)
         files = np.where(self.stays, n_symbols + self.places, -1)
-        now = {new.files.heads[file].path: file for file in self._fresh}
+        successors = self.successors(old).tolist()
         for file in np.flatnonzero(~self.stays).tolist():
-            successor = now.get(old.files.heads[file].path)
-            if successor is None:
+            successor = successors[file]
+            if successor < 0:
                 continue
             files[file] = n_symbols + successor
             numbers = {sid: int(first[successor]) + place for place, sid in enumerate(new.stable_ids(successor))}

@@ -14,6 +14,7 @@ from lci_py.callgraph import changed_lookups, lookups, relink as relinking
 from lci_py.callgraph.changed_lookups import contributions
 from lci_py.callgraph.edges import Links, Sites
 from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.pointsto.solve import Solver
 from lci_py.callgraph.relink import relink
 from lci_py.errors import DamagedIndexError
 from tests.support.programs import histories
@@ -28,6 +29,59 @@ def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share:
         for step, files in enumerate(history[1:]):
             found = index.refresh(files, bulk_share=bulk_share, merge=step == merge_at)
             assert_same(found, full(files))
+
+
+@settings(max_examples=60)
+@given(histories(("python", "typescript")), st.integers(0, 5))
+def test_a_refresh_of_functions_as_values_equals_a_full_link(history: list[dict[str, str]], merge_at: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        index = Segmented(Path(folder), history[0])
+        for step, files in enumerate(history[1:]):
+            assert_same(index.refresh(files, merge=step == merge_at), full(files))
+
+
+#: A program in which functions go through other files, and edits of it -> whether it has to be solved again.
+PASSED = {
+    "a.py": "from b import apply\n\n\ndef f(x):\n    return x\n\n\ndef g(x):\n    return apply(f, x)\n",
+    "b.py": "import c\n\n\ndef apply(call, x):\n    c.log(x)\n    return call(x)\n",
+    "c.py": "def log(x):\n    return x\n",
+    "d.md": "# Notes\n",
+}
+EDITS: dict[str, tuple[dict[str, str | None], bool]] = {
+    "a comment": ({"a.py": "# About f.\n" + PASSED["a.py"]}, False),
+    "a docstring": ({"a.py": PASSED["a.py"].replace("    return x\n", '    """As it is."""\n    return x\n')}, False),
+    "a function that moves": (
+        {"a.py": "from b import apply\n\n\ndef f(x):\n\n    return x\ndef g(x): return apply(f, x)\n"},
+        False,
+    ),
+    "a condition": ({"b.py": PASSED["b.py"].replace("    c.log", "    if 3 > 2:\n        c.log")}, False),
+    "calls that come to stand in one line": ({"b.py": PASSED["b.py"].replace("(x)\n    return", "(x); return")}, False),
+    "a constant": ({"a.py": PASSED["a.py"].replace("\n\n\ndef f", "\n\nLIMIT = 3\n\n\ndef f")}, True),
+    "another text": ({"d.md": "# More notes\n"}, False),
+    "another text beside": ({"e.md": "# More notes\n"}, False),
+    "a text before the others": ({"0.md": "# More notes\n"}, False),
+    "a call": ({"a.py": PASSED["a.py"].replace("return x\n", "return g(x)\n")}, True),
+    "an argument": ({"a.py": PASSED["a.py"].replace("apply(f, x)", "apply(g, x)")}, True),
+    "an import": ({"b.py": PASSED["b.py"].replace("import c", "import a as c")}, True),
+    "a file that an import means": ({"c.py": None, "c/__init__.py": PASSED["c.py"]}, True),
+    "a file that is gone": ({"c.py": None}, True),
+    "a file more": ({"e.py": PASSED["c.py"]}, True),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_functions_are_followed_anew_only_if_other_values_flow(edit: str, tmp_path: Path) -> None:
+    change, solves = EDITS[edit]
+    after = {path: text for path, text in {**PASSED, **change}.items() if text is not None}
+    index = Segmented(tmp_path, PASSED)
+    solved: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        solve = Solver.solve
+        patch.setattr(Solver, "solve", lambda self: (solved.append(1), solve(self))[1])
+        found = index.refresh(after)
+    assert bool(solved) == solves
+    assert_same(found, full(after))
+    assert_same(index.refresh(PASSED), full(PASSED))  # and back again
 
 
 @settings(max_examples=25)

@@ -98,7 +98,10 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "import {{ {f}, {T} as {U} }} from '{m}';\n", "import * as a from '{m}';\n", "import {T} from '{m}';\n",
             "export {{ {f} }} from '{m}';\n", "export function {f}() {{ {g}(); a.{f}(); }}\n",
             "export class {T} extends {U} {{ {f}() {{ this.{g}(); {T}.{f}(); x.{g}(); }} }}\n",
-            "export const {f} = () => {g}();\n",
+            "export const {f} = () => {g}();\n", "export const {g} = (x) => x({f}, {T});\n{g}({h});\n",
+            "const v = [{f}, {g}];\nv.forEach((x) => x({h}));\nnew {T}({f}).{g}();\n",
+            "export class {T} {{ constructor(x) {{ this.{f} = x; }} {g}() {{ return this.{f}({U}); }} }}\n",
+            "module.exports = {{ {f}, {g}: {h} }};\n",
         ),
     ),
     "ruby": (
@@ -214,9 +217,9 @@ def sources(draw: st.DrawFn, language: str) -> str:
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[dict[str, str]]:
+def histories(draw: st.DrawFn, among: tuple[str, ...] = tuple(sorted(LANGUAGES))) -> list[dict[str, str]]:
     """A repository of one or two languages with its later versions: edits, additions, removals and renames."""
-    languages = draw(st.lists(st.sampled_from(sorted(LANGUAGES)), min_size=1, max_size=2, unique=True))
+    languages = draw(st.lists(st.sampled_from(among), min_size=1, max_size=2, unique=True))
     files: dict[str, str] = {}
     for _ in range(draw(st.integers(3, 12))):
         _edit(draw, files, languages)
@@ -224,7 +227,10 @@ def histories(draw: st.DrawFn) -> list[dict[str, str]]:
     for _ in range(draw(st.integers(1, 4))):
         files = dict(files)
         for _ in range(draw(st.integers(1, 2))):
-            match draw(st.sampled_from(("edit", "edit", "edit", "remove", "rename"))):
+            match draw(st.sampled_from(("edit", "edit", "edit", "shift", "shift", "remove", "rename"))):
+                case "shift" if files:
+                    path = draw(st.sampled_from(sorted(files)))
+                    files[path] = _shifted(draw, files[path])
                 case "remove" if files:
                     del files[draw(st.sampled_from(sorted(files)))]
                 case "rename" if files:
@@ -234,6 +240,22 @@ def histories(draw: st.DrawFn) -> list[dict[str, str]]:
                     _edit(draw, files, languages)
         states.append(files)
     return states
+
+
+def _shifted(draw: st.DrawFn, text: str) -> str:
+    """The same text with other lines before, between or after its own: blank ones, a repeated one or none of one kind."""
+    lines = text.splitlines(keepends=True)
+    at = draw(st.integers(0, len(lines)))
+    match draw(st.sampled_from(("blank", "blank", "blank", "repeat", "drop", "join"))):
+        case "blank":
+            lines[at:at] = ["\n"] * draw(st.integers(1, 3))
+        case "repeat" if at < len(lines):
+            lines[at:at] = [lines[at]]
+        case "drop":
+            del lines[at : at + 1]
+        case "join" if at + 1 < len(lines):
+            lines[at : at + 2] = [lines[at].rstrip("\n") + "; " + lines[at + 1].lstrip()]
+    return "".join(lines)
 
 
 def _edit(draw: st.DrawFn, files: dict[str, str], languages: list[str]) -> None:

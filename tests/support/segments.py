@@ -13,7 +13,7 @@ from lci_py.callgraph.link import Linker
 from lci_py.callgraph.relink import relink
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.callgraph_tables import SqlTables
-from lci_py.index.shards.graph import read_links, write_graph
+from lci_py.index.shards.graph import read_links, stored_arrays, write_graph
 from lci_py.index.shards.numbering import COUNTED, Numbering, number_slots
 from lci_py.index.shards.segment_rows import SegmentRows, number_rows
 from lci_py.index.shards.symbols_writer import write_symbolic
@@ -38,10 +38,11 @@ def full(files: dict[str, str]) -> Links:
 
 
 def assert_same(found: Links, wanted: Links) -> None:
-    for name, kind in STORED.items():
-        ours, theirs = getattr(found, name), getattr(wanted, name)
-        assert ours.dtype.str[1:] == theirs.dtype.str[1:] == kind, name
-        assert np.array_equal(ours, theirs), name
+    ours, theirs = stored_arrays(found), stored_arrays(wanted)
+    assert ours.keys() == theirs.keys() > STORED.keys()
+    for name, values in ours.items():
+        assert values.dtype == theirs[name].dtype and values.dtype.str[1:] == STORED.get(name, values.dtype.str[1:]), name
+        assert np.array_equal(values, theirs[name]), name
 
 
 def per_file(rows: SegmentRows, owners: list[int]) -> np.ndarray:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture.trees import NAMES, WORDS, commit, definition, files, run_git, write
+from tests.torture.trees import NAMES, WORDS, commit, definition, files, flow, run_git, write
 
 #: A file is "too large" above this, by the settings that the test writes.
 LARGE = 20_000
@@ -66,6 +66,24 @@ class Tree:
             name, other = NAMES[what % len(NAMES)], NAMES[(what // 3) % len(NAMES)]
             words = " ".join(WORDS[(what * k) % len(WORDS)] for k in (1, 5, 7))
             self._write(path, path.read_bytes() + definition(path.suffix, name, other, words).encode())
+
+    def pass_functions(self, where: int, what: int) -> None:
+        """Add statements between two lines through which functions go as values."""
+        if path := self._pick(where, ".py", ".js"):
+            name, other = NAMES[what % len(NAMES)], NAMES[(what // 3) % len(NAMES)]
+            lines = path.read_bytes().splitlines(keepends=True)
+            tops = [at for at, line in enumerate(lines) if line[:1] not in (b" ", b"\t", b"}", b"\n")] or [0]
+            at = len(lines) if what % 2 else tops[what % len(tops)]
+            lines[at:at] = [flow(path.suffix, what // 5, name, other).encode()]
+            self._write(path, b"".join(lines))
+
+    def shift_lines(self, where: int, what: int) -> None:
+        """Add blank lines and comments: nothing means anything else, but it stands elsewhere."""
+        if path := self._pick(where, ".py", ".js"):
+            lines = path.read_bytes().splitlines(keepends=True)
+            at = what % (len(lines) + 1)
+            lines[at:at] = [b"\n" * (1 + what % 3)]
+            self._write(path, (b"# a remark\n" if path.suffix == ".py" else b"// a remark\n") + b"".join(lines))
 
     def remove_lines(self, where: int, what: int) -> None:
         if path := self._pick(where):

@@ -5,6 +5,7 @@ python -m tests.torture.stateful --examples 60 --steps 40 --seed 1
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
@@ -128,9 +129,16 @@ class Repository(RuleBasedStateMachine):
         assert found.answers, found.wrong or found.refused
         told = found.differs(wanted)
         assert told is None, told
+        graphs = [graph_of(folder) for folder in (self.index_dir, fresh)]
+        assert graphs[0] == graphs[1], "the graph is not that of a fresh index, byte for byte"
         assert usage(self.index_dir) <= bound(usage(fresh)), "the index grows without bound"
         status = self.program.run("status", "--root", str(self.root), "--json", "--check")
         assert status.code == 0 and status.json()["health"] == "ok", status.told()
+
+
+def graph_of(index_dir: Path) -> str:
+    """The name of the graph shard, which has a digest of its bytes."""
+    return str(json.loads((index_dir / "manifest.json").read_text("utf-8"))["shards"]["graph"]["name"])
 
 
 def _as_flags(query: dict[str, object]) -> list[str]:

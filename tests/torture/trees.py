@@ -61,6 +61,27 @@ _DEFINITIONS = {
     ".h": "\n/* {words} */\nint {name}(int value);\n",
     ".java": "\n/** {words} */\nclass {name} {{\n  int {other}(int value) {{ return value; }}\n}}\n",
 }
+#: Statements through which functions and objects go as values.
+_FLOWS = {
+    ".py": (
+        "\nhandlers = [{name}, {other}]\nfor step in handlers:\n    step({name})\n",
+        "\nclass {name}Like:\n    def __init__(self, run):\n        self.run = run\n\n    def start(self):\n"
+        "        return self.run({other})\n\n\n{name}Like({other}).start()\n",
+        "\nfrom src.util import {name} as {other}\n\n{other}({name})\n",
+        "\n@{other}\ndef {name}(value):\n    yield value\n",
+        "\ndef apply_{name}(call, *rest):\n    return call(*rest)\n\n\napply_{name}({other}, {name})\n",
+        "\nregistry = {{'{name}': {other}}}\nregistry['{name}']({name})\n",
+        "\nimport src.app as app\n\napp.Session().open_session({name})\napp.Session.close = {other}\n",
+    ),
+    ".js": (
+        "\nconst table = [{name}, {other}];\ntable.forEach((step) => step({name}));\n",
+        "\nclass {name}Like {{\n  constructor(run) {{ this.run = run; }}\n  start() {{ return this.run({other}); }}\n}}\n"
+        "new {name}Like({other}).start();\n",
+        "\nimport {{ {name} as {other} }} from './flush.js';\n{other}({name});\n",
+        "\nexport const apply_{name} = (call) => call({other});\napply_{name}({name});\n",
+        "\nmodule.exports.{name} = {other};\nrequire('./upload.js').{other}({name});\n",
+    ),
+}
 _TEXT = "\n## {name}\n\n{words}, unlike {other}.\n"
 
 
@@ -108,6 +129,12 @@ def files(root: Path) -> list[str]:
 def definition(suffix: str, name: str, other: str, words: str) -> str:
     """Code that defines `name` and uses `other`."""
     return _DEFINITIONS.get(suffix, _TEXT).format(name=name, other=other, words=words)
+
+
+def flow(suffix: str, which: int, name: str, other: str) -> str:
+    """Code that passes functions about; "" in a language in which they are not followed."""
+    known = _FLOWS.get(suffix, ("",))
+    return known[which % len(known)].format(name=name, other=other)
 
 
 # --- two states of one repository -----------------------------------------------------------------------------------

@@ -14,11 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lci_py.source.dataflow.constraints import Function
+from lci_py.callgraph.program import FLAGS, ITEM, OWNER, RESULT, TAKES
+from lci_py.source.dataflow import constraints as ir
 
 #: Kinds of values. A value is one integer: its kind in the low bits, and a number of that kind.
 FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
 _BITS = 4
+#: The bits of a value that are its kind. A mask, where `kind_of` would be called a million times.
+KIND = (1 << _BITS) - 1
 #: A variable that may hold more values than this says nothing: it keeps the first ones.
 MOST_VALUES = 8
 #: Values that are propagated in all: a program of a million lines must not take minutes.
@@ -36,7 +39,7 @@ def value_of(kind: int, number: int) -> int:
 
 
 def kind_of(value: int) -> int:
-    return value & (1 << _BITS) - 1
+    return value & KIND
 
 
 def number_of(value: int) -> int:
@@ -44,13 +47,85 @@ def number_of(value: int) -> int:
 
 
 class Site(NamedTuple):
-    """A call: nodes of its result and of what is called, graph node of the caller, line with flags, arguments."""
+    """A call: nodes of its result and of what is called, the call in the text that it comes from, flags, arguments."""
 
     result: int
     callee: int
-    caller: int
-    line: int
+    origin: int
+    flags: int
     arguments: tuple[tuple[int, int], ...]
+
+
+class Function(NamedTuple):
+    """A function as calls need it.
+
+    Attributes:
+        flags, owner, result, item: As in `source.dataflow.constraints.Function`.
+        first: Node of its first parameter, 0 if it has none.
+        this: Node of the object that it is called on, where that is no ordinary parameter: 0 if there is none.
+        has_this: Whether it has such a parameter.
+        singles: Node and name of each parameter that takes one argument.
+        rest, named_rest: Nodes of the parameters that take all other arguments, None if there are none.
+    """
+
+    flags: int
+    owner: int
+    result: int
+    item: int
+    first: int
+    this: int
+    has_this: bool
+    singles: tuple[tuple[int, int], ...]
+    rest: int | None
+    named_rest: int | None
+
+
+class Functions:
+    """The functions of a program. Most are never called: each is only made when somebody asks for it."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Function] = {}
+        self._rows: list[list[int]] = []
+        self._parameters: list[list[int]] = []
+        self._starts: list[int] = []
+        self.results: NDArray[Any] = np.zeros(0, np.int64)
+
+    def take(self, functions: NDArray[Any], parameters: NDArray[Any]) -> None:
+        """Take all functions, with nodes, names and classes as the program numbers them.
+
+        Args:
+            functions: int64 [f, 6], as in `Program.functions`.
+            parameters: int64 [p, 3], of all of them.
+        """
+        self.results = functions[:, [RESULT, ITEM]].reshape(-1)
+        self._rows, self._parameters = functions.tolist(), parameters.tolist()
+        self._starts = (np.cumsum(functions[:, TAKES]) - functions[:, TAKES]).tolist()
+
+    def __getitem__(self, number: int) -> Function:
+        found = self._known.get(number)
+        if found is None:
+            found = self._known[number] = self._made(number)
+        return found
+
+    def _made(self, number: int) -> Function:
+        row, start = self._rows[number], self._starts[number]
+        parameters = self._parameters[start : start + row[TAKES]]
+        of_kind: dict[int, list[int]] = {}
+        for node, _, kind in parameters:
+            of_kind.setdefault(kind, []).append(node)
+        first_of = {kind: nodes[0] for kind, nodes in of_kind.items()}
+        return Function(
+            row[FLAGS],
+            row[OWNER],
+            row[RESULT],
+            row[ITEM],
+            parameters[0][0] if parameters else 0,
+            first_of.get(ir.THIS, 0),
+            ir.THIS in first_of,
+            tuple((node, name) for node, name, kind in parameters if kind == ir.SINGLE),
+            first_of.get(ir.REST),
+            first_of.get(ir.NAMED_REST),
+        )
 
 
 class Constraints:
@@ -63,18 +138,17 @@ class Constraints:
     Attributes:
         names: Names and keys to their numbers.
         functions: All functions, with nodes and names as the program numbers them.
-        function_node: Per function, its node in the graph.
-        class_node: Per class, the number of its symbol, -1 if it has none.
-        sites: Calls as `Site`, with the start and end of their arguments in `arguments`.
+        function_python: Per function, whether it is Python.
+        class_named, class_python: Per class, whether it has a symbol, and whether it is Python.
+        sites: Calls as `Site`, with the start and end of their arguments in `arguments`; those of the text first.
         last_names: Per node, the last name of the expression that it stands for in the text.
     """
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {"": 0}
-        self.functions: list[Function] = []
-        self.function_node: list[int] = []
+        self.functions = Functions()
         self.function_python: list[bool] = []
-        self.class_node: list[int] = []
+        self.class_named: list[bool] = []
         self.class_python: list[bool] = []
         self.sites: list[tuple[int, int, int, int, int, int]] = []
         self.arguments: list[tuple[int, int]] = []
@@ -101,6 +175,7 @@ class Constraints:
         self._kinds: list[int] = []
         self._first: list[int] = []
         self._second: list[int] = []
+        self._of_calls: list[bool] = []  # per node of the text, whether a load, a call or a loop uses its values
         self._more: dict[int, list[Use]] = {}
         self._copied: set[int] = set()
         self._known: set[tuple[int, Use]] = set()
@@ -126,7 +201,10 @@ class Constraints:
 
     def node(self) -> int:
         """A new node."""
-        return self.take_nodes(1)
+        self._held.append(None)
+        self._watched.append(0)
+        self._passed.append(0)
+        return len(self._held) - 1
 
     def take_nodes(self, number: int) -> int:
         """Add so many nodes and return the first."""
@@ -138,8 +216,8 @@ class Constraints:
 
     def site(self, number: int) -> Site:
         """A call by its number."""
-        result, callee, caller, line, start, stop = self.sites[number]
-        return Site(result, callee, caller, line, tuple(self.arguments[start:stop]))
+        result, callee, origin, flags, start, stop = self.sites[number]
+        return Site(result, callee, origin, flags, tuple(self.arguments[start:stop]))
 
     def add_site(self, site: Site) -> int:
         """Add a call that is not in the text, and return its number."""
@@ -203,6 +281,9 @@ class Constraints:
         kinds, nodes, first, second = rows[:, np.argsort(rows[1], kind="stable")]
         self._kinds, self._first, self._second = kinds.tolist(), first.tolist(), second.tolist()
         total = len(self._held)
+        of_calls = np.zeros(total, np.bool_)
+        of_calls[nodes[np.isin(kinds, list(_OF_CALLS))]] = True
+        self._of_calls = of_calls.tolist()
         counts = np.bincount(nodes, minlength=total)
         self._starts = [0, *np.cumsum(counts).tolist()]
         watched = np.frombuffer(self._watched, np.uint8) | (counts > 0)
@@ -216,7 +297,7 @@ class Constraints:
         """The constraints without those that fill a node whose values nothing uses."""
         kept = np.frombuffer(self._watched, np.uint8).astype(np.bool_)
         kept[passed] = True
-        kept[[node for function in self.functions for node in (function.result, function.item)]] = True
+        kept[self.functions.results] = True
         kept[[node for bases in self.bases.values() for node in bases]] = True
         kept[[node for exports in self.exports.values() for node in exports.values()]] = True
         fills = np.isin(rows[0], (COPY, LOAD))
@@ -237,8 +318,9 @@ class Constraints:
         self._add(source, (COPY, target, 0, 0))
         held = self._held[source]
         if held:
+            give = self.give
             for value in tuple(held):
-                self.give(target, value)
+                give(target, value)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
         """`target` may hold a member of whatever `node` may hold, bound to `on` if that is another object."""
@@ -265,14 +347,19 @@ class Constraints:
 
     def _is_new(self, node: int, use: Use) -> bool:
         """Add a constraint; False if it is there already."""
-        if (node, use) in self._known:
-            return False
+        known = len(self._known)
         self._known.add((node, use))
+        if len(self._known) == known:
+            return False
         self._add(node, use)
         return True
 
     def _add(self, node: int, use: Use) -> None:
-        self._more.setdefault(node, []).append(use)
+        uses = self._more.get(node)
+        if uses is None:
+            self._more[node] = [use]
+        else:
+            uses.append(use)
         self._watched[node] = 1
 
     def give(self, node: int, value: int) -> None:
@@ -299,46 +386,61 @@ class Constraints:
     def start_calling(self) -> None:
         """Follow calls from now on. The bases of classes must be known."""
         self.calling = True
-        last = len(self._starts) - 1
         for node, held in enumerate(self._held):
             if held and self._watched[node]:
-                kinds = {use[0] for use in self._more.get(node, ())}
-                if node < last:
-                    kinds.update(self._kinds[self._starts[node] : self._starts[node + 1]])
-                if not kinds.isdisjoint(_OF_CALLS):
+                of_text = node < len(self._of_calls) and self._of_calls[node]
+                if of_text or any(use[0] in _OF_CALLS for use in self._more.get(node, ())):
                     self._queue.extend((node, value) for value in held)
 
     def run(self) -> None:
         """Propagate values until nothing changes."""
-        queue, starts, kinds, first, second = self._queue, self._starts, self._kinds, self._first, self._second
-        give, on_load, more, last = self.give, self.on_load, self._more, len(starts) - 1
-        while (queue or self._later) and self.steps < MOST_STEPS:
-            while self._later:
-                self.on_call(*self._later.pop())
+        queue, later, starts, kinds, first, second = (
+            self._queue, self._later, self._starts, self._kinds, self._first, self._second
+        )  # fmt: skip
+        held, watched = self._held, self._watched
+        on_load, on_call, pass_on, give = self.on_load, self.on_call, self._pass, self.give
+        more, last, steps = self._more, len(starts) - 1, self.steps
+        while (queue or later) and steps < MOST_STEPS:
+            while later:
+                on_call(*later.pop())
             if not queue:
                 continue
             node, value = queue.popleft()
-            self.steps += 1
+            steps += 1
             if node < last:
                 for at in range(starts[node], starts[node + 1]):
                     kind = kinds[at]
                     if kind == COPY:
-                        give(first[at], value)
+                        # The same as `give`, which is most of the work.
+                        target = first[at]
+                        values = held[target]
+                        if values is None:
+                            held[target] = {value: None}
+                        elif value in values or len(values) >= MOST_VALUES:
+                            continue
+                        else:
+                            values[value] = None
+                        if watched[target]:
+                            queue.append((target, value))
                     elif kind == LOAD:
                         on_load(value, first[at], second[at], 0)
                     else:
-                        self._pass(value, kind, first[at], second[at], 0)
+                        pass_on(value, kind, first[at], second[at], 0)
             if node in more:
                 for kind, a, b, c in tuple(more[node]):
                     if kind == COPY:
                         give(a, value)
                     else:
-                        self._pass(value, kind, a, b, c)
+                        pass_on(value, kind, a, b, c)
+        self.steps = steps
 
     def _pass(self, value: int, kind: int, a: int, b: int, c: int) -> None:
         """Apply a use of a node's values to a value."""
         if kind == LOAD:
             self.on_load(value, a, b, c)
+        elif kind == CALL:
+            if self.calling:
+                self.on_call(a, value)
         elif kind == STORE:
             self.on_store(value, a, b)
         elif kind == BIND:
@@ -346,7 +448,4 @@ class Constraints:
         elif kind == SUPER_OF:
             self.give(a, self.pair(SUPER, b, value))
         elif self.calling:
-            if kind == CALL:
-                self.on_call(a, value)
-            else:
-                self.on_each(a, value)
+            self.on_each(a, value)

@@ -142,7 +142,7 @@ class Library:
 
     def _this_of(self, value: int) -> int:
         number = number_of(value) if kind_of(value) == FUNC else number_of(self._points.parts(value)[0])
-        return next((p.node for p in self._points.functions[number].parameters if p.kind == ir.THIS), 0)
+        return self._points.functions[number].this
 
     def _call_each(self, site: int, callee: int, items: int, name: str) -> None:
         """Follow the calls of a function with the elements of a container."""

@@ -17,6 +17,7 @@ from lci_py.callgraph.pointsto.constraints import (
     CLASS,
     FUNC,
     INSTANCE,
+    KIND,
     METHOD,
     MODULE,
     OBJECT,
@@ -49,6 +50,7 @@ class PointsTo(Constraints):
         self.on_bind = self._bind
         self._resolved: dict[tuple[int, int], int] = {}
         self._fields: dict[tuple[int, int], int] = {}
+        self._awaited: dict[tuple[int, int], list[int]] = {}  # members of instances that nothing is stored in -> readers
         self._keys: dict[int, list[tuple[int, int]]] = {}  # object -> key and node of each field
         self._all: dict[int, int] = {}  # object -> node of all its fields
         self._prototypes: dict[int, int] = {}
@@ -57,7 +59,7 @@ class PointsTo(Constraints):
     def follow_calls(self) -> None:
         """Follow calls from now on. The bases of classes must be known."""
         self.calling = True
-        for number in range(len(self.class_node)):
+        for number in range(len(self.class_named)):
             self.lineage(number)
         self.start_calling()
 
@@ -70,7 +72,9 @@ class PointsTo(Constraints):
         found = self._fields.get((obj, key))
         if found is None:
             found = self._fields[obj, key] = self.node()
-            if kind_of(obj) == OBJECT:
+            for node in self._awaited.pop((obj, key), ()):
+                self.copy(found, node)
+            if obj & KIND == OBJECT:
                 self._keys.setdefault(obj, []).append((key, found))
                 if obj in self._all:
                     self.copy(found, self._all[obj])
@@ -86,21 +90,22 @@ class PointsTo(Constraints):
         return found
 
     def _store(self, value: int, key: int, source: int) -> None:
-        if kind_of(value) in (INSTANCE, OBJECT, CLASS, FUNC, MODULE):
-            if kind_of(value) == MODULE:
-                node = self.exports.get(number_of(value), {}).get(key)
-                if node is not None:
-                    self.copy(source, node)
-                return
+        kind = value & KIND
+        if kind == MODULE:
+            node = self.exports.get(number_of(value), {}).get(key)
+            if node is not None:
+                self.copy(source, node)
+        elif kind in (INSTANCE, OBJECT, CLASS, FUNC):
             self.copy(source, self.field(value, key))
 
     def _load(self, value: int, target: int, key: int, on: int) -> None:
-        kind = kind_of(value)
-        if kind == OBJECT:
-            self._of_object(value, target, key, on)
-        elif kind == INSTANCE:
+        kind = value & KIND
+        if kind == INSTANCE:
             if self.calling:
-                self._of_instance(value, target, key)
+                found = self._resolved.get((value, key))
+                self.copy(self._of_instance(value, key) if found is None else found, target)
+        elif kind == OBJECT:
+            self._of_object(value, target, key, on)
         elif kind == CLASS:
             if self.calling:
                 self._of_class(number_of(value), target, key, value)
@@ -146,16 +151,19 @@ class PointsTo(Constraints):
             found = self._prototypes[value] = self.node()
         return found
 
-    def _of_instance(self, value: int, target: int, key: int) -> None:
-        found = self._resolved.get((value, key))
-        if found is None:
-            # Resolved once per class and name, as many more places ask.
-            found = self._resolved[value, key] = self.node()
-            lineage = self.lineage(number_of(value))
-            for owner in lineage:
-                self.copy(self.field(value_of(INSTANCE, owner), key), found)
-            self._of_lineage(lineage, found, key, value)
-        self.copy(found, target)
+    def _of_instance(self, value: int, key: int) -> int:
+        """The node of a member of an instance. It is made once per class and name, as many more places ask."""
+        found = self._resolved[value, key] = self.node()
+        lineage = self.lineage(number_of(value))
+        for owner in lineage:
+            place = value_of(INSTANCE, owner), key
+            field = self._fields.get(place)
+            if field is not None:
+                self.copy(field, found)
+            else:
+                self._awaited.setdefault(place, []).append(found)
+        self._of_lineage(lineage, found, key, value)
+        return found
 
     def _of_lineage(self, lineage: Sequence[int], target: int, key: int, on: int) -> None:
         for owner in lineage:
@@ -209,19 +217,17 @@ class PointsTo(Constraints):
             self.give(target, self.pair(METHOD, value, key))
 
     def _bind(self, value: int, target: int, on: int) -> None:
-        if kind_of(value) != FUNC:
+        if value & KIND != FUNC:
             self.give(target, value)
             return
         function = self.functions[number_of(value)]
-        kind = kind_of(on)
-        has_this = any(p.kind == ir.THIS for p in function.parameters)
+        kind = on & KIND
         if function.flags & ir.PROPERTY and kind in (INSTANCE, OBJECT):
-            first = function.parameters[0].node if function.parameters else 0
-            self.give(first, on)
+            self.give(function.first, on)
             self.copy(function.result, target)
         elif function.flags & ir.CLASSMETHOD:
             self.give(target, self.pair(BOUND, value, value_of(CLASS, number_of(on)) if kind == INSTANCE else on))
-        elif has_this or (function.owner >= 0 and not function.flags & ir.STATIC and kind == INSTANCE):
+        elif function.has_this or (function.owner >= 0 and not function.flags & ir.STATIC and kind == INSTANCE):
             self.give(target, self.pair(BOUND, value, on))
         else:
             self.give(target, value)

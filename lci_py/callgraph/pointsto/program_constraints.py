@@ -1,15 +1,12 @@
-"""Adds the constraints of files to those of the program, with the nodes, names, functions and calls renumbered."""
+"""Hands the constraints of a program's files to the analysis, with nodes, names, functions and calls renumbered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lci_py.callgraph.edges import lambda_node
 from lci_py.callgraph.pointsto.constraints import (
     CALL,
     CLASS,
@@ -24,43 +21,23 @@ from lci_py.callgraph.pointsto.constraints import (
     Constraints,
     value_of,
 )
-from lci_py.errors import DamagedIndexError
+from lci_py.callgraph.program import (
+    CLASSES,
+    FUNCTIONS,
+    IMPORTS,
+    ITEM,
+    NODES,
+    OPERANDS,
+    OWNER,
+    PARAMETERS,
+    PYTHON,
+    RESULT,
+    ROWS,
+    STRINGS,
+    Program,
+)
 from lci_py.source.dataflow import constraints as ir
-from lci_py.source.dataflow.constraints import Flow, Function
 
-
-@dataclass(frozen=True)
-class FlowFile:
-    """A file as the propagation takes it.
-
-    Attributes:
-        file: Its number.
-        flow: Its constraints.
-        first_symbol, first_lambda: Numbers of its first symbol and anonymous function.
-        n_symbols, n_lambdas: How many of them it has.
-        imports: Per import: the files that it means; the name that it takes from them, "" or "*" for the module itself;
-            and for `import a.b` the files of `a`.
-        python: Whether it is Python.
-    """
-
-    file: int
-    flow: Flow
-    first_symbol: int
-    n_symbols: int
-    first_lambda: int
-    n_lambdas: int
-    imports: Sequence[tuple[tuple[int, ...], str, tuple[int, ...]]]
-    python: bool
-
-
-#: Per kind of constraint, what each operand is: the number of a (n)ode, (s)tring, (f)unction, (c)lass, (i)mport or
-#: c(a)ll; + for any other number from 0 upwards; a blank for any number, or for none.
-_KINDS = {
-    ir.COPY: "nn ", ir.FUNC: "nf ", ir.CLASS: "nc ", ir.IMPORT: "ni ", ir.LOAD: "nns", ir.STORE: "nsn", ir.ITEM: "nns",
-    ir.PUT: "nsn", ir.NEW: "n  ", ir.CALL: "nn+", ir.ARG: "a n", ir.SELF: "nc ", ir.SUPER: "ncn", ir.EACH: "nn+",
-    ir.FREE: "ns ", ir.MEMBER: "csn", ir.BASE: "cn ", ir.EXPORT: "sn ", ir.STAR: "i  ",
-}  # fmt: skip
-_OPERANDS = np.array([[ord(what) for what in _KINDS[kind]] for kind in range(len(_KINDS))], np.uint8)
 _USES = {ir.COPY: COPY, ir.LOAD: LOAD, ir.ITEM: LOAD, ir.STORE: STORE, ir.PUT: STORE, ir.SUPER: SUPER_OF}
 #: Per kind, the columns of the node whose values are used, and of the two operands of the use.
 _PLACES = {
@@ -69,181 +46,181 @@ _PLACES = {
 }  # fmt: skip
 
 
-class Gatherer:
-    """Takes files one by one. `settle` hands their constraints to the program."""
+def gather(program: Program, to: Constraints) -> None:
+    """Hand over everything.
 
-    def __init__(self, constraints: Constraints) -> None:
-        self._to = constraints
-        self._rows: list[NDArray[Any]] = []
-        self._sites: list[NDArray[Any]] = []
-        self._uses: list[NDArray[Any]] = []
-        self._passed: list[NDArray[Any]] = []
-        self._named: list[tuple[int, int]] = []  # node and name of each import of something external
-        self._n_sites = 0
-        self._n_arguments = 0
-
-    def add(self, item: FlowFile) -> None:
-        """Take a file.
-
-        Raises:
-            DamagedIndexError: Its constraints name something that does not exist.
-        """
-        rows = np.array(item.flow.rows, np.int64).reshape(-1, 4)
-        _check(item, rows)
-        to, flow = self._to, item.flow
-        names = [to.name(text) for text in flow.strings]
-        base = to.take_nodes(flow.nodes - 1) - 1
-        first_class = len(to.class_node)
-        first_function = len(to.functions)
-        to.functions.extend(_function(function, names, base, first_class) for function in flow.functions)
-        to.function_node.extend(
-            item.first_symbol + f.symbol if f.symbol >= 0 else lambda_node(item.first_lambda - 2 - f.symbol)
-            for f in flow.functions
-        )
-        to.function_python.extend(item.python for _ in flow.functions)
-        to.class_node.extend(item.first_symbol + symbol if symbol >= 0 else -1 for symbol in flow.classes)
-        to.class_python.extend(item.python for _ in flow.classes)
-        _renumber(rows, np.array(names, np.int64), base, first_function, first_class)
-        to.exports[item.file] = dict(rows[rows[:, 0] == ir.EXPORT, 1:3].tolist())
-        for place in rows[rows[:, 0] == ir.STAR, 1].tolist():
-            to.stars.setdefault(item.file, []).extend(item.imports[place][0])
-        to.free.extend((node, name, item.file) for node, name in rows[rows[:, 0] == ir.FREE, 1:3].tolist())
-        for node, place, head in rows[rows[:, 0] == ir.IMPORT, 1:].tolist():
-            _import(to, item, node, place, bool(head))
-            if not item.imports[place][0]:
-                self._named.append((node, to.name(item.imports[place][1])))
-        self._calls(item, rows, first_function)
-        self._rows.append(rows[~np.isin(rows[:, 0], _TAKEN)].astype(np.int32))
-
-    def _calls(self, item: FlowFile, rows: NDArray[Any], first_function: int) -> None:
-        chosen = rows[np.isin(rows[:, 0], (ir.CALL, ir.EACH))]
-        is_call = chosen[:, 0] == ir.CALL
-        arguments = rows[rows[:, 0] == ir.ARG]
-        self._to.arguments.extend(zip(arguments[:, 2].tolist(), arguments[:, 3].tolist(), strict=True))
-        numbers = np.cumsum(is_call) - 1
-        starts = self._n_arguments + np.searchsorted(arguments[:, 1], numbers, side="left")
-        stops = self._n_arguments + np.searchsorted(arguments[:, 1], numbers, side="right")
-        nodes = np.array([~item.file, *self._to.function_node[first_function:]], np.int64)
-        callers = nodes[np.array(item.flow.callers, np.int64) + 1]
-        stops = np.where(is_call, stops, starts)
-        self._sites.append(np.stack([chosen[:, 1], chosen[:, 2], callers, chosen[:, 3], starts, stops]))
-        sites = np.arange(self._n_sites, self._n_sites + len(chosen))
-        called = np.flatnonzero(chosen[:, 2] > 0)
-        kinds = np.where(is_call, CALL, EACH)
-        uses = np.stack([kinds, chosen[:, 2], sites, np.zeros_like(sites)])
-        self._uses.append(uses[:, called])
-        self._passed.append(arguments[:, 3])
-        self._n_sites += len(chosen)
-        self._n_arguments += len(arguments)
-
-    def settle(self) -> None:
-        """Hand all constraints over. Call it once, after the last file."""
-        to = self._to
-        rows = np.concatenate(self._rows) if self._rows else np.zeros((0, 4), np.int32)
-        self._rows.clear()
-        kinds = rows[:, 0]
-        for kind, value in ((ir.FUNC, FUNC), (ir.CLASS, CLASS), (ir.SELF, INSTANCE)):
-            for node, number in rows[kinds == kind, 1:3].tolist():
-                to.give(node, value_of(value, number))
-        for node, plain in rows[kinds == ir.NEW, 1:3].tolist():
-            to.give(node, to.new_object(plain == ir.PLAIN))
-        for owner, name, source in rows[kinds == ir.MEMBER, 1:].tolist():
-            if (owner, name) not in to.members:
-                to.members[owner, name] = to.node()
-            to.copy(source, to.members[owner, name])
-        for owner, source in rows[kinds == ir.BASE, 1:3].tolist():
-            if source:
-                to.bases.setdefault(owner, []).append(source)
-        to.sites.extend(map(tuple, np.concatenate(self._sites, axis=1).T.tolist()) if self._sites else ())
-        for kind, use in _USES.items():
-            chosen = rows[kinds == kind].astype(np.int64)
-            columns = [chosen[:, place] for place in _PLACES[kind]]
-            self._uses.append(np.stack([np.full(len(chosen), use), *columns]))
-            if use == STORE:
-                self._passed.append(chosen[:, 3])
-        loads = self._uses[-len(_USES) :][1][[3, 2]]
-        self._named.extend((node, name) for node, name, _ in to.free)
-        named = np.array(self._named, np.int64).reshape(-1, 2).T
-        to.last_names = np.zeros(to.take_nodes(0), np.int64)
-        to.last_names[loads[1]] = loads[0]
-        to.last_names[named[0]] = named[1]
-        none = np.zeros(0, np.int64)
-        to.settle(np.concatenate(self._uses, axis=1), np.concatenate([none, *self._passed]))
+    Args:
+        program: The program, which has been checked.
+        to: New constraints.
+    """
+    rows = program.rows.reshape(-1, 4).astype(np.int64)
+    of_rows = program.owners(ROWS)
+    setdefault = to.names.setdefault
+    names = np.array([setdefault(text, len(to.names)) for text in program.strings()], np.int64)
+    named: list[tuple[int, int]] = []  # node and name of each import of something external
+    bases = _take_files(program, to, rows, names, named)
+    first_name, first_function = program.starts(STRINGS)[:-1], program.starts(FUNCTIONS)[:-1]
+    first_class = program.starts(CLASSES)[:-1]
+    _functions(program, to, names, bases, first_name, first_class)
+    python = program.columns[:, PYTHON].astype(np.bool_)
+    to.function_python = python[program.owners(FUNCTIONS)].tolist()
+    to.class_named = (program.classes >= 0).tolist()
+    to.class_python = python[program.owners(CLASSES)].tolist()
+    _renumber(rows, of_rows, names, first_name, bases, first_function, first_class)
+    uses, passed = _calls(program, to, rows, of_rows)
+    _settle(to, rows, uses, passed, named)
 
 
-_TAKEN = (ir.EXPORT, ir.STAR, ir.FREE, ir.IMPORT, ir.CALL, ir.EACH, ir.ARG)
+def _take_files(
+    program: Program, to: Constraints, rows: NDArray[Any], names: NDArray[Any], named: list[tuple[int, int]]
+) -> NDArray[Any]:
+    """Take nodes for each file, and its exports and imports.
 
-
-def _renumber(rows: NDArray[Any], names: NDArray[Any], base: int, first_function: int, first_class: int) -> None:
-    """Replace a file's numbers by those of the program, in place."""
-    operands = _OPERANDS[rows[:, 0]]
-    numbers = rows[:, 1:]
-    nodes = (operands == ord("n")) & (numbers > 0)
-    numbers[nodes] += base
-    strings = operands == ord("s")
-    numbers[strings] = names[numbers[strings]]
-    numbers[operands == ord("f")] += first_function
-    numbers[operands == ord("c")] += first_class
-    named = (rows[:, 0] == ir.ARG) & (rows[:, 2] < 0)
-    rows[named, 2] = ~names[~rows[named, 2]]
-
-
-def _check(item: FlowFile, rows: NDArray[Any]) -> None:
-    flow = item.flow
+    Returns:
+        int64 [P]: what is to be added to a node's number in each file.
+    """
     kinds = rows[:, 0]
-    if len(rows) and not (int(kinds.min()) >= 0 and int(kinds.max()) <= ir.STAR):
-        raise _damaged()
-    limits = np.zeros(128, np.int64)
-    limits[ord(" ")] = limits[ord("+")] = 1 << 40
-    limits[ord("n")], limits[ord("s")], limits[ord("i")] = flow.nodes, len(flow.strings), len(item.imports)
-    limits[ord("f")], limits[ord("c")] = len(flow.functions), len(flow.classes)
-    limits[ord("a")] = int((kinds == ir.CALL).sum())
-    operands = _OPERANDS[kinds]
-    numbers = rows[:, 1:]
-    good = bool(((numbers >= 0) | (operands == ord(" "))).all() and (numbers < limits[operands]).all())
-    arguments = rows[kinds == ir.ARG]
-    named = ~arguments[arguments[:, 2] < 0, 2]
-    good = good and not (named >= len(flow.strings)).any() and not (np.diff(arguments[:, 1]) < 0).any()
-    callers = np.array(flow.callers, np.int64)
-    good = good and len(callers) == int(np.isin(kinds, (ir.CALL, ir.EACH)).sum())
-    good = good and int(callers.min(initial=0)) >= -1 and int(callers.max(initial=-1)) < len(flow.functions)
-    good = good and all(-1 <= symbol < item.n_symbols for symbol in flow.classes)
-    for function in flow.functions:
-        good = good and -2 - item.n_lambdas < function.symbol < item.n_symbols and function.symbol != -1
-        good = good and -1 <= function.owner < len(flow.classes)
-        good = good and 0 <= min(function.result, function.item) <= max(function.result, function.item) < flow.nodes
-        good = good and all(0 <= p.node < flow.nodes and 0 <= p.name < len(flow.strings) for p in function.parameters)
-    if not good or flow.nodes < 1:
-        raise _damaged()
+    chosen = np.flatnonzero(np.isin(kinds, (ir.EXPORT, ir.STAR, ir.FREE, ir.IMPORT)))
+    first_row = np.searchsorted(chosen, program.starts(ROWS)).tolist()
+    outside = rows[chosen].tolist()
+    nodes = program.columns[:, NODES].tolist()
+    python = program.columns[:, PYTHON].tolist()
+    first_name, first_import = program.starts(STRINGS).tolist(), program.starts(IMPORTS).tolist()
+    imports, targets = program.imports.reshape(-1, 3).tolist(), program.targets.tolist()
+    meant = program.imports.reshape(-1, 3)[:, 1:].sum(axis=1, dtype=np.int64)
+    first_target = np.concatenate([[0], np.cumsum(meant)]).tolist()
+    known: list[int] = names.tolist()
+    bases = []
+    for place, file in enumerate(program.files.tolist()):
+        base = to.take_nodes(nodes[place] - 1) - 1
+        bases.append(base)
+        own, first = known[first_name[place] : first_name[place + 1]], first_import[place]
+        mine = outside[first_row[place] : first_row[place + 1]]
+        to.exports[file] = {own[a]: b + base if b > 0 else b for kind, a, b, _ in mine if kind == ir.EXPORT}
+        for kind, a, _, _ in mine:
+            if kind == ir.STAR:
+                start = first_target[first + a]
+                to.stars.setdefault(file, []).extend(targets[start : start + imports[first + a][1]])
+        to.free.extend((a + base if a > 0 else a, own[b], file) for kind, a, b, _ in mine if kind == ir.FREE)
+        for kind, a, b, head in mine:
+            if kind != ir.IMPORT:
+                continue
+            name, n_found, n_heads = imports[first + b]
+            start = first_target[first + b]
+            found, node = targets[start : start + n_found], a + base if a > 0 else a
+            if head:
+                heads = targets[start + n_found : start + n_found + n_heads]
+                _import(to, file, node, heads, 0, bool(python[place]))
+            else:
+                _import(to, file, node, found, own[name], bool(python[place]))
+            if not found:
+                named.append((node, own[name]))
+    return np.array(bases, np.int64)
 
 
-def _damaged() -> DamagedIndexError:
-    return DamagedIndexError("the symbolic shard: constraints name what there is not")
-
-
-def _function(function: Function, names: list[int], base: int, first_class: int) -> Function:
-    return Function(
-        function.symbol,
-        first_class + function.owner if function.owner >= 0 else -1,
-        function.flags,
-        function.result + base,
-        function.item + base,
-        tuple(p._replace(node=p.node + base, name=names[p.name]) for p in function.parameters),
-    )
-
-
-def _import(to: Constraints, item: FlowFile, node: int, place: int, head: bool) -> None:
-    targets, name, heads = item.imports[place]
-    if head:
-        targets, name = heads, ""
+def _import(to: Constraints, file: int, node: int, targets: list[int], name: int, python: bool) -> None:
+    """Bind a variable to what an import takes from some files: the modules themselves if `name` is "" or "*"."""
+    whole = name in (0, to.name("*"))
     for target in targets:
-        if target == item.file:
+        if target == file:
             continue
         module = value_of(MODULE, target)
-        if name in ("", "*"):
+        if whole:
             to.give(node, module)
-            if item.python:
+            if python:
                 continue
         source = to.node()
         to.give(source, module)
-        to.load(source, node, to.name("module.exports" if name in ("", "*") else name))
+        to.load(source, node, to.name("module.exports") if whole else name)
+
+
+def _functions(
+    program: Program, to: Constraints, names: NDArray[Any], bases: NDArray[Any], first_name: NDArray[Any],
+    first_class: NDArray[Any],
+) -> None:  # fmt: skip
+    functions = program.functions.reshape(-1, 6).astype(np.int64)
+    files = program.owners(FUNCTIONS)
+    functions[:, [RESULT, ITEM]] += bases[files][:, None]
+    functions[:, OWNER] = np.where(functions[:, OWNER] >= 0, functions[:, OWNER] + first_class[files], -1)
+    parameters = program.parameters.reshape(-1, 3).astype(np.int64)
+    files = program.owners(PARAMETERS)
+    parameters[:, 0] += bases[files]
+    parameters[:, 1] = names[parameters[:, 1] + first_name[files]]
+    to.functions.take(functions, parameters)
+
+
+def _renumber(
+    rows: NDArray[Any], of_rows: NDArray[Any], names: NDArray[Any], first_name: NDArray[Any], bases: NDArray[Any],
+    first_function: NDArray[Any], first_class: NDArray[Any],
+) -> None:  # fmt: skip
+    """Replace the files' numbers by those of the program, in place."""
+    operands = OPERANDS[rows[:, 0]]
+    for place in range(3):
+        kinds, numbers = operands[:, place], rows[:, place + 1]
+        for what, shift in (("n", bases), ("f", first_function), ("c", first_class)):
+            chosen = np.flatnonzero((kinds == ord(what)) & (numbers > 0) if what == "n" else kinds == ord(what))
+            numbers[chosen] += shift[of_rows[chosen]]
+        chosen = np.flatnonzero(kinds == ord("s"))
+        numbers[chosen] = names[numbers[chosen] + first_name[of_rows[chosen]]]
+    named = np.flatnonzero((rows[:, 0] == ir.ARG) & (rows[:, 2] < 0))
+    rows[named, 2] = ~names[~rows[named, 2] + first_name[of_rows[named]]]
+
+
+def _calls(
+    program: Program, to: Constraints, rows: NDArray[Any], of_rows: NDArray[Any]
+) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
+    """Hand over the calls and loops; with the uses that they are, and the nodes of arguments."""
+    kinds = rows[:, 0]
+    at = np.flatnonzero((kinds == ir.CALL) | (kinds == ir.EACH))
+    chosen, of_chosen = rows[at], of_rows[at]
+    is_call = chosen[:, 0] == ir.CALL
+    at_arguments = np.flatnonzero(kinds == ir.ARG)
+    arguments = rows[at_arguments]
+    to.arguments.extend(zip(arguments[:, 2].tolist(), arguments[:, 3].tolist(), strict=True))
+    # Arguments name the calls of their file: make it those of the program.
+    calls = np.bincount(of_chosen[is_call], minlength=program.n_files)
+    first_call = np.cumsum(calls) - calls
+    of_call = arguments[:, 1] + first_call[of_rows[at_arguments]]
+    numbers = np.cumsum(is_call) - 1
+    starts = np.searchsorted(of_call, numbers, side="left")
+    stops = np.where(is_call, np.searchsorted(of_call, numbers, side="right"), starts)
+    sites = np.arange(len(chosen))
+    columns = (chosen[:, 1], chosen[:, 2], sites, chosen[:, 3], starts, stops)
+    to.sites.extend(zip(*(column.tolist() for column in columns), strict=True))
+    called = chosen[:, 2] > 0
+    uses = np.stack([np.where(is_call, CALL, EACH), chosen[:, 2], sites, np.zeros_like(sites)])
+    return [uses[:, called]], [arguments[:, 3]]
+
+
+def _settle(
+    to: Constraints, rows: NDArray[Any], uses: list[NDArray[Any]], passed: list[NDArray[Any]],
+    named: list[tuple[int, int]],
+) -> None:  # fmt: skip
+    kinds = rows[:, 0]
+    for kind, value in ((ir.FUNC, FUNC), (ir.CLASS, CLASS), (ir.SELF, INSTANCE)):
+        for node, number in rows[kinds == kind, 1:3].tolist():
+            to.give(node, value_of(value, number))
+    for node, plain in rows[kinds == ir.NEW, 1:3].tolist():
+        to.give(node, to.new_object(plain == ir.PLAIN))
+    for owner, name, source in rows[kinds == ir.MEMBER, 1:].tolist():
+        if (owner, name) not in to.members:
+            to.members[owner, name] = to.node()
+        to.copy(source, to.members[owner, name])
+    for owner, source in rows[kinds == ir.BASE, 1:3].tolist():
+        if source:
+            to.bases.setdefault(owner, []).append(source)
+    for kind, use in _USES.items():
+        chosen = rows[kinds == kind]
+        columns = [chosen[:, place] for place in _PLACES[kind]]
+        uses.append(np.stack([np.full(len(chosen), use), *columns]))
+        if use == STORE:
+            passed.append(chosen[:, 3])
+    loads = uses[-len(_USES) :][1][[3, 2]]
+    named.extend((node, name) for node, name, _ in to.free)
+    pairs = np.array(named, np.int64).reshape(-1, 2).T
+    to.last_names = np.zeros(to.take_nodes(0), np.int64)
+    to.last_names[loads[1]] = loads[0]
+    to.last_names[pairs[0]] = pairs[1]
+    to.settle(np.concatenate(uses, axis=1), np.concatenate(passed))
+
+

@@ -2,67 +2,195 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, FLOW, INHERITS, Linked
+from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, CALLS, FLOW, INHERITS
 from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.pointsto.program_constraints import FlowFile
 from lci_py.callgraph.pointsto.solve import Solver
-from lci_py.callgraph.resolve.imports import ImportResolver
+from lci_py.callgraph.program import (
+    CLASSES,
+    FUNCTIONS,
+    SITES,
+    SYMBOL,
+    FlowFile,
+    check_places,
+    check_solution,
+    joined,
+    of_file,
+)
+from lci_py.callgraph.resolve.imports import ImportResolver, submodule_paths
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow.constraints import decode
 from lci_py.source.dataflow.lower import LOWERED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from lci_py.callgraph.file_facts import FileFacts, FileHead
+    from lci_py.callgraph.file_facts import FileHead
     from lci_py.callgraph.lookup_tables import Tables
     from lci_py.callgraph.lookups import SiteCounts
+    from lci_py.callgraph.program import Meaning, Program, Solution
     from lci_py.types.source import Import
 
 
-def propagated(tables: Tables, sites: SiteCounts) -> Linked:
-    """The edges of calls of functions as values, in the whole repository."""
-    look_ups = LookUps(tables, sites)
-    imports = ImportResolver(look_ups)
-    solver = Solver(imports.submodule)
-    for file, head in enumerate(tables.files.heads):
+class Nodes(NamedTuple):
+    """Where the symbols and anonymous functions of each file start among those of all, and how many there are: [files + 1]
+    each."""
+
+    first_symbol: NDArray[Any]
+    first_lambda: NDArray[Any]
+
+
+def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Program:
+    """The constraints of those of some files that the propagation goes through.
+
+    Raises:
+        DamagedIndexError: They are not what extraction makes.
+    """
+    imports = Meanings(tables, sites)
+    found = []
+    for file in files:
+        head = tables.files.heads[file]
         if not _is_followed(head):
             continue
-        facts = tables.facts(file)
-        if not facts.flow:
+        data = tables.facts(file).flow
+        if not data:
             continue
         try:
-            flow = decode(facts.flow)
+            flow = decode(data)
         except ValueError as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
-        python = head.language == "python"
-        solver.add(
-            FlowFile(
-                file,
-                flow,
-                facts.first,
-                len(facts.kinds),
-                tables.first_lambda[file],
-                len(facts.lambdas),
-                [_meaning(imports, file, item, python) for item in facts.imports],
-                python,
-            )
-        )
-    found = Linked()
+        found.append(of_file(FlowFile(file, flow, imports.of(file), head.language == "python")))
+    return joined(found)
+
+
+class Meanings:
+    """Resolves the imports of files for the propagation."""
+
+    def __init__(self, tables: Tables, sites: SiteCounts) -> None:
+        self._tables = tables
+        self._imports = ImportResolver(LookUps(tables, sites))
+
+    def of(self, file: int) -> list[Meaning]:
+        """The meaning of each import of a file."""
+        python = self._tables.files.heads[file].language == "python"
+        return [self._of(file, item, python) for item in self._tables.facts(file).imports]
+
+    def _of(self, file: int, item: Import, python: bool) -> Meaning:
+        heads: tuple[int, ...] = ()
+        if python and not item.name and not item.alias and "." in item.module:
+            from dataclasses import replace
+
+            heads = self._imports.targets(file, replace(item, module=item.module.partition(".")[0]))
+        return self._imports.targets(file, item), item.name, heads
+
+    def again(self, program: Program) -> Program:
+        """A program whose imports are resolved anew, because there are other files than before."""
+        targets: list[int] = []
+        counts: list[tuple[int, int]] = []
+        for file in program.files.tolist():
+            meanings = self.of(file)
+            counts.extend((len(found), len(heads)) for found, _, heads in meanings)
+            targets.extend(target for found, _, heads in meanings for target in (*found, *heads))
+        return program.with_targets(np.array(counts, np.int32).reshape(-1, 2), np.array(targets, np.int32))
+
+
+def solved(program: Program, tables: Tables) -> Solution:
+    """What the calls of a program may run.
+
+    Args:
+        program: The program, which has been checked.
+        tables: Of all files.
+    """
+    heads = tables.files.heads
     with gc_paused():
-        found.add(solver.solve(), ())
-    return found
+        return Solver(program, Submodules({heads[file].path: file for file in program.files.tolist()}, heads)).solve()
 
 
-def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any]) -> NDArray[Any]:
+class Submodules:
+    """Finds the file of a module in the package or folder that a file stands for, among the program's files."""
+
+    def __init__(self, places: Mapping[str, int], heads: Sequence[FileHead]) -> None:
+        self._places = places
+        self._heads = heads
+
+    def __call__(self, file: int, name: str) -> tuple[int, ...]:
+        for path in submodule_paths(self._heads[file].path, name):
+            found = self._places.get(path)
+            if found is not None:
+                return (found,)
+        return ()
+
+
+def followed_edges(program: Program, solution: Solution, graph: Nodes) -> NDArray[Any]:
+    """The edges of calls of functions as values.
+
+    Args:
+        program: The program. It says on which lines the calls stand, and which symbols the functions are.
+        solution: What its calls may run.
+        graph: The nodes of the graph.
+    Returns:
+        int32 [5, n]: source, target, kind, line and step; distinct.
+    Raises:
+        DamagedIndexError: They do not fit together.
+    """
+    check_places(program, np.diff(graph.first_symbol), np.diff(graph.first_lambda))
+    check_solution(program, solution)
+    n_symbols, n_files = int(graph.first_symbol[-1]), len(graph.first_symbol) - 1
+    first_symbol, first_lambda = graph.first_symbol.astype(np.int64), graph.first_lambda.astype(np.int64)
+    files = program.files.astype(np.int64)
+    symbols, of_functions = program.functions.reshape(-1, 6)[:, SYMBOL], files[program.owners(FUNCTIONS)]
+    functions = np.where(
+        symbols >= 0,
+        first_symbol[of_functions] + symbols,
+        n_symbols + n_files + first_lambda[of_functions] - 2 - symbols,
+    )
+    classes = first_symbol[files[program.owners(CLASSES)]] + program.classes
+    of_sites = program.owners(SITES)[solution.site]
+    callers, lines = program.callers[solution.site], program.lines[solution.site].astype(np.int64)
+    inside = callers >= 0
+    source = n_symbols + files[of_sites]
+    source[inside] = functions[(program.starts(FUNCTIONS)[of_sites] + callers)[inside]]
+    target = np.zeros(len(source), np.int64)
+    is_class = solution.target < 0
+    target[is_class] = classes[~solution.target[is_class]]
+    target[~is_class] = functions[solution.target[~is_class]]
+    rows = np.stack([source, lines, solution.callee.astype(np.int64), target])
+    called, passed = _distinct(rows[:, solution.callee >= 0]), _distinct(rows[:, solution.callee < 0])
+    steps = np.where(_group_sizes(called[:3]) > 1, FLOW | AMBIGUOUS, FLOW)
+    source, lines, _, target = np.concatenate([called, passed], axis=1)
+    # Of several steps for one edge, a sure one is kept; CALLBACK only if there is no other.
+    rank = np.concatenate([steps, np.full(passed.shape[1], 1 << 10 | CALLBACK)])
+    order = np.lexsort((rank, lines, target, source))
+    source, target, lines, rank = (column[order] for column in (source, target, lines, rank))
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1]) | (lines[1:] != lines[:-1])
+    found = np.stack([source, target, np.full(len(source), CALLS), lines, rank & 0xFF])
+    return found[:, first].astype(np.int32)
+
+
+def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
+    """The distinct columns, sorted by the first row, then by the second one, ..."""
+    rows = rows[:, np.lexsort(rows[::-1])]
+    first = np.ones(rows.shape[1], np.bool_)
+    first[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
+    return rows[:, first]
+
+
+def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
+    """int64 [n]: how many columns are like each. Equal ones stand together."""
+    first = np.ones(rows.shape[1], np.bool_)
+    first[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
+    sizes = np.diff(np.append(np.flatnonzero(first), rows.shape[1]))
+    return np.repeat(sizes, sizes)
+
+
+def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
     """The edges of the propagation that do not contradict names and types.
 
     If a declared type says what is called, an object that gets there must be of that type or a derived one, and its
@@ -72,36 +200,42 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any]) -> N
         tables: Of all files.
         named: int32 [5, n], edges by names and types: source, target, kind, line and step.
         followed: int32 [5, m], edges of the propagation.
+        nodes: The nodes of the graph.
     Returns:
         int32 [5, k].
     """
-    known = _targets_at(named, followed)
-    bases = _bases(named)
-    names = _Names(tables)
+    known, others = _declared(named, followed)
+    bases = _bases(named) if others else {}
+    names = _names(tables, nodes, {*followed[1, others].tolist(), *(other for found in known.values() for other in found)})
     keep = np.ones(followed.shape[1], np.bool_)
     steps = followed[4].copy()
-    for at, (source, target, line) in enumerate(zip(*followed[[0, 1, 3]].tolist(), strict=True)):
-        declared = known.get((source, line))
-        if not declared or target in declared:
-            continue
-        name = names.of(target)
-        same = [other for other in declared if names.of(other) == name]
+    for at, source, target, line in zip(others, *followed[[0, 1, 3]][:, others].tolist(), strict=True):
+        name, owner = names.get(target, ("", -1))
+        same = [names[other][1] for other in known[source, line] if other in names and names[other][0] == name]
         if name and same:
-            owner = names.owner(target)
-            keep[at] = any(_derives(bases, owner, names.owner(other)) for other in same)
+            keep[at] = any(_derives(bases, owner, other) for other in same)
             steps[at] = FLOW | AMBIGUOUS
     found: NDArray[Any] = np.concatenate([followed[:4], steps[None]])[:, keep]
     return found
 
 
-def _targets_at(named: NDArray[Any], followed: NDArray[Any]) -> dict[tuple[int, int], set[int]]:
-    """(Source, line) to the targets of calls there, for the places where the propagation has calls, too."""
+def _declared(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
+    """(Source, line) to the targets that names and types give to the calls there; and those edges of the propagation
+    that lead from such a place to another target."""
     calls = named[:, named[2] == CALLS]
-    both = np.isin(calls[0].astype(np.int64) << 32 | calls[3], followed[0].astype(np.int64) << 32 | followed[3])
+    calls = calls[:, np.isin(calls[0], followed[0], kind="table")]
+    ours, theirs = (rows[0].astype(np.int64) << 32 | rows[3] for rows in (followed, calls))
+    # A target that both have, at the same place, needs no look at names.
+    pairs = np.stack([np.append(ours, theirs), np.append(followed[1], calls[1]).astype(np.int64)])
+    order = np.lexsort(pairs[::-1])
+    is_next = np.append((pairs[:, order][:, 1:] == pairs[:, order][:, :-1]).all(axis=0), False)
+    both = np.zeros(len(order), np.bool_)
+    both[order] = is_next | np.append(False, is_next[:-1])
+    others = np.flatnonzero(np.isin(ours, theirs) & ~both[: len(ours)])
     found: dict[tuple[int, int], set[int]] = {}
-    for source, target, line in calls[[0, 1, 3]][:, both].T.tolist():
+    for source, target, line in calls[[0, 1, 3]][:, np.isin(theirs, ours[others])].T.tolist():
         found.setdefault((source, line), set()).add(target)
-    return found
+    return found, others.tolist()
 
 
 def _bases(named: NDArray[Any]) -> dict[int, list[int]]:
@@ -124,49 +258,13 @@ def _derives(bases: dict[int, list[int]], owner: int, other: int) -> bool:
     return False
 
 
-class _Names:
-    """Names and parents of symbols, by number."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._starts: list[int] = []
-        self._files: list[int] = []
-        for file, head in enumerate(tables.files.heads):
-            # A file without symbols has no first one: its number would break the order that is searched below.
-            if _is_followed(head) and (facts := tables.facts(file)).kinds:
-                self._files.append(file)
-                self._starts.append(facts.first)
-
-    def _place(self, symbol: int) -> tuple[FileFacts, int] | None:
-        at = bisect_right(self._starts, symbol) - 1
-        if at < 0:
-            return None
-        facts = self._tables.facts(self._files[at])
-        place = symbol - facts.first
-        return (facts, place) if place < len(facts.kinds) else None
-
-    def of(self, symbol: int) -> str:
-        """The name of a symbol; "" for any other node."""
-        found = self._place(symbol)
-        return found[0].names[found[1]] if found is not None else ""
-
-    def owner(self, symbol: int) -> int:
-        """The symbol around a symbol, or -1."""
-        found = self._place(symbol)
-        if found is None or found[0].parents[found[1]] < 0:
-            return -1
-        return found[0].first + found[0].parents[found[1]]
-
-
-def _meaning(
-    imports: ImportResolver, file: int, item: Import, python: bool
-) -> tuple[tuple[int, ...], str, tuple[int, ...]]:
-    heads: tuple[int, ...] = ()
-    if python and not item.name and not item.alias and "." in item.module:
-        from dataclasses import replace
-
-        heads = imports.targets(file, replace(item, module=item.module.partition(".")[0]))
-    return imports.targets(file, item), item.name, heads
+def _names(tables: Tables, nodes: Nodes, wanted: Iterable[int]) -> dict[int, tuple[str, int]]:
+    """Symbol to its name and the symbol around it, or -1; only of files that the propagation goes through."""
+    numbers = np.array(sorted(wanted), np.int64)
+    numbers = numbers[(numbers >= 0) & (numbers < int(nodes.first_symbol[-1]))]
+    files = np.searchsorted(nodes.first_symbol, numbers, side="right") - 1
+    followed = np.array([_is_followed(head) for head in tables.files.heads], np.bool_)
+    return tables.names(numbers[followed[files]].tolist())
 
 
 def any_followed(tables: Tables, files: Iterable[int]) -> bool:

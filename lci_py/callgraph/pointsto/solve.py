@@ -1,16 +1,16 @@
-"""Solves the constraints of all files: finds what each call of a function as a value may run."""
+"""Solves the constraints of a program: finds what each call of a function as a value may run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, CALLS, FLOW, Edge
 from lci_py.callgraph.pointsto.constraints import (
     BOUND,
     BUILTIN,
     CLASS,
     FUNC,
     INSTANCE,
+    KIND,
     METHOD,
     MODULE,
     OBJECT,
@@ -22,36 +22,33 @@ from lci_py.callgraph.pointsto.constraints import (
 )
 from lci_py.callgraph.pointsto.library_models import BUILTINS, KEEPERS, METHODS, Library
 from lci_py.callgraph.pointsto.members import PointsTo
-from lci_py.callgraph.pointsto.program_constraints import FlowFile, Gatherer
+from lci_py.callgraph.pointsto.program_constraints import gather
+from lci_py.callgraph.program import Program, Solution, solution_of
 from lci_py.source.dataflow import constraints as ir
 
 
 class Solver:
-    """Follows calls through a program. Add all files, then call `solve`."""
+    """Follows calls through a program, once."""
 
-    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
+    def __init__(self, program: Program, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
         """
         Args:
+            program: The program, which has been checked.
             submodule: File and name -> the files of a module inside the package that the file stands for.
         """
         self.points = PointsTo(submodule, METHODS)
-        self._gatherer = Gatherer(self.points)
+        self._program = program
         self._library = Library(self)
         self.points.on_call = self._called
         self.points.on_each = self._gone_over
-        self._edges: dict[tuple[int, int, int], set[int]] = {}  # (caller, line, site) -> targets
+        self._targets: set[tuple[int, int, int]] = set()  # call in the text, node of what is called, target
         self._linked: set[tuple[int, int, int]] = set()
         self._extra: dict[tuple[object, ...], int] = {}
-        self._passed: dict[tuple[int, int, int], None] = {}
 
-    def add(self, item: FlowFile) -> None:
-        """Take a file's constraints."""
-        self._gatherer.add(item)
-
-    def solve(self) -> list[Edge]:
-        """All edges, distinct."""
+    def solve(self) -> Solution:
+        """What each call means."""
         points = self.points
-        self._gatherer.settle()
+        gather(self._program, points)
         init, constructor = points.name("__init__"), points.name("constructor")
         self._constructors = (init, constructor)
         for node, name, file in points.free:
@@ -67,24 +64,24 @@ class Solver:
         points.follow_calls()
         points.run()
         # An unknown decorator is taken to return what it decorates.
-        for result, callee, _, line, start, stop in tuple(points.sites):
-            if line & ir.DECORATOR and start < stop and not self._is_known(callee):
+        for result, callee, _, flags, start, stop in tuple(points.sites):
+            if flags & ir.DECORATOR and start < stop and not self._is_known(callee):
                 points.copy(points.arguments[start][1], result)
         points.run()
         self._callbacks()
-        return self._found()
+        return solution_of(self._targets)
 
     def _is_known(self, node: int) -> bool:
-        return any(kind_of(v) not in (METHOD, BUILTIN, OBJECT, MODULE) for v in self.points.values(node))
+        return any(v & KIND not in (METHOD, BUILTIN, OBJECT, MODULE) for v in self.points.values(node))
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
     def _called(self, site: int, value: int) -> None:
         points = self.points
-        kind = kind_of(value)
-        line = points.sites[site][3]
+        kind = value & KIND
+        flags = points.sites[site][3]
         if kind == FUNC:
-            if line & ir.CONSTRUCT:
+            if flags & ir.CONSTRUCT:
                 self._construct_function(site, value)
             else:
                 self.link(site, number_of(value), 0)
@@ -94,7 +91,7 @@ class Solver:
         elif kind == CLASS:
             self._construct(site, value)
         elif kind == INSTANCE:
-            if line & ir.CONSTRUCT:
+            if flags & ir.CONSTRUCT:
                 return
             node = points.made("called", value)
             target = points.field(node, 0)
@@ -128,10 +125,10 @@ class Solver:
         if (site, function, shift) in self._linked:
             return
         self._linked.add((site, function, shift))
-        result, _, _, _, start, stop = points.sites[site]
-        self._edge(site, points.function_node[function])
+        result, callee, origin, _, start, stop = points.sites[site]
+        self._targets.add((origin, callee, function))
         if start < stop:
-            self._pass(points.site(site), function, shift)
+            self._pass(points.arguments[start:stop], function, shift)
         if known.flags & ir.GENERATOR:
             made = points.made("generator", function)
             points.copy(known.item, points.field(made, 0))
@@ -141,47 +138,45 @@ class Solver:
 
     def _receiver(self, function: int) -> tuple[int, bool]:
         """The node of the object that a function is called on, 0 if it has none, and whether that is a parameter."""
-        for parameter in self.points.functions[function].parameters:
-            if parameter.kind == ir.THIS:
-                return parameter.node, False
-        for parameter in self.points.functions[function].parameters:
-            if parameter.kind == ir.SINGLE and self.points.function_python[function]:
-                return parameter.node, True
+        known = self.points.functions[function]
+        if known.has_this:
+            return known.this, False
+        if known.singles and self.points.function_python[function]:
+            return known.singles[0][0], True
         return 0, False
 
-    def _pass(self, call: Site, function: int, shift: int) -> None:
+    def _pass(self, arguments: Iterable[tuple[int, int]], function: int, shift: int) -> None:
         """Pass the arguments of a call to the parameters of a function, after the first `shift` ones."""
         points = self.points
         known = points.functions[function]
-        singles = [p for p in known.parameters if p.kind == ir.SINGLE]
-        rest = next((p for p in known.parameters if p.kind == ir.REST), None)
-        named = next((p for p in known.parameters if p.kind == ir.NAMED_REST), None)
+        singles, rest, named = known.singles, known.rest, known.named_rest
         if rest is not None:
-            points.give(rest.node, points.made("rest", function))
+            points.give(rest, points.made("rest", function))
         if named is not None:
-            points.give(named.node, points.made("named", function))
-        for position, source in call.arguments:
-            if position == ir.SPREAD:
-                for at, parameter in enumerate(singles[shift:]):
-                    points.load(source, parameter.node, points.name(str(at)))
+            points.give(named, points.made("named", function))
+        for position, source in arguments:
+            if 0 <= position < len(singles) - shift:
+                node = singles[position + shift][0]
+                if points.is_used(node):
+                    points.copy(source, node)
+            elif position == ir.SPREAD:
+                for at, (node, _) in enumerate(singles[shift:]):
+                    points.load(source, node, points.name(str(at)))
                 if rest is not None:
                     points.load(source, points.field(points.made("rest", function), 0), 0)
             elif position == ir.SPREAD_NAMED:
-                for parameter in singles:
-                    text = points.text(parameter.name)
+                for node, name in singles:
+                    text = points.text(name)
                     for key in (text, f'"{text}"', f"'{text}'"):
-                        points.load(source, parameter.node, points.name(key))
+                        points.load(source, node, points.name(key))
             elif position < 0:
-                target = next((p for p in singles if p.name == ~position), None)
+                target = next((node for node, name in singles if name == ~position), None)
                 if target is not None:
-                    points.copy(source, target.node)
+                    points.copy(source, target)
                 elif named is not None:
                     text = points.text(~position)
                     for key in (f'"{text}"', f"'{text}'"):
                         points.copy(source, points.field(points.made("named", function), points.name(key)))
-            elif position + shift < len(singles):
-                if points.is_used(singles[position + shift].node):
-                    points.copy(source, singles[position + shift].node)
             elif rest is not None:
                 at = position + shift - len(singles)
                 points.copy(source, points.field(points.made("rest", function), points.name(str(at))))
@@ -191,8 +186,8 @@ class Solver:
         number = number_of(value)
         made = value_of(INSTANCE, number)
         points.give(points.sites[site][0], made)
-        if not self._constructor(site, points.lineage(number), made) and points.class_node[number] >= 0:
-            self._edge(site, points.class_node[number])
+        if not self._constructor(site, points.lineage(number), made) and points.class_named[number]:
+            self._edge(site, ~number)
 
     def _constructor(self, site: int, lineage: Iterable[int], obj: int) -> bool:
         points = self.points
@@ -244,38 +239,26 @@ class Solver:
     # --- edges ----------------------------------------------------------------------------------------------------
 
     def _edge(self, site: int, target: int) -> None:
-        _, callee, caller, line, _, _ = self.points.sites[site]
-        self._edges.setdefault((caller, line & ir.LINE, callee), set()).add(target)
+        _, callee, origin, _, _, _ = self.points.sites[site]
+        self._targets.add((origin, callee, target))
 
     def _callbacks(self) -> None:
-        """Add edges to functions that are passed to something unknown, since that may call them."""
+        """Add functions that are passed to something unknown, since that may call them."""
         points = self.points
-        for _, callee, caller, line, start, stop in points.sites:
-            if start == stop or line & ir.DECORATOR:
+        for _, callee, origin, flags, start, stop in points.sites:
+            if start == stop or flags & ir.DECORATOR:
                 continue
             passed = [value for _, source in points.arguments[start:stop] for value in points.values(source)]
-            functions = [points.parts(v)[0] if kind_of(v) == BOUND else v for v in passed]
-            functions = [value for value in functions if kind_of(value) == FUNC]
+            functions = [points.parts(v)[0] if v & KIND == BOUND else v for v in passed]
+            functions = [value for value in functions if value & KIND == FUNC]
             if not functions or self._is_known(callee):
                 continue
             if any(self._is_of_object(value) for value in points.values(callee)):
                 continue
             if callee < len(points.last_names) and points.text(int(points.last_names[callee])) in KEEPERS:
                 continue
-            for value in functions:
-                self._passed[caller, line & ir.LINE, points.function_node[number_of(value)]] = None
+            self._targets.update((origin, -1, number_of(value)) for value in functions)
 
     def _is_of_object(self, value: int) -> bool:
         """Whether a value is a built-in method of a container or function: the library models what that calls."""
         return kind_of(value) == METHOD and kind_of(self.points.parts(value)[0]) in (OBJECT, FUNC, BOUND)
-
-    def _found(self) -> list[Edge]:
-        found: dict[tuple[int, int, int], int] = {}
-        for (caller, line, _), targets in self._edges.items():
-            mark = AMBIGUOUS if len(targets) > 1 else 0
-            for target in targets:
-                known = found.get((caller, target, line))
-                found[caller, target, line] = FLOW | mark if known is None else min(known, FLOW | mark)
-        for caller, line, target in self._passed:
-            found.setdefault((caller, target, line), CALLBACK)
-        return [Edge(caller, target, CALLS, line, step) for (caller, target, line), step in sorted(found.items())]

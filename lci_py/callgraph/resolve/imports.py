@@ -26,6 +26,14 @@ def holder_of(item: Import) -> str:
     return _HOLDER.split(item.module)[-1]
 
 
+def submodule_paths(path: str, name: str) -> tuple[str, ...]:
+    """The paths that a module inside the package or folder for which a file stands may have, the first one first."""
+    stem, _, suffix = path.rpartition(".")
+    folder = posixpath.dirname(path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
+    inside = (f"{name}.{suffix}", f"{name}/__init__.{suffix}", f"{name}/mod.{suffix}")
+    return tuple(f"{folder}/{rest}".lstrip("/") for rest in inside)
+
+
 class ImportResolver:
     """Resolves imports by the paths and declared names in the repository."""
 
@@ -61,15 +69,8 @@ class ImportResolver:
 
     def submodule(self, file: int, name: str) -> tuple[int, ...]:
         """The file of a module in the package or folder that a file stands for."""
-        head = self._heads[file]
-        stem, _, suffix = head.path.rpartition(".")
-        folder = posixpath.dirname(head.path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
-        for path in (
-            f"{folder}/{name}.{suffix}",
-            f"{folder}/{name}/__init__.{suffix}",
-            f"{folder}/{name}/mod.{suffix}",
-        ):
-            found = self._look.at(path.lstrip("/"))
+        for path in submodule_paths(self._heads[file].path, name):
+            found = self._look.at(path)
             if found >= 0:
                 return (found,)
         return ()

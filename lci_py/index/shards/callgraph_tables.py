@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Bounds of the caches: memory must not grow with the repository.
 _KEPT_SYMBOLS, _KEPT_NAMES = 200_000, 50_000
+#: Numbers in one question.
+_MOST_ASKED = 500
 _KIND = {kind: kind for kind in KINDS}  # to share the strings, and to check them
 
 #: Number, head, first call, number of calls and of anonymous functions.
@@ -207,6 +209,20 @@ class SqlTables:
 
     def _read_named(self, name: str) -> list[Definition]:
         return self._definitions(f"WHERE s.name = ? AND s.kind IN ({_quoted(CALLABLE)})", name)
+
+    def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
+        found = {}
+        for segment, numbers in enumerate(self._numbering.split("symbols", symbols)):
+            public = self._public_symbols[segment]
+            for at in range(0, len(numbers), _MOST_ASKED):
+                asked = numbers[at : at + _MOST_ASKED]
+                sql = f"SELECT id, name, parent FROM symbols WHERE id IN ({','.join('?' * len(asked))})"
+                for symbol, name, parent in self._select(segment, sql, asked):
+                    _check(type(name) is str)
+                    around = -1 if parent is None else self._public(public, parent, self.n_symbols)
+                    found[self._public(public, symbol, self.n_symbols)] = name, around
+        _check(len(found) == len(symbols))
+        return found
 
     def heirs(self, name: str) -> Sequence[Definition]:
         return self._definitions("WHERE s.id IN (SELECT symbol FROM bases WHERE last = ?)", name)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.callgraph.edges import CALLS, EDGE_KINDS, IMPORTS, INHERITS, STORED, Links
+from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_sizes, check_solution
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 
@@ -38,12 +39,21 @@ def write_graph(path: Path, links: Links) -> None:
     write_arrays(
         path,
         {
-            **{name: getattr(links, name) for name in STORED},
+            **stored_arrays(links),
             "out_ptr": _pointers(links.source, nodes),
             "incoming": _stable_order(links.target),
             "in_ptr": _pointers(links.target, nodes),
         },
     )
+
+
+def stored_arrays(links: Links) -> dict[str, NDArray[Any]]:
+    """The arrays of a graph that are stored, by name."""
+    return {
+        **{name: getattr(links, name) for name in STORED},
+        **{f"flow_{name}": getattr(links.program, name) for name in STORED_PROGRAM},
+        **{f"solved_{name}": values for name, values in links.solution._asdict().items()},
+    }
 
 
 def _pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
@@ -201,7 +211,9 @@ def read_links(path: Path) -> Links:
     """
     arrays = Arrays(path)
     stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items()}
-    links = Links(**stored)
+    program = Program(**{name: arrays.array(f"flow_{name}", kind) for name, kind in STORED_PROGRAM.items()})
+    solution = Solution(*(arrays.array(f"solved_{name}", "i4") for name in Solution._fields))
+    links = Links(**stored, program=program, solution=solution)
     edges = len(links.source)
     nodes = links.n_nodes if len(links.first_symbol) and len(links.first_lambda) else -1
     if (
@@ -221,6 +233,8 @@ def read_links(path: Path) -> Links:
         or not _within(links.site_count, 1, 1 << 31)
     ):
         raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
+    check_sizes(program, links.n_files)
+    check_solution(program, solution)
     return links
 
 

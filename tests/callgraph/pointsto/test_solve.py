@@ -5,12 +5,14 @@ from __future__ import annotations
 from array import array
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.callgraph.pointsto.constraints import MOST_VALUES
-from lci_py.callgraph.pointsto.program_constraints import FlowFile
+from lci_py.callgraph.pointsto.propagate import Nodes, followed_edges
 from lci_py.callgraph.pointsto.solve import Solver
+from lci_py.callgraph.program import FlowFile, check_constraints, check_sizes, of_file
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow.constraints import Flow, decode
 from lci_py.source.extract.extract import extract
@@ -37,13 +39,16 @@ def _flow() -> Flow:
 def _item(flow: Flow) -> FlowFile:
     found = extract("a.py", SOURCE, "python")
     imports = [((), item.name, ()) for item in found.imports]
-    return FlowFile(0, flow, 0, len(found.symbols), 0, len(found.lambdas), imports, True)
+    return FlowFile(0, flow, imports, True)
 
 
 def _solved(item: FlowFile) -> int:
-    solver = Solver(lambda file, name: ())
-    solver.add(item)
-    return len(solver.solve())
+    found = extract("a.py", SOURCE, "python")
+    program = of_file(item)
+    check_sizes(program, 1)
+    check_constraints(program, 1)
+    nodes = Nodes(np.array([0, len(found.symbols)]), np.array([0, len(found.lambdas)]))
+    return followed_edges(program, Solver(program, lambda file, name: ()).solve(), nodes).shape[1]
 
 
 def test_constraints_are_read_as_they_were_written() -> None:

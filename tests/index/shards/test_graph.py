@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 from lci_py import app
-from lci_py.callgraph.edges import STORED
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, read_links, write_graph
+from lci_py.index.shards.graph import (
+    CALLS,
+    IMPORTS,
+    INHERITS,
+    GraphIndex,
+    read_links,
+    stored_arrays,
+    write_graph,
+)
 from lci_py.index.store.manifest import read_manifest
 from tests.support.segments import assert_same, full
 
@@ -179,7 +186,8 @@ def stored(tmp_path: Path) -> Path:
 
 def rewrite(path: Path, **changes: object) -> None:
     """Store the shard again, some of its arrays changed by a function."""
-    kinds = STORED | {"out_ptr": "i4", "in_ptr": "i4", "incoming": "i4"}
+    kinds = {name: values.dtype.str[1:] for name, values in stored_arrays(read_links(path)).items()}
+    kinds |= {"out_ptr": "i4", "in_ptr": "i4", "incoming": "i4"}
     arrays = {name: Arrays(path).array(name, kind).copy() for name, kind in kinds.items()}
     path.unlink()
     write_arrays(path, arrays | {name: change(arrays[name]) for name, change in changes.items()})

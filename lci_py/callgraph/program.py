@@ -1,0 +1,390 @@
+"""The constraints of all files that the points-to analysis goes through, as arrays, file after file.
+
+The numbers of nodes, names, functions, classes and calls are those of their file (`source.dataflow.constraints`). So the
+arrays of a file are the same wherever it stands, and a refresh takes them over from the generation before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lci_py.errors import DamagedIndexError
+from lci_py.source.dataflow import constraints as ir
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lci_py.source.dataflow.constraints import Flow
+
+#: Columns of `Program.sizes`: how much of each array belongs to a file, and how many nodes it has.
+NODES, PYTHON, STRINGS, LETTERS, ROWS, SITES, FUNCTIONS, PARAMETERS, CLASSES, IMPORTS, TARGETS = range(11)
+_COLUMNS = 11
+#: Name of an array -> the column with its size, and how many numbers an item has.
+_PARTS = {
+    "letters": (LETTERS, 1), "string_sizes": (STRINGS, 1), "rows": (ROWS, 4), "lines": (SITES, 1), "callers": (SITES, 1),
+    "functions": (FUNCTIONS, 6), "parameters": (PARAMETERS, 3), "classes": (CLASSES, 1), "imports": (IMPORTS, 3),
+    "targets": (TARGETS, 1),
+}  # fmt: skip
+#: The arrays that are stored, with their types.
+STORED_PROGRAM = {"files": "i4", "sizes": "i4", **{name: "u1" if name == "letters" else "i4" for name in _PARTS}}
+#: Columns of `functions`.
+SYMBOL, OWNER, FLAGS, RESULT, ITEM, TAKES = range(6)
+#: Per kind of constraint, what each operand is: the number of a (n)ode, (s)tring, (f)unction, (c)lass, (i)mport or
+#: c(a)ll; + for any other number from 0 upwards; a blank for any number, or for none.
+_KINDS = {
+    ir.COPY: "nn ", ir.FUNC: "nf ", ir.CLASS: "nc ", ir.IMPORT: "ni ", ir.LOAD: "nns", ir.STORE: "nsn", ir.ITEM: "nns",
+    ir.PUT: "nsn", ir.NEW: "n  ", ir.CALL: "nn+", ir.ARG: "a n", ir.SELF: "nc ", ir.SUPER: "ncn", ir.EACH: "nn+",
+    ir.FREE: "ns ", ir.MEMBER: "csn", ir.BASE: "cn ", ir.EXPORT: "sn ", ir.STAR: "i  ",
+}  # fmt: skip
+OPERANDS = np.array([[ord(what) for what in _KINDS[kind]] for kind in range(len(_KINDS))], np.uint8)
+
+#: What an import means: its files; the name that it takes from them, "" or "*" for the module itself; and for
+#: `import a.b` the files of `a`.
+Meaning = tuple[tuple[int, ...], str, tuple[int, ...]]
+
+
+class FlowFile(NamedTuple):
+    """A file as the propagation takes it: its number, constraints, the meaning of each import, whether it is Python."""
+
+    file: int
+    flow: Flow
+    imports: Sequence[Meaning]
+    python: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Constraints of P files, one after the other.
+
+    Attributes:
+        files: int32 [P], the number of each file, ascending.
+        sizes: int32 [P * 11], per file, how much it has of everything: see the columns above.
+        letters: uint8, names and keys in UTF-8; the first name of each file is "".
+        string_sizes: int32, how many characters each name has.
+        rows: int32 [R * 4], constraints, without the lines of calls.
+        lines, callers: int32 [C], per CALL or EACH row its line, and the index of the function around it or -1.
+        functions: int32 [f * 6], as in `Function`, but with the number of parameters last.
+        parameters: int32 [p * 3], as in `Parameter`.
+        classes: int32, per class its place among the file's symbols, or -1.
+        imports: int32 [i * 3], the name that each import takes, how many files it means, and how many `a` of `a.b`.
+        targets: int32, these files.
+    """
+
+    files: NDArray[Any]
+    sizes: NDArray[Any]
+    letters: NDArray[Any]
+    string_sizes: NDArray[Any]
+    rows: NDArray[Any]
+    lines: NDArray[Any]
+    callers: NDArray[Any]
+    functions: NDArray[Any]
+    parameters: NDArray[Any]
+    classes: NDArray[Any]
+    imports: NDArray[Any]
+    targets: NDArray[Any]
+
+    @property
+    def n_files(self) -> int:
+        return len(self.files)
+
+    @cached_property
+    def columns(self) -> NDArray[Any]:
+        """int32 [P, 11]: `sizes` by file."""
+        found: NDArray[Any] = self.sizes.reshape(-1, _COLUMNS)
+        return found
+
+    def owners(self, column: int) -> NDArray[Any]:
+        """int64: the place in `files` of each item of the array of a column."""
+        return np.repeat(np.arange(self.n_files), self.columns[:, column])
+
+    def starts(self, column: int) -> NDArray[Any]:
+        """int64 [P + 1]: where the items of each file start."""
+        return np.concatenate([[0], np.cumsum(self.columns[:, column], dtype=np.int64)])
+
+    def strings(self) -> list[str]:
+        """All names and keys.
+
+        Raises:
+            DamagedIndexError: They are no text.
+        """
+        try:
+            text = self.letters.tobytes().decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise _damaged() from error
+        stops = np.cumsum(self.string_sizes, dtype=np.int64).tolist()
+        if len(text) != (stops[-1] if stops else 0):
+            raise _damaged()
+        return [text[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
+
+    def only(self, chosen: NDArray[Any]) -> Program:
+        """Some of its files. `chosen`: bool [P]."""
+        return self if chosen.all() else _taken([self], np.zeros(int(chosen.sum()), np.int64), np.flatnonzero(chosen))
+
+    def renumbered(self, numbers: NDArray[Any]) -> Program:
+        """The same program with other numbers of files. `numbers`: number before -> number now, or -1."""
+        files, targets = (numbers[before].astype(np.int32) for before in (self.files, self.targets))
+        return replace(self, files=files, targets=targets)
+
+    def with_targets(self, counts: NDArray[Any], targets: NDArray[Any]) -> Program:
+        """The same program whose imports mean other files.
+
+        Args:
+            counts: int32 [i, 2], per import, of how many files, and of how many as `a` of `a.b`.
+            targets: int32, the files.
+        Raises:
+            DamagedIndexError: There are not so many imports.
+        """
+        imports, sizes = self.imports.reshape(-1, 3).copy(), self.columns.copy()
+        _check(len(counts) == len(imports))
+        imports[:, 1:] = counts
+        sums = np.bincount(self.owners(IMPORTS), weights=counts.sum(axis=1), minlength=self.n_files)
+        sizes[:, TARGETS] = sums.astype(np.int32)
+        return replace(self, imports=imports.reshape(-1), sizes=sizes.reshape(-1), targets=targets)
+
+
+class Solution(NamedTuple):
+    """What the calls of a program may run.
+
+    Attributes:
+        site: int32 [n], the call, as a place in `Program.lines`; ascending.
+        callee: int32 [n], which of the program's variables it calls; -1 if it calls something unknown, to which it
+            passes the target.
+        target: int32 [n], place of the function in `Program.functions`, or `~class`.
+    """
+
+    site: NDArray[Any]
+    callee: NDArray[Any]
+    target: NDArray[Any]
+
+
+def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
+    """
+    Args:
+        targets: Call, variable and target, in any order.
+    """
+    found = _table(sorted(targets), 3)
+    _, ranks = np.unique(found[:, 1], return_inverse=True)
+    callee = ranks.reshape(-1) - int((found[:, 1] == -1).any())
+    return Solution(found[:, 0].copy(), callee.astype(np.int32), found[:, 2].copy())
+
+
+def joined(programs: Sequence[Program]) -> Program:
+    """The files of several programs, by their numbers."""
+    sizes = [program.n_files for program in programs]
+    files = np.concatenate([np.zeros(0, np.int32), *(program.files for program in programs)])
+    order = np.argsort(files, kind="stable")
+    sources = np.repeat(np.arange(len(programs)), sizes)[order]
+    places = np.concatenate([np.zeros(0, np.int64), *map(np.arange, sizes)])[order]
+    return _taken(programs, sources, places)
+
+
+def _taken(programs: Sequence[Program], sources: NDArray[Any], places: NDArray[Any]) -> Program:
+    """Files of several programs: for each, which program it is of, and its place there."""
+    # Neighbours in one program are copied together.
+    cuts = np.flatnonzero((np.diff(sources) != 0) | (np.diff(places) != 1)) + 1
+    firsts = np.append(0, cuts)[: len(places)]
+    lasts = np.append(cuts, len(places))[: len(firsts)] - 1
+    runs = list(zip(sources[firsts].tolist(), places[firsts].tolist(), (places[lasts] + 1).tolist(), strict=True))
+    starts = {column: [program.starts(column).tolist() for program in programs] for column, _ in _PARTS.values()}
+    found = {
+        "files": [programs[source].files[start:stop] for source, start, stop in runs],
+        "sizes": [programs[source].columns[start:stop].reshape(-1) for source, start, stop in runs],
+    }
+    for name, (column, width) in _PARTS.items():
+        begins = starts[column]
+        found[name] = [
+            getattr(programs[source], name)[begins[source][start] * width : begins[source][stop] * width]
+            for source, start, stop in runs
+        ]
+    return Program(**{
+        name: np.concatenate([np.zeros(0, f"<{kind}"), *found[name]]) for name, kind in STORED_PROGRAM.items()
+    })  # fmt: skip
+
+
+def nothing() -> Program:
+    """A program without files."""
+    return joined(())
+
+
+def of_file(item: FlowFile) -> Program:
+    """The program of one file.
+
+    Raises:
+        DamagedIndexError: A number is too large.
+    """
+    flow = item.flow
+    strings = {text: place for place, text in reversed(list(enumerate(flow.strings)))}
+    texts = list(flow.strings)
+    names = []
+    for _, name, _ in item.imports:
+        if name not in strings:
+            strings[name] = len(texts)
+            texts.append(name)
+        names.append(strings[name])
+    letters = "".join(texts).encode("utf-8", "surrogatepass")
+    try:
+        rows = np.array(flow.rows, np.int32).reshape(-1, 4)
+        functions = _table([(*f[:5], len(f.parameters)) for f in flow.functions], 6)
+        parameters = _table([p for f in flow.functions for p in f.parameters], 3)
+        classes, nodes = np.array(flow.classes, np.int32), np.array([flow.nodes], np.int32)
+    except (OverflowError, ValueError, TypeError) as error:
+        raise _damaged() from error
+    calls = np.isin(rows[:, 0], (ir.CALL, ir.EACH))
+    lines = rows[calls, 3] & ir.LINE
+    rows[calls, 3] &= ~ir.LINE
+    targets = [file for found, _, heads in item.imports for file in (*found, *heads)]
+    imports = [(name, len(found), len(heads)) for name, (found, _, heads) in zip(names, item.imports, strict=True)]
+    counts = (
+        int(nodes[0]), item.python, len(texts), len(letters), len(rows), len(flow.callers), len(functions),
+        len(parameters), len(classes), len(imports), len(targets),
+    )  # fmt: skip
+    if len(lines) != len(flow.callers):
+        raise _damaged()
+    return Program(
+        files=np.array([item.file], np.int32),
+        sizes=np.array(counts, np.int32),
+        letters=np.frombuffer(letters, np.uint8),
+        string_sizes=np.array([len(text) for text in texts], np.int32),
+        rows=rows.reshape(-1),
+        lines=lines,
+        callers=np.array(flow.callers, np.int32),
+        functions=functions.reshape(-1),
+        parameters=parameters.reshape(-1),
+        classes=classes,
+        imports=_table(imports, 3).reshape(-1),
+        targets=np.array(targets, np.int32),
+    )
+
+
+def _table(rows: Iterable[Sequence[int]], width: int) -> NDArray[Any]:
+    return np.array(list(rows), np.int32).reshape(-1, width)
+
+
+def is_same_but_for_lines(one: Program, other: Program) -> bool:
+    """Whether two programs have the same constraints, wherever their calls and definitions stand in the text."""
+    alike = ("files", "sizes", "letters", "string_sizes", "rows", "callers", "parameters", "imports", "targets")
+    functions, others = (part.functions.reshape(-1, 6)[:, OWNER:] for part in (one, other))
+    return (
+        all(np.array_equal(getattr(one, name), getattr(other, name)) for name in alike)
+        and np.array_equal(functions, others)
+        and np.array_equal(one.classes >= 0, other.classes >= 0)
+    )
+
+
+# --- an index is data: what it holds is checked before it is used ----------------------------------------------------
+
+
+def check_sizes(program: Program, n_files: int) -> None:
+    """Check that the arrays have the sizes that they are said to have, and the files.
+
+    Raises:
+        DamagedIndexError: They do not fit together.
+    """
+    files, sizes = program.files, program.sizes
+    _check(len(sizes) == len(files) * _COLUMNS and (not len(sizes) or int(sizes.min()) >= 0))
+    _check(not len(files) or (0 <= int(files[0]) and int(files[-1]) < n_files and bool((np.diff(files) > 0).all())))
+    totals = program.columns.sum(axis=0, dtype=np.int64).tolist()
+    _check(all(len(getattr(program, name)) == totals[column] * width for name, (column, width) in _PARTS.items()))
+    _check(not len(files) or bool((program.columns[:, [NODES, STRINGS]] > 0).all()))
+    _check(bool((program.string_sizes >= 0).all()) and bool((program.lines >= 0).all()))
+    _check(not program.string_sizes[program.starts(STRINGS)[:-1]].any())
+    _check(not len(files) or totals[NODES] < 1 << 30)
+
+
+def check_places(program: Program, n_symbols: NDArray[Any], n_lambdas: NDArray[Any]) -> None:
+    """Check what is said of symbols and anonymous functions.
+
+    Args:
+        program: Its sizes have been checked.
+        n_symbols, n_lambdas: How many each file of the repository has.
+    Raises:
+        DamagedIndexError: They do not exist.
+    """
+    files = program.files[program.owners(FUNCTIONS)]
+    symbols = program.functions.reshape(-1, 6)[:, SYMBOL]
+    _check(bool(((symbols < n_symbols[files]) & (symbols != -1) & (symbols > -2 - n_lambdas[files])).all()))
+    files = program.files[program.owners(CLASSES)]
+    _check(bool(((program.classes >= -1) & (program.classes < n_symbols[files])).all()))
+    functions = program.columns[program.owners(SITES), FUNCTIONS]
+    _check(bool(((program.callers >= -1) & (program.callers < functions)).all()))
+
+
+def check_solution(program: Program, solution: Solution) -> None:
+    """Check that a solution is one of a program's calls.
+
+    Raises:
+        DamagedIndexError: It names what there is not.
+    """
+    site, callee, target = solution
+    _check(len(site) == len(callee) == len(target))
+    if not len(site):
+        return
+    _check(0 <= int(site.min()) and int(site.max()) < len(program.lines) and int(callee.min()) >= -1)
+    _check(-len(program.classes) <= int(target.min()) and int(target.max()) < len(program.functions) // 6)
+    classes = target[target < 0]
+    _check(not (program.classes[~classes] < 0).any())
+
+
+def check_constraints(program: Program, n_files: int) -> None:
+    """Check that the constraints name what there is.
+
+    Args:
+        program: Its sizes have been checked.
+        n_files: The number of files of the repository.
+    Raises:
+        DamagedIndexError: They do not.
+    """
+    sizes, rows, of_rows = program.columns, program.rows.reshape(-1, 4), program.owners(ROWS)
+    kinds = rows[:, 0]
+    _check(not len(rows) or (int(kinds.min()) >= 0 and int(kinds.max()) <= ir.STAR))
+    calls = np.bincount(of_rows[kinds == ir.CALL], minlength=program.n_files)
+    sites = np.bincount(of_rows[(kinds == ir.CALL) | (kinds == ir.EACH)], minlength=program.n_files)
+    _check(np.array_equal(sites, sizes[:, SITES]))
+    limits = np.full((program.n_files, 128), (1 << 31) - 1, np.int32)
+    for what, column in (("n", NODES), ("s", STRINGS), ("i", IMPORTS), ("f", FUNCTIONS), ("c", CLASSES)):
+        limits[:, ord(what)] = sizes[:, column]
+    limits[:, ord("a")] = calls
+    operands, numbers = OPERANDS[kinds], rows[:, 1:]
+    limit = limits.reshape(-1)[(of_rows * 128).astype(np.int32)[:, None] + operands]
+    good = (numbers >= 0) & (numbers < limit)
+    _check(bool((good | (operands == ord(" "))).all()))
+    of_arguments, arguments = of_rows[kinds == ir.ARG], rows[kinds == ir.ARG]
+    named = arguments[:, 2] < 0
+    _check(not (~arguments[named, 2] >= sizes[of_arguments[named], STRINGS]).any())
+    _check(not ((np.diff(arguments[:, 1]) < 0) & (np.diff(of_arguments) == 0)).any())
+    _check_functions(program)
+    imports = program.imports.reshape(-1, 3)
+    of_imports = program.owners(IMPORTS)
+    _check(bool((imports >= 0).all()) and bool((imports[:, 0] < sizes[of_imports, STRINGS]).all()))
+    meant = np.bincount(of_imports, weights=imports[:, 1:].sum(axis=1, dtype=np.int64), minlength=program.n_files)
+    _check(np.array_equal(meant.astype(np.int64), sizes[:, TARGETS]))
+    _check(not len(program.targets) or (0 <= int(program.targets.min()) and int(program.targets.max()) < n_files))
+
+
+def _check_functions(program: Program) -> None:
+    sizes, functions = program.columns, program.functions.reshape(-1, 6)
+    of_functions = program.owners(FUNCTIONS)
+    owners = functions[:, OWNER]
+    _check(bool(((owners >= -1) & (owners < sizes[of_functions, CLASSES])).all()))
+    nodes = functions[:, [RESULT, ITEM]]
+    _check(bool(((nodes >= 0) & (nodes < sizes[of_functions, NODES][:, None])).all()))
+    _check(bool((functions[:, TAKES] >= 0).all()))
+    takes = np.bincount(of_functions, weights=functions[:, TAKES], minlength=program.n_files)
+    _check(np.array_equal(takes.astype(np.int64), sizes[:, PARAMETERS]))
+    of_parameters, parameters = program.owners(PARAMETERS), program.parameters.reshape(-1, 3)
+    limits = sizes[of_parameters][:, [NODES, STRINGS]]
+    _check(bool(((parameters[:, :2] >= 0) & (parameters[:, :2] < limits)).all()))
+
+
+def _check(holds: bool | np.bool_) -> None:
+    if not holds:
+        raise _damaged()
+
+
+def _damaged() -> DamagedIndexError:
+    return DamagedIndexError("the graph: constraints name what there is not")
