@@ -29,7 +29,10 @@ WAITS = 60.0
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    return repository(tmp_path.resolve() / "main")
+    main = repository(tmp_path.resolve() / "main")
+    for path in (main / "src").iterdir():
+        os.utime(path, (1e9, 1e9))  # a time of just now is not stored
+    return main
 
 
 class Stopped(Exception):

@@ -206,7 +206,9 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], node
     """
     known, others = _declared(named, followed)
     bases = _bases(named) if others else {}
-    names = _names(tables, nodes, {*followed[1, others].tolist(), *(other for found in known.values() for other in found)})
+    names = _names(
+        tables, nodes, {*followed[1, others].tolist(), *(other for found in known.values() for other in found)}
+    )
     keep = np.ones(followed.shape[1], np.bool_)
     steps = followed[4].copy()
     for at, source, target, line in zip(others, *followed[[0, 1, 3]][:, others].tolist(), strict=True):

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 #: The graph shard's name in the staging folder.
 GRAPH_FILE = "graph.arrays"
 _FORKS = sys.platform == "linux"
+#: With fewer files another process saves no time.
+_FEWEST_FILES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,9 @@ class GenerationBuilder:
         from lci_py.index.shards.graph import write_graph
 
         self._context.report("graph", 0, 0)
-        links = self._linker.finish(fork=_FORKS and self._context.jobs > 1)
+        links = self._linker.finish(
+            fork=_FORKS and self._context.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES
+        )
         write_graph(path := self._context.folder / GRAPH_FILE, links)
         return path, links.edges_by_kind()
 
@@ -186,7 +190,7 @@ class GenerationBuilder:
                     self._take(item, writer)
                 done += len(batch)
                 context.report("parse", done, len(tasks))
-        writer.flush()
+        writer.flush(fork=_FORKS and context.jobs > 1 and len(tasks) >= _FEWEST_FILES)
         generation.embedded_chunks = writer.embedded_chunks
         generation.segments = [*self._kept, *writer.segments]
         generation.known = sorted([*self._placed(), *self._skipped], key=lambda item: item.path)

@@ -85,8 +85,8 @@ class SegmentWriter:
         self._files.append((record, known, source))
         self._chunks += len(record.extract.chunks)
 
-    def flush(self) -> None:
-        """Write the files that were added since the last segment."""
+    def flush(self, *, fork: bool = False) -> None:
+        """Write the files that were added since the last segment; `fork` as in `write_segment`."""
         if not self._files:
             return
         import numpy as np
@@ -99,7 +99,7 @@ class SegmentWriter:
         folder = self._folder / f"segment-{len(self.segments)}"
         folder.mkdir()
         reuse = self._reuse(rows, [source for _, _, source in files])
-        shards = write_segment(folder, rows, self._encoder, self._report, reuse, self._embedding)
+        shards = write_segment(folder, rows, self._encoder, self._report, reuse, self._embedding, fork=fork)
         if self._embedding is not None and "tokens" in shards:
             self._bags_embedded += len(rows.chunk_unit) - reuse.chunks
         owners: dict[str, Any] = {

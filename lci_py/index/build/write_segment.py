@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lci_py.callgraph.forked import Forked
 from lci_py.embed.encoder import Encoder
 from lci_py.index.build import embedding
 from lci_py.index.shards import text_fields
@@ -21,9 +22,12 @@ from lci_py.index.shards.vectors import write_dense
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.index.build.embedding import Reuse, VectorCache
     from lci_py.index.shards.segment_rows import SegmentRows
+    from lci_py.index.shards.text_fields import TextFields
 
     Progress = Callable[[str, int, int], None]
 
@@ -35,6 +39,8 @@ def write_segment(
     report: Progress,
     reuse: Reuse,
     cache: VectorCache | None,
+    *,
+    fork: bool = False,
 ) -> dict[str, Path]:
     """Write the shards of a segment.
 
@@ -45,28 +51,50 @@ def write_segment(
         report: Called with each stage.
         reuse: Embedded chunks of older segments.
         cache: Cached vectors of a model that reads text.
+        fork: Write what needs no vectors in another process meanwhile. The calling process may have no threads.
     Returns:
         Role -> path.
     """
     report("symbols", 0, 0)
-    shards = {
-        "symbols": folder / "symbols.sqlite", "bm25": folder / "bm25.arrays", "facts": folder / "facts.arrays"
-    }  # fmt: skip
-    write_symbolic(shards["symbols"], rows)
+    shards = {role: folder / f"{role}.arrays" for role in ("bm25", "facts", "related")}
+    shards["symbols"] = folder / "symbols.sqlite"
+
+    def symbols_and_words() -> list[NDArray[Any]]:
+        shards["symbols"].unlink(missing_ok=True)  # what a process has left that failed
+        write_symbolic(shards["symbols"], rows)
+        write_abbreviations(shards["related"], rows.records)
+        return []
+
+    meanwhile = Forked(symbols_and_words, fork=fork)
+    if not fork:
+        meanwhile.result()
     write_unit_columns(shards["facts"], rows)
     report("bm25", 0, 0)
     text = text_fields.text_fields(rows)
     vocabulary = text.vocabulary
     terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
     write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)
-    shards["related"] = folder / "related.arrays"
-    write_abbreviations(shards["related"], rows.records)
     text.lexical.clear()  # frees as much memory as the embedding needs
-    if encoder is None:
-        return shards
-    report("embed", 0, len(rows.chunk_unit))
+    if encoder is not None:
+        report("embed", 0, len(rows.chunk_unit))
+        shards |= _embedded(folder, rows, text, encoder, report, reuse, cache)
+    if fork:
+        meanwhile.result()
+    return shards
+
+
+def _embedded(
+    folder: Path,
+    rows: SegmentRows,
+    text: TextFields,
+    encoder: Encoder | ContextualEncoder,
+    report: Progress,
+    reuse: Reuse,
+    cache: VectorCache | None,
+) -> dict[str, Path]:
+    """Write the shards with embeddings. Arguments and result as of `write_segment`."""
     units = np.array(rows.chunk_unit, np.int64)
-    shards["dense"] = folder / "dense.faiss"
+    shards = {"dense": folder / "dense.faiss"}
     if isinstance(encoder, Encoder):
         whole = reuse.chunks == len(units) > 0
         embedded = embedding.copied(reuse, encoder.dimension) if whole else embedding.embed(text, encoder, reuse)
