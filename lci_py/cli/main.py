@@ -95,6 +95,10 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import grep
 
         return grep.run_grep(call)
+    if call.command == "show":
+        from lci_py.cli import show
+
+        return show.run_show(call)
     if call.command == "conflicts":
         from lci_py.cli import conflicts
 

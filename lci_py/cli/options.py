@@ -252,6 +252,41 @@ _GRAPH_NAME = Positional("NAME", "A name, a qualified name or the end of one; FI
 _ALL = Flag(("--all", "-a"), "flag", "If several definitions have the name, take them all.", RETRIEVAL)
 _ALL_SHOWN = Flag(("--limit", "-n"), "int", "Results shown; all if left out.", RETRIEVAL, "N")
 _GRAPH_REST = (_REFRESH, *_FILTERS, _JSON, _JSONL, _PATHS, _TRUST, *_GENERAL)
+_MAX_TOKENS = Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N")
+SHOW = Command(
+    "show",
+    "Show the text of definitions: by name, by the id of a result, or by place.",
+    Positional(
+        "TARGET",
+        "A name, as for def; an id; FILE:LINE for what is around it; FILE:A-B; a FILE.",
+        required=True,
+        many=True,
+    ),
+    (
+        Flag(("--limit", "-n"), "int", "Definitions of one TARGET that are shown.", RETRIEVAL, "N", default=10),
+        Flag(("--callers",), "flag", "Below each, who calls it.", RETRIEVAL),
+        Flag(("--callees",), "flag", "Below each, what it calls.", RETRIEVAL),
+        _REFRESH,
+        *_FILTERS,
+        Flag(("--context", "-C"), "int", "Also N lines before and after each.", OUTPUT, "N"),
+        Flag(("--signature",), "flag", "The signature instead of the text.", OUTPUT),
+        Flag(("--doc",), "flag", "The doc comment instead of the text.", OUTPUT),
+        Flag(("--line-number", "-N"), "flag", "Line numbers; a terminal always gets them.", OUTPUT),
+        _MAX_TOKENS,
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci show Session.close", "a method, with its doc comment"),
+        ("lci show 5f1c0a7be2d94c18 src/pool.py:120", "a result of a search, and what is around a line"),
+        ("lci show src/pool.py:80-120 -N", "some lines, with their numbers"),
+        ("lci show 'parse_*' --signature", "how to call them"),
+        ("lci show Session Pool.get --callers --max-tokens 2000", "each gets its share of the tokens"),
+    ),
+)
 CALLERS = Command(
     "callers",
     "Show who calls a function, or makes objects of a type.",
@@ -470,5 +505,5 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
-_ALL_COMMANDS = (INDEX, SEARCH, GREP, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
+_ALL_COMMANDS = (INDEX, SEARCH, SHOW, GREP, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
 COMMANDS = {command.name: command for command in _ALL_COMMANDS}

@@ -217,6 +217,30 @@ def flag_filters(call: Invocation) -> Filters:
     return Filters(**{key: texts(values, key) for key in FILTER_KEYS})
 
 
+def name_from_root(name: str, call: Invocation) -> str:
+    """The name; a FILE:: before it that starts at the current folder, as in the output, is rewritten from the root."""
+    file, colons, rest = name.partition("::")
+    if not colons or call.text("root") is not None or not os.path.isfile(file):
+        return name
+    path = path_from_root(file, call)
+    return f"{path}::{rest}" if path else name
+
+
+def path_from_root(path: str, call: Invocation) -> str | None:
+    """What is there under a path of the command line, as a path from the root, "" for the root itself; None if nothing
+    is there, or not below the root. The path starts at the current folder, or at the root as those of JSON do."""
+    from lci_py import app
+
+    if not path or "\0" in path:
+        return None
+    root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
+    folders = _Folders(root, (root, here) if call.text("root") is not None else (here, root))
+    found = (os.path.normpath(os.path.join(start, path)) for start in folders.starts)
+    return next(
+        (inside for full in found if os.path.lexists(full) and (inside := folders.inside(full)) is not None), None
+    )
+
+
 def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
     """`path` and `exclude`, with the PATHs, as globs that start at the root.
 

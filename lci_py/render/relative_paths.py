@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lci_py.types.graph import Branch, GraphAnswer, Place
     from lci_py.types.grep import GrepAnswer
     from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink
+    from lci_py.types.show import Calls, ShowAnswer, Shown
 
     #: A path from the root to the same path from the current folder.
     _Move = Callable[[str], str]
@@ -90,6 +91,24 @@ def grep_seen_from(answer: GrepAnswer, root: Path, folder: str) -> GrepAnswer:
     if (move := _move(root, folder)) is None:
         return answer
     return answer._replace(files=(found._replace(path=move(found.path)) for found in answer.files))
+
+
+def show_seen_from(answer: ShowAnswer, root: Path, folder: str) -> ShowAnswer:
+    """The answer of `lci show`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+
+    def calls(found: Calls | None) -> Calls | None:
+        if found is None:
+            return None
+        return found._replace(
+            shown=tuple(item._replace(place=item.place._replace(file=move(item.place.file))) for item in found.shown)
+        )
+
+    def moved(item: Shown) -> Shown:
+        return item._replace(file=move(item.file), callers=calls(item.callers), callees=calls(item.callees))
+
+    return answer._replace(results=tuple(map(moved, answer.results)))
 
 
 def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lci_py.types.graph import GraphAnswer, GraphRequest
     from lci_py.types.grep import GrepAnswer, GrepRequest
     from lci_py.types.search import Answer, Filters
+    from lci_py.types.show import ShowAnswer, ShowRequest
 
 
 class Engine:
@@ -188,6 +189,18 @@ class Engine:
         from lci_py.search.navigate.calls import neighbours
 
         return neighbours(self.snapshot, request, "callers" if command == "callers" else "callees")
+
+    def show(self, request: ShowRequest) -> ShowAnswer:
+        """The text of definitions, by name, by the id of a result or by place.
+
+        Raises:
+            UsageError: A filter cannot be used.
+        """
+        from lci_py.search.navigate.show import show
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return show(self.snapshot, request)
 
     def grep(self, request: GrepRequest) -> GrepAnswer:
         """The lines that match a pattern; the files are searched while the answer is read.

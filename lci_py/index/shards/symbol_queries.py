@@ -208,6 +208,20 @@ def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> s
     }
 
 
+def language_and_lambdas(index: SymbolicIndex, path: str) -> tuple[str, list[tuple[int, int]]] | None:
+    """The language of a file, and the first and last lines of its anonymous functions; None if it is not indexed."""
+    import json
+
+    for segment in index.segments:
+        sql = f"SELECT f.language, f.lambdas FROM files f WHERE {segment.live} AND f.path = ?"
+        for language, text in segment.execute(sql, [path]):
+            try:
+                return language, [(int(line), int(end_line)) for _, line, end_line in json.loads(text)]
+            except (ValueError, TypeError, RecursionError) as error:
+                raise DamagedIndexError(f"the symbolic shard: {error}") from error
+    return None
+
+
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
     """Names of definitions similar to an unknown name (mistyped, or in another case), most similar first."""
     from difflib import SequenceMatcher
