@@ -99,6 +99,10 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import show
 
         return show.run_show(call)
+    if call.command == "outline":
+        from lci_py.cli import outline
+
+        return outline.run_outline(call)
     if call.command == "conflicts":
         from lci_py.cli import conflicts
 

@@ -287,6 +287,44 @@ SHOW = Command(
         ("lci show Session Pool.get --callers --max-tokens 2000", "each gets its share of the tokens"),
     ),
 )
+OUTLINE = Command(
+    "outline",
+    "Show what files define, as trees of signatures; of a folder, a map of the most central definitions.",
+    Positional("PATH", "Files, or folders; the whole repository if left out.", many=True),
+    (
+        Flag(
+            ("--near",),
+            "text",
+            "A map of what is around this place in the call and import graph.",
+            RETRIEVAL,
+            "FILE[:LINE]",
+        ),
+        Flag(("--query",), "text", "A map of what is around the best results of this search.", RETRIEVAL, "QUERY"),
+        Flag(("--tests",), "flag", "Tests as well, in a map.", RETRIEVAL),
+        Flag(("--depth", "-d"), "int", "Levels of definitions inside each other; all if left out.", RETRIEVAL, "N"),
+        _REFRESH,
+        *_FILTERS,
+        Flag(
+            ("--max-tokens",),
+            "int",
+            "Keep what matters most within a token budget; 1,000 for a map if left out.",
+            OUTPUT,
+            "N",
+        ),
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci outline src/pool.py", "every definition of a file, with its lines and its doc comment"),
+        ("lci outline", "the repository in 1,000 tokens"),
+        ("lci outline src/http --max-tokens 3000", "more of one folder"),
+        ("lci outline --query 'retry an upload'", "what matters for a question"),
+        ("lci outline --near src/pool.py:120", "what is around a place"),
+    ),
+)
 CALLERS = Command(
     "callers",
     "Show who calls a function, or makes objects of a type.",
@@ -505,5 +543,21 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
-_ALL_COMMANDS = (INDEX, SEARCH, SHOW, GREP, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
+_ALL_COMMANDS = (
+    INDEX,
+    SEARCH,
+    SHOW,
+    OUTLINE,
+    GREP,
+    DEF,
+    REFS,
+    CALLERS,
+    CALLEES,
+    TREE,
+    CONFLICTS,
+    STATUS,
+    STATS,
+    CLEAN,
+    HOOK,
+)
 COMMANDS = {command.name: command for command in _ALL_COMMANDS}

@@ -26,7 +26,7 @@ _NUMBERS = {
     "budget_ms": 1,
 }  # fmt: skip
 #: The same of other commands.
-_MORE_NUMBERS = {"max_nodes": 0, "max_count": 1}
+_MORE_NUMBERS = {"max_nodes": 0, "max_count": 1, "depth": 1}
 #: The keys of a batch line, in the order in which an error lists them.
 BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
@@ -239,6 +239,19 @@ def path_from_root(path: str, call: Invocation) -> str | None:
     return next(
         (inside for full in found if os.path.lexists(full) and (inside := folders.inside(full)) is not None), None
     )
+
+
+#: FILE:LINE, FILE:LINE:COLUMN as compilers and `lci refs` print it, and FILE:A-B.
+_PLACE = r"(.+?):([0-9]{1,9})(?:-([0-9]{1,9})|(?::[0-9]{1,9})?:?)"
+
+
+def place_from_root(text: str, call: Invocation) -> tuple[str, int | None, int | None] | None:
+    """The file of FILE, FILE:LINE or FILE:A-B as a path from the root, and the lines; None if there is no such file."""
+    parts = re.fullmatch(_PLACE, text, re.ASCII | re.DOTALL)
+    if parts and (path := path_from_root(parts[1], call)):
+        return plain_text(path), int(parts[2]), int(parts[3]) if parts[3] else None
+    whole = path_from_root(text, call)
+    return (plain_text(whole), None, None) if whole else None
 
 
 def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import IO, TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from lci_py.cli.request import (
     number,
     open_engine,
     path_from_root,
+    place_from_root,
     plain_text,
 )
 from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say, screen, writing
@@ -21,9 +21,6 @@ from lci_py.types.show import ShowAnswer, ShowRequest, Target, Unknown
 
 if TYPE_CHECKING:
     from lci_py.cli.fast_parser import Invocation
-
-#: FILE:LINE, FILE:LINE:COLUMN as compilers and `lci refs` print it, and FILE:A-B.
-_PLACE = re.compile(r"(.+?):([0-9]{1,9})(?:-([0-9]{1,9})|(?::[0-9]{1,9})?:?)", re.ASCII | re.DOTALL)
 
 
 def run_show(call: Invocation) -> int:
@@ -80,21 +77,16 @@ def _target(text: str, call: Invocation) -> Target:
     if not text:
         raise UsageError("a target is empty", hint="give a name, an id, FILE:LINE or FILE:A-B")
     name = plain_text(name_from_root(text, call))
-    if place := _PLACE.fullmatch(text):
-        path = path_from_root(place[1], call)
-        if path:
-            first, last = int(place[2]), int(place[3]) if place[3] else None
-            return Target(plain_text(text), name, path, (first, last))
-    path = path_from_root(text, call)
-    if path is not None and os.path.isdir(os.path.join(path_root(call), path)):
-        raise UsageError(f"{text} is a folder", hint=f"`lci outline {text}` shows what it defines")
+    place = place_from_root(text, call)
+    path, first, last = place or (None, None, None)
+    if path is not None and first is not None:
+        return Target(plain_text(text), name, path, (first, last))
+    if path is not None or path_from_root(text, call) == "":
+        from lci_py import app
+
+        if os.path.isdir(app.find_root(call.text("root")) / (path or "")):
+            raise UsageError(f"{text} is a folder", hint=f"`lci outline {text}` shows what it defines")
     return Target(plain_text(text), name, path)
-
-
-def path_root(call: Invocation) -> str:
-    from lci_py import app
-
-    return str(app.find_root(call.text("root")))
 
 
 # --- output -----------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lci_py.types.conflicts import ConflictsAnswer
     from lci_py.types.graph import Branch, GraphAnswer, Place
     from lci_py.types.grep import GrepAnswer
+    from lci_py.types.outline import OutlineAnswer
     from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink
     from lci_py.types.show import Calls, ShowAnswer, Shown
 
@@ -109,6 +110,17 @@ def show_seen_from(answer: ShowAnswer, root: Path, folder: str) -> ShowAnswer:
         return item._replace(file=move(item.file), callers=calls(item.callers), callees=calls(item.callees))
 
     return answer._replace(results=tuple(map(moved, answer.results)))
+
+
+def outline_seen_from(answer: OutlineAnswer, root: Path, folder: str) -> OutlineAnswer:
+    """The answer of `lci outline`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+    return answer._replace(
+        items=tuple(item._replace(file=move(item.file)) for item in answer.items),
+        around={id: item._replace(file=move(item.file)) for id, item in answer.around.items()},
+        files=tuple((move(path), *rest) for path, *rest in answer.files),  # type: ignore[misc]  # mypy loses the rest
+    )
 
 
 def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types.graph import GraphAnswer, GraphRequest
     from lci_py.types.grep import GrepAnswer, GrepRequest
+    from lci_py.types.outline import OutlineAnswer, OutlineRequest
     from lci_py.types.search import Answer, Filters
     from lci_py.types.show import ShowAnswer, ShowRequest
+
+#: Results of a query that a map is about.
+_SEEDS = 20
 
 
 class Engine:
@@ -201,6 +205,29 @@ class Engine:
         self.snapshot.forget()
         check(self.snapshot, request.filters)
         return show(self.snapshot, request)
+
+    def outline(self, request: OutlineRequest) -> OutlineAnswer:
+        """The definitions of files as trees, or a map of a folder.
+
+        Raises:
+            UsageError: A filter, or the query, cannot be used.
+        """
+        from lci_py.search.navigate.outline import outline
+
+        found: dict[str, float] = {}
+        if request.query:
+            # Not `self.search`: nobody asked for these results, so no log counts them.
+            results = Engine.search(self, SearchRequest(request.query, "multiview", _SEEDS, snippet=0)).results
+            found = {result.id: result.mode_score for result in results}
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return outline(self.snapshot, request, found)
+
+    def similar_paths(self, path: str) -> list[str]:
+        """Indexed files whose paths resemble one that does not exist."""
+        from lci_py.search.suggest import similar_paths
+
+        return similar_paths(path, self.snapshot.symbols.paths())
 
     def grep(self, request: GrepRequest) -> GrepAnswer:
         """The lines that match a pattern; the files are searched while the answer is read.

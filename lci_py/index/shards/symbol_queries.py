@@ -222,6 +222,36 @@ def language_and_lambdas(index: SymbolicIndex, path: str) -> tuple[str, list[tup
     return None
 
 
+#: The condition that a definition is part of a test: by its file, or because only a test build has it (Rust).
+IS_TEST = "(f.test OR s.build_tag = 'test' OR s.build_tag LIKE 'test && %')"
+
+
+class MapRow(NamedTuple):
+    """What a map needs of a definition."""
+
+    file: int
+    parent: int  # -1 at the top level
+    kind: str
+    exported: bool
+    test: bool
+
+
+def map_rows(index: SymbolicIndex) -> list[MapRow]:
+    """Every definition, by number."""
+    columns = f"s.id, s.file, s.parent, s.kind, s.exported, {IS_TEST}"
+    sql = f"SELECT {columns} FROM symbols s JOIN files f ON f.id = s.file WHERE "
+    found: list[MapRow | None] = [None] * index.numbering.total("symbols")
+    for segment in index.segments:
+        for number, file, parent, kind, exported, test in segment.execute(sql + segment.live):
+            above = -1 if parent is None else segment.public("symbols", parent)
+            found[segment.public("symbols", number)] = MapRow(
+                segment.public("files", file), above, kind, bool(exported), bool(test)
+            )
+    rows = [row for row in found if row is not None]
+    _check(len(rows) == len(found) and all(-1 <= row.parent < len(rows) and type(row.kind) is str for row in rows))
+    return rows
+
+
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
     """Names of definitions similar to an unknown name (mistyped, or in another case), most similar first."""
     from difflib import SequenceMatcher

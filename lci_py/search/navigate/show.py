@@ -261,8 +261,13 @@ class _Work:
 
 def _outermost(rows: Sequence[Row]) -> list[Row]:
     """Without the definitions that lie in others of them, whose bodies show them."""
-    numbers = {row["symbol_number"] for row in rows}
-    return [row for row in rows if row["parent"] not in numbers]
+    spans = {row["symbol_number"]: (row["line"], row["end_line"]) for row in rows}
+    return [
+        row
+        for row in rows
+        # A method may belong to a type that it does not lie in (Rust, Go).
+        if not ((span := spans.get(row["parent"])) and span[0] <= row["line"] <= span[1])
+    ]
 
 
 def _cut_out(lines: Sequence[bytes], first: int, last: int, around: int) -> tuple[int, tuple[str, ...]]:
