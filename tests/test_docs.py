@@ -82,7 +82,7 @@ def usage(command: Command) -> str:
     """One command's section of docs/commands.md."""
     argument = command.argument
     shown = "" if argument is None else f" {argument.metavar}" if argument.required else f" [{argument.metavar}]"
-    shown += "…" if argument is not None and argument.required and argument.many else ""
+    shown += "…" if argument and argument.required and argument.many and " " not in argument.metavar else ""
     shown += "" if command.more is None else f" [{command.more.metavar}…]"
     out = [f"## lci {command.name}{shown}", "", command.help, ""]
     out += ["| argument or flag | meaning |", "|---|---|"]

@@ -103,6 +103,10 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import outline
 
         return outline.run_outline(call)
+    if call.command == "path":
+        from lci_py.cli import path
+
+        return path.run_path(call)
     if call.command == "conflicts":
         from lci_py.cli import conflicts
 

@@ -370,6 +370,28 @@ TREE = Command(
         ("lci tree main -d 6 --max-nodes 500", "deeper, with more places than the 200 that are shown otherwise"),
     ),
 )
+PATH = Command(
+    "path",
+    "Show how one function reaches another: the shortest chains of calls.",
+    Positional("FROM TO", "Two names, as for callers; TO may be a function outside of the repository.", True, True),
+    (
+        _ALL,
+        Flag(("--depth", "-d"), "int", "Calls of a chain at most.", RETRIEVAL, "N", default=20),
+        Flag(("--limit", "-n"), "int", "Chains shown.", RETRIEVAL, "N", default=5),
+        _REFRESH,
+        *_FILTERS,
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci path main Session.close", "each line is the call that leads to the next one"),
+        ("lci path uv_run epoll_wait", "to a function of a library"),
+        ("lci path src/cli.py::main parse --exclude 'tests/**'", "not by way of tests"),
+    ),
+)
 REFS = Command(
     "refs",
     "Show the places that refer to a name, from syntax: not in comments, strings or prose.",
@@ -554,6 +576,7 @@ _ALL_COMMANDS = (
     CALLERS,
     CALLEES,
     TREE,
+    PATH,
     CONFLICTS,
     STATUS,
     STATS,

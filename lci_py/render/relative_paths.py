@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from lci_py.types.chains import PathAnswer
     from lci_py.types.conflicts import ConflictsAnswer
     from lci_py.types.graph import Branch, GraphAnswer, Place
     from lci_py.types.grep import GrepAnswer
@@ -121,6 +122,24 @@ def outline_seen_from(answer: OutlineAnswer, root: Path, folder: str) -> Outline
         around={id: item._replace(file=move(item.file)) for id, item in answer.around.items()},
         files=tuple((move(path), *rest) for path, *rest in answer.files),  # type: ignore[misc]  # mypy loses the rest
     )
+
+
+def chains_seen_from(answer: PathAnswer, root: Path, folder: str) -> PathAnswer:
+    """The answer of `lci path`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+
+    def place(found: Place) -> Place:
+        return found._replace(file=move(found.file))
+
+    frontier = answer.frontier
+    if frontier is not None:
+        frontier = frontier._replace(places=tuple(lost._replace(place=place(lost.place)) for lost in frontier.places))
+    chains = (
+        tuple(hop._replace(place=place(hop.place)) if hop.place is not None else hop for hop in chain)
+        for chain in answer.chains
+    )
+    return answer._replace(chains=tuple(chains), frontier=frontier)
 
 
 def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:

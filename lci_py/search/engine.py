@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.modes.answered import Answered
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.chains import PathAnswer, PathRequest
     from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types.graph import GraphAnswer, GraphRequest
     from lci_py.types.grep import GrepAnswer, GrepRequest
@@ -222,6 +223,20 @@ class Engine:
         self.snapshot.forget()
         check(self.snapshot, request.filters)
         return outline(self.snapshot, request, found)
+
+    def path(self, request: PathRequest) -> PathAnswer:
+        """How one definition reaches another in the call graph.
+
+        Raises:
+            AmbiguousNameError: A name means several definitions, and not every one is asked for.
+            UnknownTargetError: Nothing has one of the names.
+            UsageError: A filter, or the depth, cannot be used.
+        """
+        from lci_py.search.navigate.chains import path
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
+        return path(self.snapshot, request)
 
     def similar_paths(self, path: str) -> list[str]:
         """Indexed files whose paths resemble one that does not exist."""

@@ -252,6 +252,17 @@ def map_rows(index: SymbolicIndex) -> list[MapRow]:
     return rows
 
 
+def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
+    """Those of some names that a definition has."""
+    found: set[str] = set()
+    for start in range(0, len(names), MAX_VALUES):
+        some = names[start : start + MAX_VALUES]
+        for segment in index.segments:
+            sql = f"SELECT DISTINCT s.name FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live} "
+            found |= {row[0] for row in segment.execute(f"{sql} AND s.name IN ({marks(some)})", some)}
+    return found
+
+
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
     """Names of definitions similar to an unknown name (mistyped, or in another case), most similar first."""
     from difflib import SequenceMatcher
