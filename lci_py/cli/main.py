@@ -107,6 +107,10 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import path
 
         return path.run_path(call)
+    if call.command == "affected":
+        from lci_py.cli import affected
+
+        return affected.run_affected(call)
     if call.command == "conflicts":
         from lci_py.cli import conflicts
 

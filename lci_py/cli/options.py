@@ -392,6 +392,28 @@ PATH = Command(
         ("lci path src/cli.py::main parse --exclude 'tests/**'", "not by way of tests"),
     ),
 )
+AFFECTED = Command(
+    "affected",
+    "Show what a change affects: the definitions that differ from a commit, their callers, and the tests.",
+    Positional("REV", "A branch, tag or commit; HEAD if left out; with --files, the files.", many=True),
+    (
+        Flag(("--files",), "flag", "The arguments are files: everything in them counts as changed.", RETRIEVAL),
+        Flag(("--depth", "-d"), "int", "Calls from a change at most; any number if left out.", RETRIEVAL, "N"),
+        _REFRESH,
+        *_FILTERS,
+        _MAX_TOKENS,
+        _JSON,
+        _JSONL,
+        Flag(("--paths",), "flag", "Only the files of the tests, one per line, for a test runner.", OUTPUT),
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci affected", "what the uncommitted changes affect"),
+        ("lci affected main --paths | xargs -r pytest", "run the tests that a branch affects"),
+        ("lci affected --files src/pool.py -d 2", "what depends on a file, two calls away"),
+    ),
+)
 REFS = Command(
     "refs",
     "Show the places that refer to a name, from syntax: not in comments, strings or prose.",
@@ -577,6 +599,7 @@ _ALL_COMMANDS = (
     CALLEES,
     TREE,
     PATH,
+    AFFECTED,
     CONFLICTS,
     STATUS,
     STATS,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from lci_py.types.affected import AffectedAnswer, Reached
     from lci_py.types.chains import PathAnswer
     from lci_py.types.conflicts import ConflictsAnswer
     from lci_py.types.graph import Branch, GraphAnswer, Place
@@ -140,6 +141,18 @@ def chains_seen_from(answer: PathAnswer, root: Path, folder: str) -> PathAnswer:
         for chain in answer.chains
     )
     return answer._replace(chains=tuple(chains), frontier=frontier)
+
+
+def affected_seen_from(answer: AffectedAnswer, root: Path, folder: str) -> AffectedAnswer:
+    """The answer of `lci affected`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+
+    def moved(found: Sequence[Reached]) -> tuple[Reached, ...]:
+        return tuple(one._replace(place=one.place._replace(file=move(one.place.file))) for one in found)
+
+    changed = (one._replace(place=one.place._replace(file=move(one.place.file))) for one in answer.changed)
+    return answer._replace(changed=tuple(changed), callers=moved(answer.callers), tests=moved(answer.tests))
 
 
 def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:

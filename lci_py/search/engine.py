@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.modes.answered import Answered
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.affected import AffectedAnswer, AffectedRequest
     from lci_py.types.chains import PathAnswer, PathRequest
     from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types.graph import GraphAnswer, GraphRequest
@@ -237,6 +238,18 @@ class Engine:
         self.snapshot.forget()
         check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
         return path(self.snapshot, request)
+
+    def affected(self, request: AffectedRequest) -> AffectedAnswer:
+        """What differs from a commit, who calls that, and which tests.
+
+        Raises:
+            UsageError: There is no such commit, or a filter cannot be used.
+        """
+        from lci_py.search.navigate.affected import affected
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
+        return affected(self.snapshot, request)
 
     def similar_paths(self, path: str) -> list[str]:
         """Indexed files whose paths resemble one that does not exist."""

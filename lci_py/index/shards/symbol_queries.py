@@ -263,6 +263,16 @@ def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
     return found
 
 
+def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
+    """Those of some definitions that are part of a test."""
+    sql = f"SELECT s.id FROM symbols s JOIN files f ON f.id = s.file WHERE s.id IN ({{}}) AND {IS_TEST}"
+    found: set[int] = set()
+    for start in range(0, len(symbols), _AT_ONCE):
+        for segment, own in index.by_number("symbols", symbols[start : start + _AT_ONCE]):
+            found |= {segment.public("symbols", number) for (number,) in segment.execute(sql.format(own))}
+    return found
+
+
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
     """Names of definitions similar to an unknown name (mistyped, or in another case), most similar first."""
     from difflib import SequenceMatcher
