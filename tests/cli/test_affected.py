@@ -64,9 +64,9 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
     assert affected().out == (
         "changed: 1\npool/core.py:4  function clean\n"
         "tests: 4 in 3 files\n"
-        "tests/core/test_limits.py:1           by the file's name\n"
-        "tests/test_clean.py:4        1 test   1 call away\n"
-        "tests/test_shut.py:4         2 tests  3 calls away\n"
+        "tests/core/test_limits.py:1  by the file's name\n"
+        "tests/test_clean.py:4  1 test, 1 call away\n"
+        "tests/test_shut.py:4  2 tests, 3 calls away\n"
         "callers: 2\npool/core.py:8   function close  1 call away\npool/core.py:12  function shut   2 calls away\n"
     )
     assert affected("--paths").out == "tests/core/test_limits.py\ntests/test_clean.py\ntests/test_shut.py\n"

@@ -253,13 +253,15 @@ def map_rows(index: SymbolicIndex) -> list[MapRow]:
 
 
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
-    """Those of some names that a definition has."""
+    """Those of some names that a definition has which can be called."""
     found: set[str] = set()
+    kinds = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
     for start in range(0, len(names), MAX_VALUES):
         some = names[start : start + MAX_VALUES]
         for segment in index.segments:
             sql = f"SELECT DISTINCT s.name FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live} "
-            found |= {row[0] for row in segment.execute(f"{sql} AND s.name IN ({marks(some)})", some)}
+            sql += f"AND s.kind IN ({kinds}) AND s.name IN ({marks(some)})"
+            found |= {row[0] for row in segment.execute(sql, some)}
     return found
 
 

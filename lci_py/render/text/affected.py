@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lci_py.render.text.graph import TableRow
+    from lci_py.render.text.style import Layout
     from lci_py.types.affected import AffectedAnswer, ChangedPlace, Reached
     from lci_py.types.graph import Place
 
@@ -41,22 +42,27 @@ def render(
     """
     layout = layout_for(file, color, width)
     changes, tests, callers = answer.dropped
-    files = _by_file(answer.tests)
+    files = _by_file(answer.tests, layout)
     nearest = answer.callers if each else answer.callers[:_CALLERS]
     rest = len(answer.callers) - len(nearest)
     more = f", the nearest {len(nearest)}: -v lists all" if rest and not callers else ""
+    table = Table(layout, 0)
+    of_tests = table.lines([_row(one.place, _how(one)) for one in answer.tests], "dim") if each else iter(files)
     parts = [
-        (f"changed: {len(answer.changed) + changes:,}", [_changed(one) for one in answer.changed]),
+        (f"changed: {len(answer.changed) + changes:,}", table.lines([_changed(one) for one in answer.changed], "dim")),
         (
             f"tests: {len(answer.tests) + tests:,}" + ("" if tests else f" in {plural(len(files), 'file')}"),
-            [_row(one.place, _how(one)) for one in answer.tests] if each else files,
+            of_tests,
         ),
-        (f"callers: {len(answer.callers) + callers:,}{more}", [_row(one.place, _how(one)) for one in nearest]),
+        (
+            f"callers: {len(answer.callers) + callers:,}{more}",
+            table.lines([_row(one.place, _how(one)) for one in nearest], "dim"),
+        ),
     ]
-    for label, rows in parts:
-        if rows:
+    for label, lines in parts:
+        if rows := list(lines):
             file.write(layout.style(label, "bold") + "\n")
-            file.writelines(line + "\n" for line in Table(layout, 0).lines(rows, "dim"))
+            file.writelines(line + "\n" for line in rows)
     if answer.max_tokens is not None:
         left = [plural(count, noun) for count, noun in zip(answer.dropped, _NOUNS, strict=True) if count]
         note = f"cut to {answer.max_tokens:,} tokens: {', '.join(left)} left out"
@@ -69,18 +75,20 @@ def render(
         file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
 
 
-def _by_file(tests: Sequence[Reached]) -> list[TableRow]:
-    """For each file its nearest test and how many there are; the nearest files first."""
+def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:
+    """A line for each file: its nearest test, and how many there are; the nearest files first."""
+    style = layout.style
     files: dict[str, list[Reached]] = {}
     for one in tests:
         files.setdefault(one.place.file, []).append(one)
-    rows = []
+    lines = []
     for path, own in files.items():
         count = sum(one.place.kind != FILE_KIND for one in own)
-        rows.append(
-            (visible_line(path), str(own[0].place.line), plural(count, "test") if count else "", _how(own[0]), "")
+        said = f"{plural(count, 'test')}, {_how(own[0])}" if count else _how(own[0])
+        lines.append(
+            f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(said, 'dim')}"
         )
-    return rows
+    return lines
 
 
 def _changed(one: ChangedPlace) -> TableRow:
