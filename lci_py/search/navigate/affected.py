@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
 from lci_py.index.shards.graph import CALLS, IMPORTS
-from lci_py.index.shards.symbol_queries import tests_among
+from lci_py.index.shards.symbol_queries import language_and_lambdas, tests_among
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.external import unexplained_uses
@@ -78,7 +78,7 @@ def _since(snapshot: Snapshot, revision: str, present: PresentFiles) -> tuple[st
     if commit is None:
         raise UsageError(f"{revision} is no commit", hint="give a branch, a tag or a commit, or files with --files")
     try:
-        changed = changed_since(root, commit)
+        changed = [one for one in changed_since(root, commit) if _is_code(one.path, snapshot)]
         contents = blobs(root, [one.blob for one in changed])
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"git cannot compare with {revision}: {error}", hint="give files with --files") from error
@@ -90,6 +90,14 @@ def _since(snapshot: Snapshot, revision: str, present: PresentFiles) -> tuple[st
             continue
         found += _differences(path, before, now, present)
     return commit, sorted(_unmoved(found), key=lambda one: (one.place.file, one.place.line, one.place.id))
+
+
+def _is_code(path: str, snapshot: Snapshot) -> bool:
+    """Whether a file can have definitions; of the others, which may be large, git need not give the contents."""
+    from lci_py.source.syntax.languages import TEXT, detect
+
+    known = language_and_lambdas(snapshot.symbols, path)
+    return (known[0] if known is not None else detect(path)) != TEXT
 
 
 def _unmoved(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
