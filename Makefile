@@ -44,16 +44,17 @@ bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin f
 	$(BIN)/python tests/bench/bench.py --lci $(BIN)/lci $(if $(REPOS),--repos $(REPOS)) $(if $(PEER),--peer $(PEER))
 
 # DIR holds checkouts of PyCG, SWARM-CG, JCG, aiohttp and libuv (built with clang); what is not there is left out.
-# HOPS holds checkouts of the repositories of tests/quality/data/multihop.json. BENCH is a folder of judged queries, REPOS
+# HOPS holds checkouts of the repositories of tests/quality/data/multihop.json. COMMITS holds git repositories, for affected. BENCH is a folder of judged queries, REPOS
 # the checkouts it is about: the diff per query between two rankings, LEFT=v1 and RIGHT=live (each a ranking, a single mode
 # or a saved measurement: SAVE=file); MODE=dense measures that mode alone. tests/quality/*.py say what each measures.
 LEFT ?= $(if $(MODE),,v1)
 RIGHT ?= $(or $(MODE),live)
 quality: $(BIN)/.installed-dev  ## DIR=folder: the call graph; HOPS=folder: multi-hop questions; BENCH=folder REPOS=folder: judged diff
-	$(if $(or $(DIR),$(HOPS),$(BENCH)),,$(error DIR=folder, HOPS=folder, or BENCH=folder and REPOS=folder are missing))
+	$(if $(or $(DIR),$(HOPS),$(COMMITS),$(BENCH)),,$(error DIR, HOPS, COMMITS, or BENCH and REPOS are missing))
 	$(if $(BENCH),$(if $(REPOS),,$(error REPOS=folder-of-checkouts is missing)))
 	$(if $(DIR),PYTHONPATH=. $(BIN)/python -m tests.quality.callgraph all $(DIR) $(if $(VERBOSE),-v))
 	$(if $(HOPS),PYTHONPATH=. $(BIN)/python -m tests.quality.multihop $(HOPS) $(if $(VERBOSE),-v))
+	$(if $(COMMITS),PYTHONPATH=. $(BIN)/python -m tests.quality.affected $(COMMITS) $(if $(VERBOSE),-v))
 	$(if $(BENCH),PYTHONPATH=. $(BIN)/python -m tests.quality.known $(BENCH) $(REPOS) $(if $(MODE),--mode $(MODE)))
 	$(if $(BENCH),PYTHONPATH=. $(BIN)/python -m tests.quality.judged $(BENCH) $(REPOS) \
 	  $(if $(filter-out multiview,$(LEFT)),--left $(LEFT)) --right $(patsubst multiview,live,$(RIGHT)) $(if $(SAVE),--save $(SAVE)))

@@ -75,6 +75,22 @@ class AmbiguousNameError(UsageError):
         )
 
 
+class UnknownTargetError(UsageError):
+    """An argument that names nothing: no definition, no result and no file."""
+
+    code = "unknown_target"
+
+    def __init__(self, message: str, near: Sequence[str], what: str = "") -> None:
+        """
+        Args:
+            message: What there is not.
+            near: What may have been meant.
+            what: The hint if there is nothing to suggest.
+        """
+        hint = f"did you mean {' or '.join([', '.join(near[:-1])] * (len(near) > 1) + list(near[-1:]))}?"
+        super().__init__(message, hint=hint if near else what, near=list(near))
+
+
 class BadGlobError(UsageError):
     code = "bad_glob"
 

@@ -82,6 +82,7 @@ def usage(command: Command) -> str:
     """One command's section of docs/commands.md."""
     argument = command.argument
     shown = "" if argument is None else f" {argument.metavar}" if argument.required else f" [{argument.metavar}]"
+    shown += "…" if argument and argument.required and argument.many and " " not in argument.metavar else ""
     shown += "" if command.more is None else f" [{command.more.metavar}…]"
     out = [f"## lci {command.name}{shown}", "", command.help, ""]
     out += ["| argument or flag | meaning |", "|---|---|"]
@@ -154,7 +155,8 @@ def test_no_document_names_a_flag_that_does_not_exist() -> None:
     for page in PAGES:
         for line in text(page).splitlines():
             for words in re.findall(
-                r"(?<![\w/.-])lci (?:search|grep|index|def|status|callers|callees|tree|refs|conflicts)\b([^|#`]*)", line
+                r"(?<![\w/.-])lci (?:search|show|outline|path|affected|grep|index|def|status|callers|callees|tree|refs|conflicts)\b([^|#`]*)",
+                line,
             ):
                 unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", words)
                 assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", unquoted)) <= known, line

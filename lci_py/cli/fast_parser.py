@@ -78,6 +78,8 @@ def parse(argv: Sequence[str]) -> Invocation | None:
             return None
     argument = command.argument
     if argument and argument.many:
+        if argument.required and not positionals:
+            return None
         values[ARGUMENT] = tuple(positionals)
         return Invocation(command.name, values)
     if command.more:

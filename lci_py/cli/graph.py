@@ -6,7 +6,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING
 
-from lci_py.cli.request import flag_filters, number, open_engine, required_name
+from lci_py.cli.request import flag_filters, name_from_root, number, open_engine, required_name
 from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.graph import DIRECTIONS, FORMATS, ROLES, Direction, Format, GraphAnswer, GraphRequest, Role
@@ -48,7 +48,7 @@ def _format(call: Invocation) -> Format:
 def _request(call: Invocation) -> GraphRequest:
     name, limit, depth = required_name(call), number(call.values, "limit"), call.number("depth")
     return GraphRequest(
-        _from_root(name, call),
+        name_from_root(name, call),
         every=call.flag("all"),
         filters=flag_filters(call),
         limit=limit,
@@ -70,18 +70,6 @@ def _roles(given: tuple[str, ...]) -> tuple[Role, ...]:
         if name not in ROLES:
             raise unknown_value("role", name, ROLES)
     return tuple(role for role in ROLES if role in given)
-
-
-def _from_root(name: str, call: Invocation) -> str:
-    """The name; a FILE before it that starts at the current folder, as in the output, is rewritten from the root."""
-    file, colons, rest = name.partition("::")
-    if not colons or call.text("root") is not None or not os.path.isfile(file):
-        return name
-    from lci_py import app
-
-    root = os.path.realpath(app.find_root(None))
-    path = os.path.relpath(os.path.realpath(file), root)
-    return name if path.startswith("..") else f"{path.replace(os.sep, '/')}::{rest}"
 
 
 def _from_here(answer: GraphAnswer, engine: Engine, call: Invocation, shape: Format) -> GraphAnswer:

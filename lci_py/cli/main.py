@@ -95,6 +95,22 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import grep
 
         return grep.run_grep(call)
+    if call.command == "show":
+        from lci_py.cli import show
+
+        return show.run_show(call)
+    if call.command == "outline":
+        from lci_py.cli import outline
+
+        return outline.run_outline(call)
+    if call.command == "path":
+        from lci_py.cli import path
+
+        return path.run_path(call)
+    if call.command == "affected":
+        from lci_py.cli import affected
+
+        return affected.run_affected(call)
     if call.command == "conflicts":
         from lci_py.cli import conflicts
 

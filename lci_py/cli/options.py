@@ -252,6 +252,79 @@ _GRAPH_NAME = Positional("NAME", "A name, a qualified name or the end of one; FI
 _ALL = Flag(("--all", "-a"), "flag", "If several definitions have the name, take them all.", RETRIEVAL)
 _ALL_SHOWN = Flag(("--limit", "-n"), "int", "Results shown; all if left out.", RETRIEVAL, "N")
 _GRAPH_REST = (_REFRESH, *_FILTERS, _JSON, _JSONL, _PATHS, _TRUST, *_GENERAL)
+_MAX_TOKENS = Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N")
+SHOW = Command(
+    "show",
+    "Show the text of definitions: by name, by the id of a result, or by place.",
+    Positional(
+        "TARGET",
+        "A name, as for def; an id; FILE:LINE for what is around it; FILE:A-B; a FILE.",
+        required=True,
+        many=True,
+    ),
+    (
+        Flag(("--limit", "-n"), "int", "Definitions of one TARGET that are shown.", RETRIEVAL, "N", default=10),
+        Flag(("--callers",), "flag", "Below each, who calls it.", RETRIEVAL),
+        Flag(("--callees",), "flag", "Below each, what it calls.", RETRIEVAL),
+        _REFRESH,
+        *_FILTERS,
+        Flag(("--context", "-C"), "int", "Also N lines before and after each.", OUTPUT, "N"),
+        Flag(("--signature",), "flag", "The signature instead of the text.", OUTPUT),
+        Flag(("--doc",), "flag", "The doc comment instead of the text.", OUTPUT),
+        Flag(("--line-number", "-N"), "flag", "Line numbers; a terminal always gets them.", OUTPUT),
+        _MAX_TOKENS,
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci show Session.close", "a method, with its doc comment"),
+        ("lci show 5f1c0a7be2d94c18 src/pool.py:120", "a result of a search, and what is around a line"),
+        ("lci show src/pool.py:80-120 -N", "some lines, with their numbers"),
+        ("lci show 'parse_*' --signature", "how to call them"),
+        ("lci show Session Pool.get --callers --max-tokens 2000", "each gets its share of the tokens"),
+    ),
+)
+OUTLINE = Command(
+    "outline",
+    "Show what files define, as trees of signatures; of a folder, a map of the most central definitions.",
+    Positional("PATH", "Files, or folders; the whole repository if left out.", many=True),
+    (
+        Flag(
+            ("--near",),
+            "text",
+            "A map of what is around this place in the call and import graph.",
+            RETRIEVAL,
+            "FILE[:LINE]",
+        ),
+        Flag(("--query",), "text", "A map of what is around the best results of this search.", RETRIEVAL, "QUERY"),
+        Flag(("--tests",), "flag", "Tests as well, in a map.", RETRIEVAL),
+        Flag(("--depth", "-d"), "int", "Levels of definitions inside each other; all if left out.", RETRIEVAL, "N"),
+        _REFRESH,
+        *_FILTERS,
+        Flag(
+            ("--max-tokens",),
+            "int",
+            "Keep what matters most within a token budget; 1,000 for a map if left out.",
+            OUTPUT,
+            "N",
+        ),
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci outline src/pool.py", "every definition of a file, with its lines and its doc comment"),
+        ("lci outline", "the repository in 1,000 tokens"),
+        ("lci outline src/http --max-tokens 3000", "more of one folder"),
+        ("lci outline --query 'retry an upload'", "what matters for a question"),
+        ("lci outline --near src/pool.py:120", "what is around a place"),
+    ),
+)
 CALLERS = Command(
     "callers",
     "Show who calls a function, or makes objects of a type.",
@@ -295,6 +368,50 @@ TREE = Command(
         ("lci tree Session.close --direction callers -d 2", "who calls it, and who calls them"),
         ("lci tree main --format dot | dot -Tsvg > main.svg", "as a picture"),
         ("lci tree main -d 6 --max-nodes 500", "deeper, with more places than the 200 that are shown otherwise"),
+    ),
+)
+PATH = Command(
+    "path",
+    "Show how one function reaches another: the shortest chains of calls.",
+    Positional("FROM TO", "Two names, as for callers; TO may be a function outside of the repository.", True, True),
+    (
+        _ALL,
+        Flag(("--depth", "-d"), "int", "Calls of a chain at most.", RETRIEVAL, "N", default=20),
+        Flag(("--limit", "-n"), "int", "Chains shown.", RETRIEVAL, "N", default=5),
+        _REFRESH,
+        *_FILTERS,
+        _JSON,
+        _JSONL,
+        _PATHS,
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci path main Session.close", "each line is the call that leads to the next one"),
+        ("lci path uv_run epoll_wait", "to a function of a library"),
+        ("lci path src/cli.py::main parse --exclude 'tests/**'", "not by way of tests"),
+    ),
+)
+AFFECTED = Command(
+    "affected",
+    "Show what a change affects: the definitions that differ from a commit, their callers, and the tests.",
+    Positional("REV", "A branch, tag or commit; HEAD if left out; with --files, the files.", many=True),
+    (
+        Flag(("--files",), "flag", "The arguments are files: everything in them counts as changed.", RETRIEVAL),
+        Flag(("--depth", "-d"), "int", "Calls from a change at most; any number if left out.", RETRIEVAL, "N"),
+        _REFRESH,
+        *_FILTERS,
+        _MAX_TOKENS,
+        _JSON,
+        _JSONL,
+        Flag(("--paths",), "flag", "Only the files of the tests, one per line, for a test runner.", OUTPUT),
+        _TRUST,
+        *_GENERAL,
+    ),
+    (
+        ("lci affected", "what the uncommitted changes affect"),
+        ("lci affected main --paths | xargs -r pytest", "run the tests that a branch affects"),
+        ("lci affected --files src/pool.py -d 2", "what depends on a file, two calls away"),
     ),
 )
 REFS = Command(
@@ -470,5 +587,23 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
-_ALL_COMMANDS = (INDEX, SEARCH, GREP, DEF, REFS, CALLERS, CALLEES, TREE, CONFLICTS, STATUS, STATS, CLEAN, HOOK)
+_ALL_COMMANDS = (
+    INDEX,
+    SEARCH,
+    SHOW,
+    OUTLINE,
+    GREP,
+    DEF,
+    REFS,
+    CALLERS,
+    CALLEES,
+    TREE,
+    PATH,
+    AFFECTED,
+    CONFLICTS,
+    STATUS,
+    STATS,
+    CLEAN,
+    HOOK,
+)
 COMMANDS = {command.name: command for command in _ALL_COMMANDS}

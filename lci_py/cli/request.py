@@ -27,7 +27,7 @@ _NUMBERS = {
     "budget_ms": 1,
 }  # fmt: skip
 #: The same of other commands.
-_MORE_NUMBERS = {"max_nodes": 0, "max_count": 1}
+_MORE_NUMBERS = {"max_nodes": 0, "max_count": 1, "depth": 1}
 #: The keys of a batch line, in the order in which an error lists them.
 BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
@@ -224,6 +224,43 @@ def flag_filters(call: Invocation) -> Filters:
     """
     values = {**call.values, **path_filters(call)}
     return Filters(**{key: texts(values, key) for key in FILTER_KEYS})
+
+
+def name_from_root(name: str, call: Invocation) -> str:
+    """The name; a FILE:: before it that starts at the current folder, as in the output, is rewritten from the root."""
+    file, colons, rest = name.partition("::")
+    if not colons or call.text("root") is not None or not os.path.isfile(file):
+        return name
+    path = path_from_root(file, call)
+    return f"{path}::{rest}" if path else name
+
+
+def path_from_root(path: str, call: Invocation) -> str | None:
+    """What is there under a path of the command line, as a path from the root, "" for the root itself; None if nothing
+    is there, or not below the root. The path starts at the current folder, or at the root as those of JSON do."""
+    from lci_py import app
+
+    if not path or "\0" in path:
+        return None
+    root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
+    folders = _Folders(root, (root, here) if call.text("root") is not None else (here, root))
+    found = (os.path.normpath(os.path.join(start, path)) for start in folders.starts)
+    return next(
+        (inside for full in found if os.path.lexists(full) and (inside := folders.inside(full)) is not None), None
+    )
+
+
+#: FILE:LINE, FILE:LINE:COLUMN as compilers and `lci refs` print it, and FILE:A-B.
+_PLACE = r"(.+?):([0-9]{1,9})(?:-([0-9]{1,9})|(?::[0-9]{1,9})?:?)"
+
+
+def place_from_root(text: str, call: Invocation) -> tuple[str, int | None, int | None] | None:
+    """The file of FILE, FILE:LINE or FILE:A-B as a path from the root, and the lines; None if there is no such file."""
+    parts = re.fullmatch(_PLACE, text, re.ASCII | re.DOTALL)
+    if parts and (path := path_from_root(parts[1], call)):
+        return plain_text(path), int(parts[2]), int(parts[3]) if parts[3] else None
+    whole = path_from_root(text, call)
+    return (plain_text(whole), None, None) if whole else None
 
 
 def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:

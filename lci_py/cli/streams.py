@@ -98,10 +98,10 @@ def screen(call: Invocation) -> Screen:
 def warn(text: str, *, quiet: bool) -> None:
     """Write a warning to stderr if that is a terminal; a script finds it in the JSON."""
     if not quiet and sys.stderr.isatty():
-        _say(text)
+        say(text)
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     """Write a sentence to stderr, on a terminal between its words on as many lines as it needs."""
     from lci_py.render.text.style import Layout, Style, sentence, signs_for
 
@@ -117,7 +117,7 @@ def say_unknown(name: str, near: Iterable[str]) -> None:
     """Say on stderr, even to a script, why there is nothing on stdout: no definition has this name."""
     from lci_py.render.text.style import did_you_mean
 
-    _say(did_you_mean(name, near))
+    say(did_you_mean(name, near))
 
 
 def silence_stdout() -> None:
@@ -178,7 +178,7 @@ def report(error: LciError, *, as_json: bool) -> int:
 
     text = f"{error.message}: {error.hint}" if error.hint else error.message
     with suppress(OSError):
-        _say(" ".join(text.split()))
+        say(" ".join(text.split()))
         candidates = error.details.get("candidates", ())
         # The name comes last: it may be longer than the line, and a terminal copies it whole all the same.
         heads = [f"{found['kind']}, line {found['line']}" for found in candidates[:_CANDIDATES]]

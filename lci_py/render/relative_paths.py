@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from lci_py.types.affected import AffectedAnswer, Reached
+    from lci_py.types.chains import PathAnswer
     from lci_py.types.conflicts import ConflictsAnswer
     from lci_py.types.graph import Branch, GraphAnswer, Place
     from lci_py.types.grep import GrepAnswer
+    from lci_py.types.outline import OutlineAnswer
     from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink
+    from lci_py.types.show import Calls, ShowAnswer, Shown
 
     #: A path from the root to the same path from the current folder.
     _Move = Callable[[str], str]
@@ -90,6 +94,65 @@ def grep_seen_from(answer: GrepAnswer, root: Path, folder: str) -> GrepAnswer:
     if (move := _move(root, folder)) is None:
         return answer
     return answer._replace(files=(found._replace(path=move(found.path)) for found in answer.files))
+
+
+def show_seen_from(answer: ShowAnswer, root: Path, folder: str) -> ShowAnswer:
+    """The answer of `lci show`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+
+    def calls(found: Calls | None) -> Calls | None:
+        if found is None:
+            return None
+        return found._replace(
+            shown=tuple(item._replace(place=item.place._replace(file=move(item.place.file))) for item in found.shown)
+        )
+
+    def moved(item: Shown) -> Shown:
+        return item._replace(file=move(item.file), callers=calls(item.callers), callees=calls(item.callees))
+
+    return answer._replace(results=tuple(map(moved, answer.results)))
+
+
+def outline_seen_from(answer: OutlineAnswer, root: Path, folder: str) -> OutlineAnswer:
+    """The answer of `lci outline`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+    return answer._replace(
+        items=tuple(item._replace(file=move(item.file)) for item in answer.items),
+        around={id: item._replace(file=move(item.file)) for id, item in answer.around.items()},
+        files=tuple((move(path), *rest) for path, *rest in answer.files),  # type: ignore[misc]  # mypy loses the rest
+    )
+
+
+def chains_seen_from(answer: PathAnswer, root: Path, folder: str) -> PathAnswer:
+    """The answer of `lci path`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+
+    def place(found: Place) -> Place:
+        return found._replace(file=move(found.file))
+
+    frontier = answer.frontier
+    if frontier is not None:
+        frontier = frontier._replace(places=tuple(lost._replace(place=place(lost.place)) for lost in frontier.places))
+    chains = (
+        tuple(hop._replace(place=place(hop.place)) if hop.place is not None else hop for hop in chain)
+        for chain in answer.chains
+    )
+    return answer._replace(chains=tuple(chains), frontier=frontier)
+
+
+def affected_seen_from(answer: AffectedAnswer, root: Path, folder: str) -> AffectedAnswer:
+    """The answer of `lci affected`, with every path relative to `folder`."""
+    if (move := _move(root, folder)) is None:
+        return answer
+
+    def moved(found: Sequence[Reached]) -> tuple[Reached, ...]:
+        return tuple(one._replace(place=one.place._replace(file=move(one.place.file))) for one in found)
+
+    changed = (one._replace(place=one.place._replace(file=move(one.place.file))) for one in answer.changed)
+    return answer._replace(changed=tuple(changed), callers=moved(answer.callers), tests=moved(answer.tests))
 
 
 def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:

@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 
     from lci_py.search.modes.answered import Answered
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.affected import AffectedAnswer, AffectedRequest
+    from lci_py.types.chains import PathAnswer, PathRequest
     from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
     from lci_py.types.graph import GraphAnswer, GraphRequest
     from lci_py.types.grep import GrepAnswer, GrepRequest
+    from lci_py.types.outline import OutlineAnswer, OutlineRequest
     from lci_py.types.search import Answer, Filters
+    from lci_py.types.show import ShowAnswer, ShowRequest
+
+#: Results of a query that a map is about.
+_SEEDS = 20
 
 
 class Engine:
@@ -188,6 +195,67 @@ class Engine:
         from lci_py.search.navigate.calls import neighbours
 
         return neighbours(self.snapshot, request, "callers" if command == "callers" else "callees")
+
+    def show(self, request: ShowRequest) -> ShowAnswer:
+        """The text of definitions, by name, by the id of a result or by place.
+
+        Raises:
+            UsageError: A filter cannot be used.
+        """
+        from lci_py.search.navigate.show import show
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return show(self.snapshot, request)
+
+    def outline(self, request: OutlineRequest) -> OutlineAnswer:
+        """The definitions of files as trees, or a map of a folder.
+
+        Raises:
+            UsageError: A filter, or the query, cannot be used.
+        """
+        from lci_py.search.navigate.outline import outline
+
+        found: dict[str, float] = {}
+        if request.query:
+            # Not `self.search`: nobody asked for these results, so no log counts them.
+            results = Engine.search(self, SearchRequest(request.query, "multiview", _SEEDS, snippet=0)).results
+            found = {result.id: result.mode_score for result in results}
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return outline(self.snapshot, request, found)
+
+    def path(self, request: PathRequest) -> PathAnswer:
+        """How one definition reaches another in the call graph.
+
+        Raises:
+            AmbiguousNameError: A name means several definitions, and not every one is asked for.
+            UnknownTargetError: Nothing has one of the names.
+            UsageError: A filter, or the depth, cannot be used.
+        """
+        from lci_py.search.navigate.chains import path
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
+        return path(self.snapshot, request)
+
+    def affected(self, request: AffectedRequest) -> AffectedAnswer:
+        """What differs from a commit, who calls that, and which tests.
+
+        Raises:
+            UsageError: There is no such commit, or a filter cannot be used.
+        """
+        from lci_py.search.navigate.affected import affected
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
+        return affected(self.snapshot, request)
+
+    def similar_paths(self, path: str) -> list[str]:
+        """Indexed files whose paths resemble one that does not exist."""
+        from lci_py.search.suggest import similar_paths
+
+        return similar_paths(path, self.snapshot.symbols.paths())
 
     def grep(self, request: GrepRequest) -> GrepAnswer:
         """The lines that match a pattern; the files are searched while the answer is read.

@@ -208,6 +208,73 @@ def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> s
     }
 
 
+def language_and_lambdas(index: SymbolicIndex, path: str) -> tuple[str, list[tuple[int, int]]] | None:
+    """The language of a file, and the first and last lines of its anonymous functions; None if it is not indexed."""
+    import json
+
+    for segment in index.segments:
+        sql = f"SELECT f.language, f.lambdas FROM files f WHERE {segment.live} AND f.path = ?"
+        for language, text in segment.execute(sql, [path]):
+            try:
+                return language, [(int(line), int(end_line)) for _, line, end_line in json.loads(text)]
+            except (ValueError, TypeError, RecursionError) as error:
+                raise DamagedIndexError(f"the symbolic shard: {error}") from error
+    return None
+
+
+#: The condition that a definition is part of a test: by its file, or because only a test build has it (Rust).
+IS_TEST = "(f.test OR s.build_tag = 'test' OR s.build_tag LIKE 'test && %')"
+
+
+class MapRow(NamedTuple):
+    """What a map needs of a definition."""
+
+    file: int
+    parent: int  # -1 at the top level
+    kind: str
+    exported: bool
+    test: bool
+
+
+def map_rows(index: SymbolicIndex) -> list[MapRow]:
+    """Every definition, by number."""
+    columns = f"s.id, s.file, s.parent, s.kind, s.exported, {IS_TEST}"
+    sql = f"SELECT {columns} FROM symbols s JOIN files f ON f.id = s.file WHERE "
+    found: list[MapRow | None] = [None] * index.numbering.total("symbols")
+    for segment in index.segments:
+        for number, file, parent, kind, exported, test in segment.execute(sql + segment.live):
+            above = -1 if parent is None else segment.public("symbols", parent)
+            found[segment.public("symbols", number)] = MapRow(
+                segment.public("files", file), above, kind, bool(exported), bool(test)
+            )
+    rows = [row for row in found if row is not None]
+    _check(len(rows) == len(found) and all(-1 <= row.parent < len(rows) and type(row.kind) is str for row in rows))
+    return rows
+
+
+def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
+    """Those of some names that a definition has which can be called."""
+    found: set[str] = set()
+    kinds = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
+    for start in range(0, len(names), MAX_VALUES):
+        some = names[start : start + MAX_VALUES]
+        for segment in index.segments:
+            sql = f"SELECT DISTINCT s.name FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live} "
+            sql += f"AND s.kind IN ({kinds}) AND s.name IN ({marks(some)})"
+            found |= {row[0] for row in segment.execute(sql, some)}
+    return found
+
+
+def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
+    """Those of some definitions that are part of a test."""
+    sql = f"SELECT s.id FROM symbols s JOIN files f ON f.id = s.file WHERE s.id IN ({{}}) AND {IS_TEST}"
+    found: set[int] = set()
+    for start in range(0, len(symbols), _AT_ONCE):
+        for segment, own in index.by_number("symbols", symbols[start : start + _AT_ONCE]):
+            found |= {segment.public("symbols", number) for (number,) in segment.execute(sql.format(own))}
+    return found
+
+
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
     """Names of definitions similar to an unknown name (mistyped, or in another case), most similar first."""
     from difflib import SequenceMatcher

@@ -295,6 +295,13 @@ class SymbolicIndex:
             found.update(row[0] for row in segment.execute(sql, args))
         return found
 
+    def with_id(self, id: str) -> Row | None:
+        """The row of the definition or the block with this id; None if nothing has it."""
+        for source, column in ((_SYMBOLS, "s.sid"), (_UNITS, "u.sid")):
+            if rows := self._rows(source, f"{column} = ?", [id], "LIMIT 1"):
+                return rows[0]
+        return None
+
     def in_files(self, paths: Sequence[str]) -> list[Row]:
         """Result rows of all symbols in some files, by path and line."""
         rows: list[Row] = []

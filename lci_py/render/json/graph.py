@@ -28,7 +28,7 @@ def _head(answer: GraphAnswer) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "command": answer.command,
         "query": answer.query,
-        "targets": [_place(place) for place in answer.targets],
+        "targets": [place_object(place) for place in answer.targets],
     }
     if answer.direction is not None:
         head |= {"direction": answer.direction, "depth": answer.depth}
@@ -66,7 +66,8 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
     return tail
 
 
-def _place(place: Place) -> dict[str, Any]:
+def place_object(place: Place) -> dict[str, Any]:
+    """A definition, an anonymous function or a file."""
     return {
         "id": place.id,
         "symbol": place.symbol,
@@ -90,7 +91,7 @@ def _edge(item: Neighbour | Branch) -> dict[str, Any]:
 
 
 def _neighbour(item: Neighbour) -> dict[str, Any]:
-    return {**_place(item.place), **_edge(item), "targets": list(item.targets)}
+    return {**place_object(item.place), **_edge(item), "targets": list(item.targets)}
 
 
 def _external(item: External) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def _external(item: External) -> dict[str, Any]:
 
 def _branch(branch: Branch) -> dict[str, Any]:
     # The root of a tree has no step: no call leads to it.
-    found = _place(branch.place) | (_edge(branch) if branch.step else {})
+    found = place_object(branch.place) | (_edge(branch) if branch.step else {})
     for mark in ("cycle", "repeated"):
         if getattr(branch, mark):
             found[mark] = True
@@ -119,7 +120,7 @@ def _reference(item: Reference) -> dict[str, Any]:
         "role": item.role,
         "text": item.text,
         "language": item.language,
-        "enclosing": _place(item.enclosing) if item.enclosing is not None else None,
+        "enclosing": place_object(item.enclosing) if item.enclosing is not None else None,
     }
     if item.stale:
         found["stale"] = True

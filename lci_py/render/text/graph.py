@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lci_py.types.graph import Branch, Format, GraphAnswer, Place
 
 #: A path, the numbers after it (`line` or `line:column`), two cells, and the rest of the line.
-_Row = tuple[str, str, str, str, str]
+TableRow = tuple[str, str, str, str, str]
 #: An arrow of a diagram: the node of the caller, and the node of what it calls.
 _Arrow = tuple[str, str]
 
@@ -74,10 +74,10 @@ def render(
             (visible_line(r.file), f"{r.line}:{r.column}", r.role, _in(r.enclosing), _code(r.text, layout))
             for r in answer.references
         ]
-        file.writelines(line + "\n" for line in _Table(layout, _CODE).lines(rows))
+        file.writelines(line + "\n" for line in Table(layout, _CODE).lines(rows))
     else:
         hops = list(_hops(answer, layout))
-        file.writelines(line + "\n" for line in _Table(layout, 0).lines(hops, "dim"))
+        file.writelines(line + "\n" for line in Table(layout, 0).lines(hops, "dim"))
         file.writelines(line + "\n" for line in _external(answer, layout))
     for line in _notes(answer, footer=footer):
         lines = sentence(f"{layout.signs.warn} {line}", layout, _GROUPED)
@@ -103,7 +103,7 @@ def _name(place: Place) -> str:
 # --- callers, callees, references -------------------------------------------------------------------------------
 
 
-class _Table:
+class Table:
     """Rows of a place, two columns that line up, and a rest that is cut at the edge of the terminal. Where they do not
     fit, a path stands once above its rows, as in the output of grep tools."""
 
@@ -116,7 +116,7 @@ class _Table:
         self.style, self.signs, self.width = layout
         self.wanted = wanted
 
-    def lines(self, rows: Sequence[_Row], *style_of_rest: str) -> Iterator[str]:
+    def lines(self, rows: Sequence[TableRow], *style_of_rest: str) -> Iterator[str]:
         """The rows as lines; `style_of_rest` names the styles of the rest."""
         wide = [self._widest((f"{row[0]}:{row[1]}" for row in rows), 0), *self._cells(rows)]
         if self.width is None or self._fit(rows, wide):
@@ -140,10 +140,10 @@ class _Table:
     def _widest(self, cells: Iterable[str], column: int) -> int:
         return max((wide for cell in cells if (wide := width_of(cell)) <= _MAX_CELLS[column]), default=0)
 
-    def _cells(self, rows: Sequence[_Row]) -> list[int]:
+    def _cells(self, rows: Sequence[TableRow]) -> list[int]:
         return [self._widest((row[2] for row in rows), 1), self._widest((row[3] for row in rows), 2)]
 
-    def _fit(self, rows: Sequence[_Row], wide: Sequence[int]) -> bool:
+    def _fit(self, rows: Sequence[TableRow], wide: Sequence[int]) -> bool:
         """Whether every row has room for its cells, and for as much of its rest as is wanted."""
         assert self.width is not None
         columns = sum(size + 2 for size in wide[1:] if size)
@@ -154,7 +154,7 @@ class _Table:
                 return False
         return True
 
-    def _narrowed(self, rows: Sequence[_Row], numbers: int, wide: Sequence[int]) -> list[int]:
+    def _narrowed(self, rows: Sequence[TableRow], numbers: int, wide: Sequence[int]) -> list[int]:
         """The widths of the columns below a path. The first cell, a name or a role, is whole as long as it can be; the
         second one makes room for it and for the rest."""
         assert self.width is not None
@@ -208,7 +208,7 @@ def _in(place: Place | None) -> str:
     return f"in {_name(place)}" if place is not None else ""
 
 
-def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[_Row]:
+def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[TableRow]:
     """A caller with the line of its first call, then the lines of the others; a callee with that of its definition."""
     callers = answer.command == "callers"
     for item in answer.neighbours:

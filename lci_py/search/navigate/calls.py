@@ -11,6 +11,7 @@ from lci_py.search.navigate.names import meanings, one_meaning
 from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.search.suggest import near_misses
 from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, Place
+from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row
     from lci_py.search.navigate.nodes import Call
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.search import Filters
 
 
 def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) -> GraphAnswer:
@@ -48,6 +48,13 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         external=() if request.filters else outside,
         unresolved_uses=_lines(outside) if direction == "callees" else unresolved(nodes, rows, request, direction),
     )
+
+
+def neighbours_of(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Neighbour]:
+    """The callers or the callees of some definitions of one file, in files that are still there; in their order."""
+    passes = place_filter(Filters(), nodes.snapshot.freshness.there())
+    found = {item for item in _neighbours(nodes, rows, direction) if passes(item.place)}
+    return sorted(found, key=_order if direction == "callers" else _by_site)
 
 
 def _lines(outside: Sequence[External]) -> int:

@@ -120,12 +120,23 @@ def unresolved_uses(
         passes: Which callers count; all if left out.
         known: Callers' nodes and lines of calls that are known to mean the name.
     """
+    unexplained = unexplained_uses(nodes, name, known)
+    if passes is not None:
+        places = nodes.places(node for node, _ in unexplained)
+        callers = {node for node, around in places.items() if passes(around)}
+        unexplained = {place: count for place, count in unexplained.items() if place[0] in callers}
+    return sum(unexplained.values())
+
+
+def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] = ()) -> dict[tuple[int, int], int]:
+    """(Caller's node, line) -> how often a name is called there without a known target. Arguments as in
+    `unresolved_uses`."""
     uses: dict[tuple[int, int], int] = {}
     for file, caller, line in calls_named(nodes.snapshot.symbols, name):
         place = nodes.caller(file, caller), line
         uses[place] = uses.get(place, 0) + 1
     if not uses:
-        return 0
+        return {}
     edges = _edges_at(nodes, {place for place in uses if place not in known})
     unexplained = {place: count for place, count in uses.items() if place not in known and place not in edges}
     same = _named(nodes, {target for found in edges.values() for target, _ in found}, name)
@@ -134,11 +145,24 @@ def unresolved_uses(
             continue
         renamed = any(step in _RENAMED for _, step in found)
         unexplained[place] = _unexplained_at(nodes, place, name) if renamed else uses[place]
-    if passes is not None:
-        places = nodes.places(node for node, _ in unexplained)
-        callers = {node for node, around in places.items() if passes(around)}
-        unexplained = {place: count for place, count in unexplained.items() if place[0] in callers}
-    return sum(unexplained.values())
+    return unexplained
+
+
+def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
+    """(Caller's node, line) of the calls of a name that nothing in the repository has: `os.path.exists`, `exists`."""
+    whole = _DOTS.sub(".", name)
+    last = whole.rpartition(".")[2]
+    found = sorted(unexplained_uses(nodes, last))
+    if whole == last:
+        return found
+    kept = []
+    for node, line in found:
+        file = nodes.file_of(node)
+        bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
+        calls = (call for call in calls_in(nodes.snapshot.symbols, file) if call.line == line and call.name == last)
+        if any(f".{_dotted(call, bound)[0]}".endswith(f".{whole}") for call in calls):
+            kept.append((node, line))
+    return kept
 
 
 def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:

@@ -99,7 +99,7 @@ class Nodes:
         count as calls of the definition around it."""
         own = [(place, one) for place, node in enumerate(nodes) for one in self._with_lambdas(node, direction)]
         edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
-        return _joined((own[origin][0], node, line, step) for origin, node, line, step in _rows(edges))
+        return joined((own[origin][0], node, line, step) for origin, node, line, step in _rows(edges))
 
     def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
         """The callers or callees of each node on its own, for a tree. An anonymous function with a known caller is a
@@ -119,7 +119,7 @@ class Nodes:
                 if node >= self.first_lambda and place not in grouped:
                     file, line, around = self.graph.lambda_at(node)
                     grouped[place] = [(place, around if around >= 0 else self.first_file + file, line, SCOPE)]
-        return [_joined(grouped.get(place, ())) for place in range(len(nodes))]
+        return [joined(grouped.get(place, ())) for place in range(len(nodes))]
 
     def _with_lambdas(self, node: int, direction: Direction) -> list[int]:
         return [node, *(self.graph.lambdas_of(node) if direction == "callees" else ())]
@@ -131,7 +131,7 @@ class Nodes:
             number = int(row["symbol_number"])
             if row["kind"] in TYPE_KINDS and not self.constructors([number]):
                 above = self._constructor_above(number)
-                calls = _joined(_rows(self.graph.edges(above, CALLS, incoming=True))) if above else []
+                calls = joined(_rows(self.graph.edges(above, CALLS, incoming=True))) if above else []
                 found += [
                     call._replace(lines=lines, origins=(origin,))
                     for call in calls
@@ -203,7 +203,7 @@ def _rows(edges: Edges) -> Iterator[Edge]:
     yield from zip(*(column.tolist() for column in edges), strict=True)
 
 
-def _joined(edges: Iterable[Edge]) -> list[Call]:
+def joined(edges: Iterable[Edge]) -> list[Call]:
     """Edges grouped by their other end, ascending."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for origin, node, line, step in edges:

@@ -79,13 +79,14 @@ def signature(captured: Captured, entity: Entity) -> str:
     return signature if len(signature) <= MAX_SIGNATURE else signature[: MAX_SIGNATURE - 1] + "…"
 
 
-def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None) -> str:
-    """A docstring or comment without quotes and comment marks, cut after `MAX_DOC` characters.
+def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, most: int | None = MAX_DOC) -> str:
+    """A docstring or comment without quotes and comment marks, cut after `most` characters.
 
     Args:
         text: As it stands in the source.
         is_string: Whether it is a docstring.
         marks: Comment marks of the language at the ends of a line, None for the usual ones.
+        most: Characters that are kept; None for all.
     """
     if not text:
         return ""
@@ -94,7 +95,7 @@ def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None) 
     else:
         text = "\n".join((marks or _COMMENT_MARKS).sub("", line).strip() for line in text.splitlines())
     text = text.strip()
-    return text if len(text) <= MAX_DOC else text[: MAX_DOC - 1] + "…"
+    return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
 def exported(spec: LanguageSpec, captured: Captured, entity: Entity, owner: Symbol | None) -> bool:

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import subprocess
@@ -23,6 +23,17 @@ _MAX_PACKED = 256 * 1024 * 1024
 _MAX_SYMREFS = 5  # git's own limit
 _MAX_WORKTREES = 200
 _BRANCH = "refs/heads/"
+#: Seconds for what reads a whole tree.
+_DIFF_SECONDS = 60
+#: Modes of regular files.
+_FILE_MODES = ("100644", "100755")
+#: An entry of git's index, as `ls-files --stage --debug` prints it, and the flag of one that is not checked out.
+_STAGED = (
+    rb"(?:100644|100755) (?P<sha>[0-9a-f]+) 0\t(?P<path>[^\0]+)\0  ctime: (?P<ctime>\d+):(?P<ctime_ns>\d+)\n"
+    rb"  mtime: (?P<mtime>\d+):(?P<mtime_ns>\d+)\n  dev:.*\n  uid:.*\n  size: (?P<size>\d+)"
+    rb"\tflags: (?P<flags>[0-9a-f]+)\n"
+)
+_SKIPPED = 1 << 30
 # Variables that point to another repository or its objects. git sets them when it runs a hook.
 _ELSEWHERE = frozenset({
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -166,6 +177,126 @@ def run_git(
         command, cwd=folder, env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds,
         check=False,
     )  # fmt: skip
+
+
+class Changed(NamedTuple):
+    """A file that differs, or may differ, from a commit."""
+
+    path: str  # relative to the folder that was asked about
+    blob: str  # git's id of the content in the commit; "" if it had no such file
+
+
+def commit_of(folder: Path, revision: str) -> str | None:
+    """The commit that a revision names; None if there is none, or no git work tree."""
+    import subprocess
+
+    if revision.startswith("-") or "\0" in revision:
+        return None
+    try:
+        done = run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return _sha(done.stdout.decode("ascii", "replace")) if done.returncode == 0 else None
+
+
+def changed_since(folder: Path, commit: str) -> list[Changed]:
+    """The files of the work tree that may differ from a commit, those that git neither tracks nor ignores included.
+
+    A file whose time and size are those that git's index has is not read. git itself must not look at the files: to
+    compare their contents, it runs the filters that the configuration names.
+
+    Raises:
+        OSError: git cannot be started, or cannot answer.
+        subprocess.SubprocessError: It took too long.
+    """
+    tree, index, new = (
+        run_git(folder, *arguments, seconds=_DIFF_SECONDS)
+        for arguments in (
+            ("ls-tree", "-r", "-z", commit),
+            ("ls-files", "--stage", "--debug", "-z"),
+            ("ls-files", "--others", "--exclude-standard", "-z"),
+        )
+    )
+    for done in (tree, index, new):
+        if done.returncode:
+            raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
+    before = {
+        os.fsdecode(name): head.split()[2].decode("ascii")
+        for head, _, name in (line.partition(b"\t") for line in tree.stdout.split(b"\0") if line)
+        if head.split()[0].decode("ascii") in _FILE_MODES
+    }
+    staged = {os.fsdecode(found["path"]): found for found in re.finditer(_STAGED, index.stdout)}
+    indexed_at = _index_time(folder)
+    found = []
+    for path in sorted({*before, *staged}):
+        entry, blob = staged.get(path), before.get(path, "")
+        there = _stat(folder, path)
+        if there is None:
+            # What a sparse checkout leaves out has not been removed.
+            changed = bool(blob) and not (entry is not None and int(entry["flags"], 16) & _SKIPPED)
+        else:
+            same = entry is not None and entry["sha"].decode("ascii") == blob
+            changed = not (same and entry is not None and _is_clean(entry, there, indexed_at))
+        if changed and (blob or there is not None):
+            found.append(Changed(path, blob))
+    known = {one.path for one in found} | before.keys() | staged.keys()
+    others = {os.fsdecode(name) for name in new.stdout.split(b"\0") if name}
+    return sorted([*found, *(Changed(path, "") for path in others - known)])
+
+
+def _stat(folder: Path, path: str) -> os.stat_result | None:
+    try:
+        info = os.lstat(os.path.join(folder, path))
+    except (OSError, ValueError):
+        return None
+    return info if stat.S_ISREG(info.st_mode) else None
+
+
+def _index_time(folder: Path) -> int:
+    """When git's index was written, in nanoseconds."""
+    top = git_root(folder)
+    dirs = _git_dirs(top) if top else None
+    try:
+        return os.lstat(dirs[0] / "index").st_mtime_ns if dirs else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def _is_clean(entry: re.Match[bytes], there: os.stat_result, indexed_at: int) -> bool:
+    """Whether nothing was written to a file since git's index has it. A file as young as the index may have been."""
+    times = [int(entry[name]) * 1_000_000_000 + int(entry[f"{name}_ns"]) for name in ("ctime", "mtime")]
+    return (
+        times == [there.st_ctime_ns, there.st_mtime_ns]
+        and int(entry["size"]) == there.st_size & 0xFFFFFFFF
+        and there.st_mtime_ns < indexed_at
+    )
+
+
+def blobs(folder: Path, ids: Iterable[str]) -> dict[str, bytes]:
+    """The contents of some blobs, by their ids; what git does not have is left out.
+
+    Raises:
+        OSError: git cannot be started.
+        subprocess.SubprocessError: It took too long.
+    """
+    import subprocess
+
+    wanted = sorted({id for id in ids if _SHA.fullmatch(id)})
+    if not wanted:
+        return {}
+    done = subprocess.run(
+        git_command("cat-file", "--batch"), cwd=folder, env=git_environment(),
+        input="".join(f"{id}\n" for id in wanted).encode(), capture_output=True, timeout=_DIFF_SECONDS, check=False,
+    )  # fmt: skip
+    found, at, data = {}, 0, done.stdout
+    while (end := data.find(b"\n", at)) >= 0:
+        head = data[at:end].split()
+        at = end + 1
+        if len(head) == 3 and head[1] == b"blob" and head[2].isdigit():
+            size = int(head[2])
+            found[head[0].decode("ascii")] = data[at : at + size]
+            at += size + 1
+    return found
 
 
 def global_excludes(root: Path) -> str:

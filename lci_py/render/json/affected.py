@@ -1,0 +1,55 @@
+"""The JSON of `lci affected`. docs/json-output.md describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object
+from lci_py.render.json.graph import place_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.types.affected import AffectedAnswer, Reached
+
+
+def answer_object(answer: AffectedAnswer) -> dict[str, Any]:
+    """The whole answer."""
+    return {**_head(answer), "results": [_reached(one) for one in answer.tests], **_tail(answer)}
+
+
+def jsonl(answer: AffectedAnswer) -> Iterator[str]:
+    """One test per line, then one ``{"summary": …}`` line."""
+    for one in answer.tests:
+        yield dumps(_reached(one))
+    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+
+
+def _head(answer: AffectedAnswer) -> dict[str, Any]:
+    request = answer.request
+    since: dict[str, Any] = {"revision": request.revision, "commit": answer.commit}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "command": "affected",
+        **(since if request.files is None else {"files": list(request.files)}),
+        "changed": [{**place_object(one.place), "change": one.change} for one in answer.changed],
+        "callers": [_reached(one) for one in answer.callers],
+    }
+
+
+def _tail(answer: AffectedAnswer) -> dict[str, Any]:
+    changes, tests, callers = answer.dropped
+    tail: dict[str, Any] = {
+        "test_files": sorted({one.place.file for one in answer.tests}),
+        "total": len(answer.tests) + tests,
+        "has_more": tests > 0,
+        "index": index_object(answer.info),
+    }
+    if answer.max_tokens is not None:
+        dropped = {"changed_dropped": changes, "results_dropped": tests, "callers_dropped": callers}
+        tail["truncated"] = {"max_tokens": answer.max_tokens, **dropped}
+    return tail
+
+
+def _reached(one: Reached) -> dict[str, Any]:
+    return {**place_object(one.place), "distance": one.distance, "reason": one.reason}

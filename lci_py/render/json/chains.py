@@ -1,0 +1,71 @@
+"""The JSON of `lci path`. docs/json-output.md describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object, rounded
+from lci_py.render.json.graph import place_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.types.chains import Frontier, Hop, PathAnswer
+
+
+def answer_object(answer: PathAnswer) -> dict[str, Any]:
+    """The whole answer."""
+    return {**_head(answer), "results": [_chain(chain) for chain in answer.chains], **_tail(answer)}
+
+
+def jsonl(answer: PathAnswer) -> Iterator[str]:
+    """One chain per line, then one ``{"summary": …}`` line."""
+    for chain in answer.chains:
+        yield dumps(_chain(chain))
+    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+
+
+def _head(answer: PathAnswer) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "command": "path",
+        "from": answer.request.source,
+        "to": answer.request.target,
+        "sources": [place_object(place) for place in answer.sources],
+        "targets": [place_object(place) for place in answer.targets],
+        "depth": answer.request.depth,
+    }
+
+
+def _tail(answer: PathAnswer) -> dict[str, Any]:
+    tail: dict[str, Any] = {
+        "total": answer.total,
+        "has_more": answer.total > len(answer.chains),
+        "index": index_object(answer.info),
+    }
+    if answer.frontier is not None:
+        tail["frontier"] = _frontier(answer.frontier)
+    return tail
+
+
+def _chain(chain: Sequence[Hop]) -> dict[str, Any]:
+    found: dict[str, Any] = {"calls": len(chain) - 1, "places": [_hop(hop) for hop in chain]}
+    return found | ({"ambiguous": True} if any(hop.ambiguous for hop in chain) else {})
+
+
+def _hop(hop: Hop) -> dict[str, Any]:
+    found: dict[str, Any] = place_object(hop.place) if hop.place is not None else {"external": hop.name}
+    if hop.sites:
+        found["sites"] = list(hop.sites)
+    if hop.step:
+        found |= {"step": hop.step, "confidence": rounded(hop.confidence)}
+    return found | ({"ambiguous": True} if hop.ambiguous else {})
+
+
+def _frontier(frontier: Frontier) -> dict[str, Any]:
+    return {
+        "reached": frontier.reached,
+        "depth": frontier.depth,
+        "ended": frontier.ended,
+        "places": [{**place_object(lost.place), "call": lost.name, "call_line": lost.line} for lost in frontier.places],
+    }

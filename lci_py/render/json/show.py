@@ -1,0 +1,92 @@
+"""The JSON of `lci show`. docs/json-output.md describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object
+from lci_py.render.json.graph import place_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest
+
+
+def answer_object(answer: ShowAnswer) -> dict[str, Any]:
+    """The whole answer."""
+    return {**_head(answer), "results": [_result(item, answer.request) for item in answer.results], **_tail(answer)}
+
+
+def jsonl(answer: ShowAnswer) -> Iterator[str]:
+    """One result per line, then one ``{"summary": …}`` line."""
+    for item in answer.results:
+        yield dumps(_result(item, answer.request))
+    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+
+
+def _head(answer: ShowAnswer) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "command": "show",
+        "targets": [{"target": target, "total": total} for target, total in answer.totals],
+    }
+
+
+def _tail(answer: ShowAnswer) -> dict[str, Any]:
+    shown = len(answer.results) + len(answer.dropped)
+    tail: dict[str, Any] = {
+        "total": answer.total,
+        "has_more": bool(answer.dropped) or answer.total > shown,
+        "index": index_object(answer.info),
+    }
+    if answer.unknown:
+        tail["unknown"] = [
+            {"target": item.target, "message": item.message, "near": list(item.near)} for item in answer.unknown
+        ]
+    if answer.max_tokens is not None:
+        tail["truncated"] = {
+            "max_tokens": answer.max_tokens,
+            "results_dropped": len(answer.dropped),
+            "lines_dropped": sum(item.left_out + item.left_above for item in answer.results),
+        }
+    return tail
+
+
+def _result(item: Shown, request: ShowRequest) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "target": item.target,
+        "id": item.id,
+        "file": item.file,
+        "line": item.line,
+        "end_line": item.end_line,
+        "symbol": item.symbol,
+        "qualified_name": item.qualified_name,
+        "kind": item.kind,
+        "language": item.language,
+        "signature": item.signature,
+    }
+    if item.doc is not None:
+        found["doc"] = item.doc
+    if item.symbol is None or not (request.signature or request.doc):
+        found |= {"text_line": item.start, "text": "\n".join(item.lines)}
+    if item.left_out:
+        rest = item.start + len(item.lines)
+        found["left_out"] = {"lines": item.left_out, "target": f"{item.file}:{rest}-{rest + item.left_out - 1}"}
+    if item.left_above:
+        target = f"{item.file}:{item.start - item.left_above}-{item.start - 1}"
+        found["left_above"] = {"lines": item.left_above, "target": target}
+    if item.stale:
+        found["stale"] = True
+    for key, calls in (("callers", item.callers), ("callees", item.callees)):
+        if calls is not None:
+            found[key] = _calls(calls)
+    return found
+
+
+def _calls(calls: Calls) -> dict[str, Any]:
+    results = []
+    for item in calls.shown:
+        one = {**place_object(item.place), "sites": list(item.sites)}
+        results.append(one | ({"ambiguous": True} if item.ambiguous else {}))
+    return {"results": results, "total": calls.total}

@@ -1,0 +1,55 @@
+"""The first items of an outline as trees of their files, and as many of them as a budget has room for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.types.outline import FileOutline, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.types.outline import Item, OutlineAnswer
+
+
+def trees(answer: OutlineAnswer) -> list[FileOutline]:
+    """The files of an answer, each with its items below those around them; a file of a map stands where its first
+    item does."""
+    items: dict[str, dict[str, Item]] = {}
+    for item in answer.items:
+        own = items.setdefault(item.file, {})
+        for id in (*item.above, item.id):
+            own.setdefault(id, answer.around[id])
+    known = {path: (language, stale) for path, language, stale in answer.files}
+    paths = list(items) if answer.request.is_map else list(known)
+    return [FileOutline(path, *known[path], _nodes(items.get(path, {}))) for path in paths]
+
+
+def _nodes(items: dict[str, Item]) -> tuple[Node, ...]:
+    children: dict[str, list[Item]] = {}
+    for item in items.values():
+        children.setdefault(item.above[-1] if item.above else "", []).append(item)
+
+    def below(id: str) -> tuple[Node, ...]:
+        own = sorted(children.get(id, ()), key=lambda item: (item.line, -item.end_line, item.id))
+        return tuple(Node(item, below(item.id)) for item in own)
+
+    return below("")
+
+
+def within_tokens(answer: OutlineAnswer, max_tokens: int, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
+    """The answer with as many of its first items as take at most `max_tokens`."""
+    if cost(answer) <= max_tokens and answer.total == len(answer.items):
+        return answer
+
+    def first(count: int) -> OutlineAnswer:
+        return answer._replace(items=answer.items[:count], max_tokens=max_tokens)
+
+    low, high = 0, len(answer.items)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if cost(first(middle)) <= max_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return first(low)

@@ -1,0 +1,116 @@
+"""Changes, the tests that they affect, and their other callers, each nearest first."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.text.graph import Table
+from lci_py.render.text.style import footer_line, layout_for, plural, sentence, visible_line, visible_path
+from lci_py.types.search import FILE_KIND
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lci_py.render.text.graph import TableRow
+    from lci_py.render.text.style import Layout
+    from lci_py.types.affected import AffectedAnswer, ChangedPlace, Reached
+    from lci_py.types.graph import Place
+
+#: Callers that are listed.
+_CALLERS = 20
+_NOUNS = ("change", "test", "caller")
+
+
+def render(
+    answer: AffectedAnswer,
+    *,
+    file: IO[str],
+    color: bool = False,
+    width: int | None = None,
+    footer: bool = True,
+    each: bool = False,
+) -> None:
+    """Write an answer as text.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        footer: Whether to end with how many there are.
+        each: Whether to list each test and all callers, instead of the files of the tests and the nearest callers.
+    """
+    layout = layout_for(file, color, width)
+    changes, tests, callers = answer.dropped
+    files = _by_file(answer.tests, layout)
+    nearest = answer.callers if each else answer.callers[:_CALLERS]
+    rest = len(answer.callers) - len(nearest)
+    more = f", the nearest {len(nearest)}: -v lists all" if rest and not callers else ""
+    table = Table(layout, 0)
+    of_tests = table.lines([_row(one.place, _how(one)) for one in answer.tests], "dim") if each else iter(files)
+    parts = [
+        (f"changed: {len(answer.changed) + changes:,}", table.lines([_changed(one) for one in answer.changed], "dim")),
+        (
+            f"tests: {len(answer.tests) + tests:,}" + ("" if tests else f" in {plural(len(files), 'file')}"),
+            of_tests,
+        ),
+        (
+            f"callers: {len(answer.callers) + callers:,}{more}",
+            table.lines([_row(one.place, _how(one)) for one in nearest], "dim"),
+        ),
+    ]
+    for label, lines in parts:
+        if rows := list(lines):
+            file.write(layout.style(label, "bold") + "\n")
+            file.writelines(line + "\n" for line in rows)
+    if answer.max_tokens is not None:
+        left = [plural(count, noun) for count, noun in zip(answer.dropped, _NOUNS, strict=True) if count]
+        note = f"cut to {answer.max_tokens:,} tokens: {', '.join(left)} left out"
+        for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
+            file.write(layout.style(line, "warn") + "\n")
+    if footer and (width is not None or not answer.changed):
+        since = f" since {visible_line(answer.request.revision)}" if answer.request.files is None else ""
+        count = len(answer.changed) + changes
+        said = [f"{plural(count, 'change')}{since}" if count else f"nothing has changed{since}"]
+        file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
+
+
+def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:
+    """A line for each file: its nearest test, and how many there are; the nearest files first."""
+    style = layout.style
+    files: dict[str, list[Reached]] = {}
+    for one in tests:
+        files.setdefault(one.place.file, []).append(one)
+    lines = []
+    for path, own in files.items():
+        count = sum(one.place.kind != FILE_KIND for one in own)
+        said = f"{plural(count, 'test')}, {_how(own[0])}" if count else _how(own[0])
+        lines.append(
+            f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(said, 'dim')}"
+        )
+    return lines
+
+
+def _changed(one: ChangedPlace) -> TableRow:
+    return _row(one.place, one.change if one.change != "modified" else "")
+
+
+def render_paths(answer: AffectedAnswer, *, file: IO[str]) -> None:
+    """`--paths`: the files of the tests, one per line, for a test runner."""
+    file.writelines(f"{visible_path(path)}\n" for path in sorted({one.place.file for one in answer.tests}))
+
+
+def _row(place: Place, how: str) -> TableRow:
+    name = visible_line(place.qualified_name or "")
+    return visible_line(place.file), str(place.line), f"{place.kind} {name}".rstrip(), how, ""
+
+
+def _how(one: Reached) -> str:
+    if one.reason == "changed":
+        return "changed"
+    if one.reason == "imports":
+        return "imports the file"
+    if one.reason == "file_name":
+        return "by the file's name"
+    calls = f"{plural(one.distance, 'call')} away"
+    return f"{calls}, by name" if one.reason == "name" else calls

@@ -1,0 +1,92 @@
+"""Chains of calls, like a stack trace: each line is the call that leads to the next one, the last is the definition."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.text.graph import Table
+from lci_py.render.text.style import footer_line, layout_for, plural, sentence, visible_line, visible_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.render.text.graph import TableRow
+    from lci_py.render.text.style import Layout
+    from lci_py.types.chains import Frontier, Hop, PathAnswer
+
+
+def render(
+    answer: PathAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
+) -> None:
+    """Write an answer as text.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        footer: Whether to end with how many chains there are.
+    """
+    layout = layout_for(file, color, width)
+    for place, chain in enumerate(answer.chains):
+        if place:
+            file.write("\n")
+        file.writelines(line + "\n" for line in Table(layout, 0).lines(list(_rows(chain, layout)), "dim"))
+    if answer.frontier is not None:
+        file.writelines(line + "\n" for line in _frontier(answer.frontier, answer, layout))
+    elif footer:
+        shown, calls = len(answer.chains), sorted({len(chain) - 1 for chain in answer.chains})
+        count = plural(answer.total, "chain")
+        count = f"{shown:,} of {count}" if shown < answer.total else count
+        said = f"{count} of {' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
+        file.write(footer_line([said], answer.info.stale_files, layout) + "\n")
+
+
+def render_paths(answer: PathAnswer, *, file: IO[str]) -> None:
+    """`--paths`: file:line per line, of each call, and of the last definition; each once."""
+    places = []
+    for chain in answer.chains:
+        for hop, following in zip(chain, (*chain[1:], None), strict=True):
+            if hop.place is not None:
+                line = following.sites[0] if following is not None and following.sites else hop.place.line
+                places.append(f"{visible_path(hop.place.file)}:{line}\n")
+    file.writelines(dict.fromkeys(places))
+
+
+def _rows(chain: Sequence[Hop], layout: Layout) -> Iterator[TableRow]:
+    before = chain[0]
+    for hop, following in zip(chain, (*chain[1:], None), strict=True):
+        sites = () if following is None else following.sites
+        more = f"and {', '.join(map(str, sites[1:4]))}{' …' if len(sites) > 4 else ''}" if len(sites) > 1 else ""
+        sure = f"{hop.step}{f' {layout.signs.dot} ambiguous' if hop.ambiguous else ''}"
+        if hop.place is not None:
+            line = sites[0] if sites else hop.place.line
+            name = visible_line(hop.place.qualified_name or "")
+            yield visible_line(hop.place.file), str(line), f"{hop.place.kind} {name}".rstrip(), sure, more
+        elif before.place is not None:
+            lines = ",".join(map(str, hop.sites[:1]))
+            yield visible_line(before.place.file), lines, f"external {visible_line(hop.name)}", sure, more
+        before = hop
+
+
+def _frontier(frontier: Frontier, answer: PathAnswer, layout: Layout) -> Iterator[str]:
+    source, target = visible_line(answer.request.source), visible_line(answer.request.target)
+    reached = plural(frontier.reached, "place")
+    within = f" within {plural(frontier.depth, 'call')}" if frontier.depth else ""
+    limit = "" if frontier.ended else "; --depth goes further"
+    said = f"none: {source} reaches {reached}{within}, not {target}{limit}"
+    if frontier.places:
+        said += "; the frontier is these calls without a known target:"
+    for line in sentence(said, layout):
+        yield layout.style(line, "warn")
+    rows = [
+        (
+            visible_line(lost.place.file),
+            str(lost.line),
+            f"{lost.place.kind} {visible_line(lost.place.qualified_name or '')}".rstrip(),
+            f"calls {visible_line(lost.name)}",
+            "",
+        )
+        for lost in frontier.places
+    ]
+    yield from Table(layout, 0).lines(rows)

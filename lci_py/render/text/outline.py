@@ -1,0 +1,111 @@
+"""Outlines: below the path of each file the lines and signatures of its definitions, those inside others indented."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.outline_tree import trees
+from lci_py.render.text.style import (
+    footer_line,
+    layout_for,
+    plural,
+    sentence,
+    shorten,
+    visible_line,
+    visible_path,
+    width_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.render.text.style import Layout
+    from lci_py.types.outline import FileOutline, Node, OutlineAnswer
+
+
+#: Characters of a signature that a map shows in a pipe.
+_MAP_SIGNATURE = 120
+
+
+def render(
+    answer: OutlineAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
+) -> None:
+    """Write an answer as text.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        footer: Whether to end with how many there are, on a terminal or if some are left out.
+    """
+    layout = layout_for(file, color, width)
+    docs = not answer.request.is_map
+    for place, found in enumerate(trees(answer)):
+        if place and width is not None:
+            file.write("\n")
+        file.writelines(line + "\n" for line in _file(found, layout, docs))
+    left = answer.total - len(answer.items)
+    if left:
+        budget = f" within {answer.max_tokens:,} tokens" if answer.max_tokens is not None else ""
+        note = (
+            f"{len(answer.items):,} of {plural(answer.total, 'definition')}{budget}: a larger --max-tokens shows more"
+        )
+        for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
+            file.write(layout.style(line, "warn") + "\n")
+    if footer and width is not None:
+        said = [] if left else [plural(answer.total, "definition")]
+        if said or answer.info.stale_files:
+            file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
+
+
+def render_paths(answer: OutlineAnswer, *, file: IO[str]) -> None:
+    """`--paths`: file:line per line, in the order of the outline."""
+
+    def places(nodes: Sequence[Node]) -> Iterator[str]:
+        for node in nodes:
+            yield f"{visible_path(node.item.file)}:{node.item.line}\n"
+            yield from places(node.children)
+
+    for found in trees(answer):
+        file.writelines(places(found.nodes))
+
+
+def _file(found: FileOutline, layout: Layout, docs: bool) -> Iterator[str]:
+    stale = f"  {layout.style(f'{layout.signs.warn} stale', 'warn')}" if found.stale else ""
+    yield layout.style(visible_line(found.path), "path") + stale
+    wide = max((len(_span(node)) for node in _all(found.nodes)), default=0)
+    yield from _nodes(found.nodes, 1, wide, layout, docs)
+
+
+def _all(nodes: Sequence[Node]) -> Iterator[Node]:
+    for node in nodes:
+        yield node
+        yield from _all(node.children)
+
+
+def _span(node: Node) -> str:
+    return f"{node.item.line}-{node.item.end_line}" if node.item.end_line > node.item.line else str(node.item.line)
+
+
+def _tight(signature: str) -> str:
+    """A signature without the blanks that were line ends."""
+    return signature.replace("( ", "(").replace(", )", ")").replace(" )", ")")
+
+
+def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: bool) -> Iterator[str]:
+    style, signs, width = layout
+    for node in nodes:
+        item = node.item
+        # In a pipe nothing lines up: blanks cost tokens.
+        span = f"{_span(node):<{wide}}" if width is not None else _span(node)
+        head = f"  {span}{'  ' * depth if width is not None else ' ' * (2 * depth - 1)}"
+        said = visible_line(_tight(item.signature) or f"{item.kind} {item.qualified_name}")
+        room = max(8, width - len(head)) if width is not None else None if docs else _MAP_SIGNATURE
+        shown = shorten(said, room, signs.ellipsis)
+        doc = f"  {signs.dot} {visible_line(item.doc)}" if docs and item.doc else ""
+        if room is not None and doc:
+            left = room - width_of(shown)
+            doc = shorten(doc, left, signs.ellipsis) if left > 12 else ""
+        yield f"{style(head, 'line')}{shown}{style(doc, 'dim')}"
+        yield from _nodes(node.children, depth + 1, wide, layout, docs)

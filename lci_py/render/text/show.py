@@ -1,0 +1,147 @@
+"""The text of definitions: in a pipe the lines of the file below `path:first-last  kind name`, on a terminal with their
+numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.text.style import (
+    footer_line,
+    layout_for,
+    plural,
+    sentence,
+    visible,
+    visible_line,
+    visible_path,
+)
+from lci_py.types.search import FILE_KIND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.render.text.style import Layout
+    from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest
+
+_INDENT = "    "
+_TAB = 4
+_PLAIN = re.compile(r"[\w.:/@%+,][\w.:/@%+,-]*")
+
+
+def render(
+    answer: ShowAnswer,
+    *,
+    file: IO[str],
+    color: bool = False,
+    width: int | None = None,
+    numbers: bool = False,
+    footer: bool = True,
+) -> None:
+    """Write an answer as text. No line of the source is cut, also on a terminal.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe.
+        numbers: Whether a pipe gets line numbers, too.
+        footer: Whether to end with how many there are, on a terminal or if some are left out.
+    """
+    layout = layout_for(file, color, width)
+    for place, item in enumerate(answer.results):
+        if place:
+            file.write("\n")
+        file.writelines(line + "\n" for line in _result(item, answer.request, layout, numbers or width is not None))
+    notes = list(_notes(answer))
+    if answer.results and (notes or (footer and width is not None)):
+        file.write("\n")
+    for note in notes:
+        for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
+            file.write(layout.style(line, "warn") + "\n")
+    if footer and width is not None:
+        shown = len(answer.results)
+        count = plural(shown, "result") if shown == answer.total else f"{shown:,} of {plural(answer.total, 'result')}"
+        file.write(footer_line([count], answer.info.stale_files, layout) + "\n")
+
+
+def render_paths(answer: ShowAnswer, *, file: IO[str]) -> None:
+    """`--paths`: file:line per line."""
+    file.writelines(f"{visible_path(item.file)}:{item.line}\n" for item in answer.results)
+
+
+def _result(item: Shown, request: ShowRequest, layout: Layout, numbers: bool) -> Iterator[str]:
+    yield _head(item, layout)
+    style = layout.style
+    if item.left_above:
+        yield _left_out(item, item.start - item.left_above, item.left_above, "line above", layout)
+    if item.symbol is not None and (request.signature or request.doc):
+        yield from visible(item.signature).split("\n") if request.signature and item.signature else ()
+        yield from visible(item.doc).split("\n") if item.doc else ()
+    elif item.lines:
+        # All at once, which is quicker.
+        digits = len(str(item.start + len(item.lines) - 1))
+        for number, text in enumerate(visible("\n".join(item.lines)).split("\n"), item.start):
+            if not numbers:
+                yield text
+                continue
+            shown = text if layout.width is None else text.expandtabs(_TAB)
+            yield f"{style(f'{number:>{digits}} {layout.signs.bar}', 'dim')} {shown}".rstrip()
+    if item.left_out:
+        yield _left_out(item, item.start + len(item.lines), item.left_out, "more line", layout)
+    for label, calls in (("callers", item.callers), ("callees", item.callees)):
+        if calls is not None:
+            yield from _calls(label, calls, layout)
+
+
+def _left_out(item: Shown, first: int, count: int, noun: str, layout: Layout) -> str:
+    target = _quoted(f"{item.file}:{first}-{first + count - 1}")
+    nouns = plural(count, noun) if noun != "line above" else f"{plural(count, 'line')} above"
+    return layout.style(f"{layout.signs.ellipsis} {nouns}: lci show {target}", "warn")
+
+
+def _head(item: Shown, layout: Layout) -> str:
+    style = layout.style
+    last = item.start + len(item.lines) + item.left_out - 1
+    first, last = (item.start - item.left_above, last) if item.lines or item.left_out else (item.line, item.end_line)
+    span = f"{first}-{last}" if last > first else str(first)
+    name = visible_line(item.qualified_name or "")
+    what = item.kind if item.kind != "lines" else ""
+    shown = f"{style(what, 'kind')} {style(name, 'bold')}" if name else style(what, "kind")
+    stale = f"  {style(f'{layout.signs.warn} stale', 'warn')}" if item.stale else ""
+    return f"{style(visible_line(item.file), 'path')}:{style(span, 'line')}  {shown}".rstrip() + stale
+
+
+def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
+    """Of a caller the line of its first call, as in `lci callers`; of a callee that of its definition."""
+    style = layout.style
+    more = f", the first {len(calls.shown)}" if len(calls.shown) < calls.total else ""
+    yield style(f"{label}: {calls.total:,}{more}", "dim")
+    for item in calls.shown:
+        line = item.sites[0] if label == "callers" and item.sites else item.place.line
+        name = visible_line(item.place.qualified_name or "")
+        sure = "  (ambiguous)" if item.ambiguous else ""
+        where = f"{style(visible_line(item.place.file), 'path')}:{style(str(line), 'line')}"
+        yield f"{_INDENT}{where}  {style(item.place.kind, 'kind')} {name}".rstrip() + style(sure, "dim")
+
+
+def _notes(answer: ShowAnswer) -> Iterator[str]:
+    """What is left out, and how to get it."""
+    for target, total in answer.totals:
+        shown = sum(item.target == target for item in (*answer.results, *answer.dropped))
+        if shown and shown < min(total, answer.request.limit):
+            continue  # another target shows the same
+        if shown < total and total > answer.request.limit:
+            count = f"{answer.request.limit:,} of {total:,} definitions of {visible_line(target)}"
+            yield f"{count}: -n {total} shows all, FILE::NAME one"
+    if answer.dropped:
+        some = " ".join(
+            _quoted(item.file if item.kind == FILE_KIND else f"{item.file}:{item.line}") for item in answer.dropped[:3]
+        )
+        more = " …" if len(answer.dropped) > 3 else ""
+        yield f"{plural(len(answer.dropped), 'result')} left out by --max-tokens: lci show {some}{more}"
+
+
+def _quoted(target: str) -> str:
+    """A target as a shell takes it."""
+    shown = visible_line(target)
+    return shown if _PLAIN.fullmatch(shown) else "'" + shown.replace("'", "'\\''") + "'"

@@ -1,0 +1,324 @@
+"""`lci affected`: the definitions that differ from a commit, who calls them, and the tests from which calls lead to
+them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+from lci_py.errors import UsageError
+from lci_py.index.shards.graph import CALLS, IMPORTS
+from lci_py.index.shards.symbol_queries import language_and_lambdas, tests_among
+from lci_py.search.answer.results import index_info
+from lci_py.search.navigate.calls import place_filter
+from lci_py.search.navigate.external import unexplained_uses
+from lci_py.search.navigate.nodes import Nodes
+from lci_py.search.navigate.present import Definition, PresentFiles, parsed
+from lci_py.source.repository.git import blobs, changed_since, commit_of, git_root
+from lci_py.types.affected import AffectedAnswer, AffectedRequest, Change, ChangedPlace, Reached
+from lci_py.types.graph import GraphRequest, Place
+from lci_py.types.search import CALLABLE, FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.affected import Reason
+
+#: Kinds whose changes affect nobody: prose.
+_PROSE = frozenset({"section"})
+#: Definitions of one name, of which a call without a known target may mean any; of more it says too little.
+_SAME_NAME = 5
+#: Calls of a name without a known target, of which each may mean the change.
+_USES = 50
+#: Characters of a definition's name that a file of tests is named after, at least.
+_NAME = 4
+#: Functions that are looked for where they are mentioned.
+_MENTIONED = 10
+
+
+def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
+    """What a change can affect.
+
+    Raises:
+        UsageError: There is no such revision, or no git work tree.
+        BadGlobError: A path filter is no glob.
+    """
+    present = PresentFiles(snapshot)
+    if request.files is None:
+        commit, changes = _since(snapshot, request.revision, present)
+    else:
+        commit, changes = None, _whole(request.files, present)
+    reach = _Reach(snapshot, request)
+    callers, tests = reach.run(changes)
+    return AffectedAnswer(request, commit, tuple(changes), callers, tests, index_info(snapshot))
+
+
+# --- what has changed -------------------------------------------------------------------------------------------
+
+
+def _whole(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
+    """Everything in some files."""
+    found = []
+    for path in files:
+        definitions = present.definitions(path)
+        found += [_changed(one, "modified") for one in definitions if one.kind not in _PROSE]
+        language = definitions[0].language if definitions else present.language(path)
+        found.append(ChangedPlace(_file(path, language), "modified"))
+    return found
+
+
+def _since(snapshot: Snapshot, revision: str, present: PresentFiles) -> tuple[str, list[ChangedPlace]]:
+    """The commit, and what differs from it, by path and line; what was only moved to another file does not."""
+    root = snapshot.root
+    if git_root(root) is None:
+        raise UsageError(f"{root} is not in a git work tree", hint="`lci affected --files FILE…` needs none")
+    commit = commit_of(root, revision)
+    if commit is None:
+        raise UsageError(f"{revision} is no commit", hint="give a branch, a tag or a commit, or files with --files")
+    try:
+        changed = [one for one in changed_since(root, commit) if _is_code(one.path, snapshot)]
+        contents = blobs(root, [one.blob for one in changed])
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError(f"git cannot compare with {revision}: {error}", hint="give files with --files") from error
+    found: list[tuple[ChangedPlace, str]] = []
+    for path, blob in changed:
+        now = snapshot.reader.read(path)
+        before = contents.get(blob)
+        if now == before or (now is not None and before is not None and _same_text(now, before)):
+            continue
+        found += _differences(path, before, now, present)
+    return commit, sorted(_unmoved(found), key=lambda one: (one.place.file, one.place.line, one.place.id))
+
+
+def _is_code(path: str, snapshot: Snapshot) -> bool:
+    """Whether a file can have definitions; of the others, which may be large, git need not give the contents."""
+    from lci_py.source.syntax.languages import TEXT, detect
+
+    known = language_and_lambdas(snapshot.symbols, path)
+    return (known[0] if known is not None else detect(path)) != TEXT
+
+
+def _unmoved(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
+    """Without what is now in another file, if it is the same there; if it is not, it is modified."""
+
+    def texts(change: Change) -> dict[tuple[str | None, str], set[str]]:
+        made: dict[tuple[str | None, str], set[str]] = {}
+        for one, digest in found:
+            if one.change == change:
+                made.setdefault((one.place.qualified_name, one.place.kind), set()).add(digest)
+        return made
+
+    added, removed = texts("added"), texts("removed")
+    kept = []
+    for one, digest in found:
+        key = (one.place.qualified_name, one.place.kind)
+        if one.change == "modified" or key not in added or key not in removed:
+            kept.append(one)
+        elif one.change == "added" and digest not in removed[key]:
+            kept.append(one._replace(change="modified"))
+    return kept
+
+
+def _same_text(one: bytes, other: bytes) -> bool:
+    return one.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
+
+
+def _differences(
+    path: str, before: bytes | None, now: bytes | None, present: PresentFiles
+) -> list[tuple[ChangedPlace, str]]:
+    """What differs between two contents of a file, each with the digest of its text."""
+    old = {one.id: one for one in (parsed(path, before) if before is not None else ())}
+    new = {one.id: one for one in (present.definitions(path) if now is not None else ())}
+    found = [
+        (_changed(one, "added" if one.id not in old else "modified"), one.digest)
+        for one in new.values()
+        if one.kind not in _PROSE and (one.id not in old or old[one.id].digest != one.digest)
+    ]
+    found += [
+        (_changed(one, "removed"), one.digest) for one in old.values() if one.id not in new and one.kind not in _PROSE
+    ]
+    if (old or new) and _outside(before or b"", old.values()) != _outside(now or b"", new.values()):
+        language = next(iter((*new.values(), *old.values()))).language
+        found.append((ChangedPlace(_file(path, language), "modified"), ""))
+    return found
+
+
+def _outside(data: bytes, definitions: Iterable[Definition]) -> list[bytes]:
+    """The lines outside of all definitions, without blank ones and the blanks around them."""
+    lines: list[bytes | None] = [line.strip() for line in data.split(b"\n")]
+    for one in definitions:
+        for place in range(one.first_line - 1, min(one.end_line, len(lines))):
+            lines[place] = None
+    return [line for line in lines if line]
+
+
+def _changed(one: Definition, change: Change) -> ChangedPlace:
+    place = Place(one.id, one.symbol, one.qualified_name, one.kind, one.file, one.line, one.language)
+    return ChangedPlace(place, change)
+
+
+def _file(path: str, language: str) -> Place:
+    return Place(f"file:{path}", None, None, FILE_KIND, path, 1, language)
+
+
+_TEST_WORDS = re.compile(r"(?i:^test[_-]|[_.-](?:tests?|spec)$)|(?<=[a-z0-9])(?:Tests?|Spec)$")
+#: Names of files that are named after their folder.
+_INDEXES = frozenset({"mod", "lib", "index", "init", "__init__", "main"})
+
+
+def _tested(path: str) -> str:
+    """What the name of a test file says that it tests."""
+    return _TEST_WORDS.sub("", path.rpartition("/")[2].rpartition(".")[0]).lower()
+
+
+def _folder(path: str) -> str:
+    """The name of the folder of a file, "" at the root."""
+    return path.lower().rpartition("/")[0].rpartition("/")[2]
+
+
+def _names_of(path: str) -> list[str]:
+    """What a test of a file may be named after: `simplex`, `io_simplex`."""
+    *folders, name = path.rpartition(".")[0].split("/")
+    if name in _INDEXES and folders:
+        name = folders.pop()
+    names = [name.lower()]
+    for folder in folders[:-4:-1]:
+        names.append(f"{folder.lower()}_{names[-1]}")
+    return names
+
+
+# --- what that affects ------------------------------------------------------------------------------------------
+
+
+class _Reach:
+    """Walks from changes to their callers."""
+
+    def __init__(self, snapshot: Snapshot, request: AffectedRequest) -> None:
+        self._snapshot = snapshot
+        self._request = request
+        self._nodes = Nodes(snapshot)
+        self._by_id: dict[str, int] = {}  # the nodes of changed definitions
+
+    def run(self, changes: Sequence[ChangedPlace]) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
+        """The callers and the tests, both by distance, path and line."""
+        paths = {path: number for number, path in enumerate(self._snapshot.symbols.paths())}
+        numbers = self._numbers(changes, paths)
+        found: dict[int, tuple[int, Reason]] = dict.fromkeys(numbers, (0, "changed"))
+        level: dict[int, Reason] = {}
+        for file in (
+            paths[one.place.file] for one in changes if one.place.kind == FILE_KIND and one.place.file in paths
+        ):
+            level |= dict.fromkeys(self._importers(file), "imports")
+        level |= dict.fromkeys(self._tests_named_after(changes), "file_name")
+        level |= dict.fromkeys([*self._users(changes), *self._mentions(changes)], "name")
+        level |= dict.fromkeys(self._callers(numbers), "calls")
+        distance = 1
+        while level and (self._request.depth is None or distance <= self._request.depth):
+            fresh = {node: reason for node, reason in level.items() if node not in found}
+            found |= {node: (distance, reason) for node, reason in fresh.items()}
+            # Nobody is affected through importers and files by their names: it is not known that they use the change.
+            level = {}
+            for reason in ("name", "calls"):
+                level |= dict.fromkeys(self._callers([node for node in fresh if fresh[node] == reason]), reason)
+            distance += 1
+        return self._sorted(found)
+
+    def _numbers(self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]) -> list[int]:
+        """The nodes of changes, those of a type's constructors included."""
+        files = sorted({one.place.file for one in changes if one.place.file in paths})
+        rows = {row["id"]: row for row in self._snapshot.symbols.in_files(files)}
+        known = [rows[one.place.id] for one in changes if one.place.id in rows]
+        self._by_id = {row["id"]: int(row["symbol_number"]) for row in known}
+        return self._nodes.asked(known)
+
+    def _callers(self, nodes: Sequence[int]) -> list[int]:
+        """Who calls some nodes. An anonymous function that is reached counts as what is around it, too."""
+        graph = self._nodes.graph
+        if not nodes:
+            return []
+        found = dict.fromkeys(graph.edges(list(nodes), CALLS, incoming=True).node.tolist())
+        for node in [node for node in found if node >= self._nodes.first_lambda]:
+            file, _, around = graph.lambda_at(node)
+            found[around if around >= 0 else self._nodes.first_file + file] = None
+        return list(found)
+
+    def _importers(self, file: int) -> list[int]:
+        graph = self._nodes.graph
+        return [int(node) for node in graph.into(self._nodes.first_file + file, IMPORTS)]
+
+    def _users(self, changes: Sequence[ChangedPlace]) -> list[int]:
+        """The callers of a changed name where it is not known what the call means."""
+        names = {one.place.symbol for one in changes if one.place.symbol and one.place.kind in CALLABLE}
+        found: list[int] = []
+        for name in sorted(names):
+            if len(self._snapshot.symbols.called(name, Filters())) > _SAME_NAME:
+                continue
+            uses = sorted({node for node, _ in unexplained_uses(self._nodes, name)})
+            found += uses if len(uses) <= _USES else []
+        return found
+
+    def _mentions(self, changes: Sequence[ChangedPlace]) -> list[int]:
+        """The definitions that mention a changed function which nobody is known to call: it is handed on as a value."""
+        from lci_py.search.navigate.references import references
+
+        symbols = self._snapshot.symbols
+        found: list[int] = []
+        uncalled = [
+            one.place
+            for one in changes
+            if one.place.kind in FUNCTION_KINDS
+            and (node := self._by_id.get(one.place.id)) is not None
+            and not self._callers([node])
+        ]
+        for place in uncalled[:_MENTIONED]:
+            answer = references(
+                self._snapshot, GraphRequest(f"{place.file}::{place.qualified_name}", roles=("reference",))
+            )
+            ids = {one.enclosing.id for one in answer.references[:_USES] if one.enclosing is not None}
+            found += [int(row["symbol_number"]) for id in sorted(ids) if (row := symbols.with_id(id)) is not None]
+        return found
+
+    def _tests_named_after(self, changes: Sequence[ChangedPlace]) -> list[int]:
+        """The files of tests named after what has changed: `tests/io_simplex.rs` or `tests/simplex/read.rs` for
+        `src/io/simplex.rs`, `back.test.js` for a method `back`."""
+        files = [(path, bool(test)) for path, test in self._snapshot.symbols.per_file("path, test")]
+        tests = {path for path, test in files if test}
+        changed = {one.place.file for one in changes} - tests
+        keys = {key for path in changed for key in _names_of(path)}
+        folders = {_names_of(path)[0] for path in changed}
+        keys |= {
+            one.place.symbol.lower()
+            for one in changes
+            if one.place.symbol and len(one.place.symbol) >= _NAME and one.place.file in changed
+        }
+        return [
+            self._nodes.first_file + place
+            for place, (path, test) in enumerate(files)
+            if test and (_tested(path) in keys or _folder(path) in folders)
+        ]
+
+    def _sorted(self, found: Mapping[int, tuple[int, Reason]]) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
+        nodes, first = self._nodes, self._nodes.first_file
+        there = self._snapshot.freshness.there()
+        passes = place_filter(self._request.filters, there)
+        tests = tests_among(self._snapshot.symbols, [node for node in found if node < first])
+        test_files = {path for path, test in self._snapshot.symbols.per_file("path, test") if test}
+        places = nodes.places(found)
+        both: tuple[list[Reached], list[Reached]] = ([], [])
+        for node, place in places.items():
+            distance, reason = found[node]
+            if not passes(place) or place.kind == LAMBDA_KIND:
+                continue
+            test = node in tests or place.file in test_files
+            if test or distance:
+                both[test].append(Reached(place, distance, reason))
+        # The file of a test says nothing more than the test does.
+        within = {one.place.file for one in both[1] if one.place.kind != FILE_KIND}
+        both[1][:] = [one for one in both[1] if one.place.kind != FILE_KIND or one.place.file not in within]
+        callers, of_tests = (
+            tuple(sorted(some, key=lambda one: (one.distance, one.place.file, one.place.line, one.place.id)))
+            for some in both
+        )
+        return callers, of_tests

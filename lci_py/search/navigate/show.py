@@ -1,0 +1,292 @@
+"""`lci show`: the text of a definition by its name, by the id of a result or by its place, as the file is now."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.search.answer.results import index_info
+from lci_py.search.navigate.names import meanings
+from lci_py.search.navigate.present import Definition, PresentFiles, innermost
+from lci_py.search.suggest import near_misses, similar_paths
+from lci_py.source.text.digest import lines_digest
+from lci_py.types.search import BLOCK_KIND, FILE_KIND, LAMBDA_KIND, VALUED_KINDS
+from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest, Target, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.navigate.nodes import Nodes
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.graph import Direction
+
+_ID = re.compile(r"[0-9a-f]{16}")
+_NODE = re.compile(r"file:(.+)|lambda:(.+):(\d+)", re.DOTALL)
+#: Lines before and after one that is outside of all definitions.
+_AROUND = 20
+#: Kinds that name a part of a file; of several definitions of a name they come last.
+_PARTS = frozenset({"module", "namespace", "section"})
+#: A value of so few lines says no more than its line in a search: what is around it is shown instead.
+_SHORT = 2
+#: Callers or callees of one definition that are listed.
+_CALLS = 20
+_DOCSTRING = re.compile(r"(\"\"\"|''')(.*?)\1", re.DOTALL)
+
+
+class _Missing(Exception):
+    """A target that nothing answers."""
+
+    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.near = tuple(near)
+
+
+def show(snapshot: Snapshot, request: ShowRequest) -> ShowAnswer:
+    """What each target names, in the order of the targets; a definition that two of them name is shown once.
+
+    Raises:
+        BadGlobError: A path filter is no glob.
+    """
+    work = _Work(snapshot, request)
+    results: dict[object, Shown] = {}
+    totals, unknown = [], []
+    for target in dict.fromkeys(request.targets):
+        try:
+            found, total = work.find(target)
+        except _Missing as missing:
+            unknown.append(Unknown(target.spelled, str(missing), missing.near))
+            continue
+        totals.append((target.spelled, total))
+        for item in found:
+            results.setdefault((item.id, item.file, item.start, len(item.lines)), item)
+    shown = tuple(work.with_calls(item) for item in results.values())
+    return ShowAnswer(request, shown, tuple(totals), index_info(snapshot), tuple(unknown))
+
+
+class _Work:
+    def __init__(self, snapshot: Snapshot, request: ShowRequest) -> None:
+        self._snapshot = snapshot
+        self._request = request
+        self._present = PresentFiles(snapshot)
+        self._nodes: Nodes | None = None
+        self._numbers: dict[str, Row] = {}  # rows of definitions, by id, for the graph
+
+    def find(self, target: Target) -> tuple[list[Shown], int]:
+        """What a target names, within the limit, and how much that is in all.
+
+        Raises:
+            _Missing: There is nothing of that name.
+        """
+        if target.path is not None and target.lines is not None:
+            return [self._at(target, target.path, *target.lines)], 1
+        if (one := self._by_id(target)) is not None:
+            return [one], 1
+        found, total = self._named(target)
+        if found:
+            return found, total
+        if target.path is not None:
+            return [self._lines(target, target.path, 1, None, FILE_KIND)], 1
+        raise self._missing(target)
+
+    # --- by id --------------------------------------------------------------------------------------------------
+
+    def _by_id(self, target: Target) -> Shown | None:
+        name = target.name
+        if node := _NODE.fullmatch(name):
+            path, of_lambda, line = node.groups()
+            return self._lines(target, path, 1, None, FILE_KIND) if path else self._lambda(target, of_lambda, line)
+        row = self._snapshot.symbols.with_id(name) if _ID.fullmatch(name) else None
+        if row is None:
+            return None
+        return self._definition(target, row) if row["symbol_number"] is not None else self._block(target, row)
+
+    def _lambda(self, target: Target, path: str, line: str) -> Shown:
+        from lci_py.index.shards.symbol_queries import language_and_lambdas
+
+        _, spans = language_and_lambdas(self._snapshot.symbols, path) or ("", [])
+        for first, last in spans:
+            if first == int(line) and not self._present.stale(path):
+                return self._lines(target, path, first, last, LAMBDA_KIND)._replace(id=target.name)
+        return self._at(target, path, int(line), None)
+
+    def _block(self, target: Target, row: Row) -> Shown:
+        """Lines outside of definitions, found again by their text where the file has changed."""
+        path, first, last = row["file"], row["line"], row["end_line"]
+        lines = self._snapshot.reader.lines(path)
+        if lines is None:
+            raise _Missing(f"{path} is no longer there")
+        if self._present.stale(path):
+            digest = self._snapshot.symbols.chunk_digests(row["unit"])[0][2]
+            size = last - first
+            starts = sorted(range(1, len(lines) - size + 1), key=lambda start: abs(start - first))
+            place = next((start for start in starts if lines_digest(lines, start, start + size) == digest), None)
+            if place is None:
+                raise _Missing(f"{target.spelled}: {path} has changed, and these lines are no longer in it")
+            first, last = place, place + size
+        return self._lines(target, path, first, last, BLOCK_KIND)._replace(id=row["id"])
+
+    # --- by name ------------------------------------------------------------------------------------------------
+
+    def _named(self, target: Target) -> tuple[list[Shown], int]:
+        name, filters = target.name, self._request.filters
+        symbols, there = self._snapshot.symbols, self._snapshot.freshness.there()
+        rows = [row for meant in meanings(symbols, name, callable_only=False) for row in meant.rows]
+        file, _, rest = name.partition("::")
+        if rest and (inside := [row for row in rows if f"/{row['file']}".endswith(f"/{file}")]):
+            rows = inside
+        if filters or there is not None:
+            passing = {row["symbol_number"] for row in symbols.definitions(name, filters, there)}
+            if rows and not passing:
+                raise _Missing(f"no definition of {name} passes the filters" if filters else f"{name} is gone")
+            rows = [row for row in rows if row["symbol_number"] in passing]
+        if any(char in name for char in "*?["):
+            rows = _outermost(rows)
+        rows.sort(key=lambda row: (row["test"], row["kind"] in _PARTS))
+        found: list[Shown] = []
+        gone: list[_Missing] = []
+        for row in rows:
+            if len(found) == self._request.limit:
+                break  # the others are only counted
+            try:
+                found.append(self._definition(target, row))
+            except _Missing as missing:
+                gone.append(missing)
+        if gone and not found:
+            raise gone[0]
+        return found, len(rows) - len(gone)
+
+    def _definition(self, target: Target, row: Row) -> Shown:
+        found = self._present.find(row["file"], row["id"])
+        if found is None:
+            raise _Missing(f"{row['qualified_name']} is no longer in {row['file']}: run `lci index`")
+        self._numbers[found.id] = row
+        return self._body(target, found)
+
+    def _missing(self, target: Target) -> _Missing:
+        name = target.name
+        file, colon, lines = name.rpartition(":")
+        if (colon and lines.replace("-", "").isdigit()) or "/" in name.partition("::")[0]:
+            path = file if colon and not file.endswith(":") else name
+            path = path.partition("::")[0]
+            known = self._snapshot.symbols.paths()
+            if path not in known:
+                return _Missing(f"there is no file {path}", similar_paths(path, known))
+        return _Missing(f"nothing is named {name!r}", near_misses(self._snapshot.symbols, name))
+
+    # --- by place -----------------------------------------------------------------------------------------------
+
+    def _at(self, target: Target, path: str, first: int, last: int | None) -> Shown:
+        """The lines from `first` to `last`, or what is around `first`."""
+        lines = self._present.lines(path)
+        if lines is None:
+            raise _Missing(f"{path} is not there, or is no text")
+        if not 1 <= first <= max(1, len(lines)) or (last is not None and last < first):
+            raise _Missing(f"{path} has {len(lines):,} lines, not {target.spelled.rpartition(':')[2]}")
+        if last is not None:
+            return self._lines(target, path, first, last, "lines")
+        definitions = self._present.definitions(path)
+        found = innermost(definitions, first)
+        while (
+            found is not None
+            and found.parent >= 0
+            and found.kind in VALUED_KINDS
+            and found.end_line - found.line < _SHORT
+        ):
+            found = definitions[found.parent]
+        if found is not None:
+            return self._body(target, found)
+        before = max((one.end_line for one in definitions if one.end_line < first), default=0)
+        after = min((one.first_line for one in definitions if one.first_line > first), default=len(lines) + 1)
+        top, bottom = max(before + 1, first - _AROUND), min(after - 1, first + _AROUND)
+        while top < first and not lines[top - 1].strip():
+            top += 1
+        while bottom > first and not lines[bottom - 1].strip():
+            bottom -= 1
+        return self._lines(target, path, top, bottom, BLOCK_KIND)
+
+    def _lines(self, target: Target, path: str, first: int, last: int | None, kind: str) -> Shown:
+        from lci_py.index.shards.symbol_queries import language_and_lambdas
+
+        lines = self._present.lines(path)
+        if lines is None:
+            raise _Missing(f"{path} is not there, or is no text")
+        last = len(lines) if last is None else min(last, len(lines))
+        known = language_and_lambdas(self._snapshot.symbols, path)
+        language = known[0] if known is not None else self._present.language(path)
+        id = f"file:{path}" if kind == FILE_KIND else None
+        stale = known is None or self._present.stale(path)
+        around = self._request.context if kind != FILE_KIND else 0
+        start, text = _cut_out(lines, first, last, around)
+        return Shown(target.spelled, id, None, None, kind, path, first, max(first, last), language, None, None, start,
+                     text, stale)  # fmt: skip
+
+    def _body(self, target: Target, found: Definition) -> Shown:
+        request = self._request
+        lines = self._present.lines(found.file)
+        if lines is None:
+            raise _Missing(f"{found.file} is not there, or is no text")
+        parts = request.signature or request.doc
+        start, text = _cut_out(lines, found.first_line, found.end_line, request.context) if not parts else (0, ())
+        return Shown(
+            target.spelled, found.id, found.symbol, found.qualified_name, found.kind, found.file, found.line,
+            found.end_line, found.language, found.signature or None, _whole_doc(lines, found) if request.doc else None,
+            start or found.line, text, self._present.stale(found.file),
+        )  # fmt: skip
+
+    # --- calls --------------------------------------------------------------------------------------------------
+
+    def with_calls(self, item: Shown) -> Shown:
+        """With who calls it and what it calls, if that is asked for."""
+        request = self._request
+        if item.symbol is None or not (request.callers or request.callees):
+            return item
+        row = self._numbers.get(item.id or "") or self._snapshot.symbols.with_id(item.id or "")
+        if row is None:
+            return item  # a definition that is not indexed yet
+        from lci_py.search.navigate.calls import neighbours_of
+        from lci_py.search.navigate.nodes import Nodes
+
+        self._nodes = self._nodes or Nodes(self._snapshot)
+        nodes = self._nodes
+
+        def calls(way: Direction) -> Calls:
+            found = neighbours_of(nodes, [row], way)
+            return Calls(tuple(found[:_CALLS]), len(found))
+
+        callers = calls("callers") if request.callers else None
+        callees = calls("callees") if request.callees else None
+        return item._replace(callers=callers, callees=callees)
+
+
+def _outermost(rows: Sequence[Row]) -> list[Row]:
+    """Without the definitions that lie in others of them, whose bodies show them."""
+    spans = {row["symbol_number"]: (row["line"], row["end_line"]) for row in rows}
+    return [
+        row
+        for row in rows
+        # A method may belong to a type that it does not lie in (Rust, Go).
+        if not ((span := spans.get(row["parent"])) and span[0] <= row["line"] <= span[1])
+    ]
+
+
+def _cut_out(lines: Sequence[bytes], first: int, last: int, around: int) -> tuple[int, tuple[str, ...]]:
+    """Some lines with those around them, as texts without line ends, and the number of the first."""
+    start = max(1, first - around)
+    some = lines[start - 1 : last + around]
+    return start, tuple(line.removesuffix(b"\r").decode("utf-8", "replace") for line in some)
+
+
+def _whole_doc(lines: Sequence[bytes], found: Definition) -> str:
+    """The doc comment of a definition. The index has only its beginning, which tells it from other comments here."""
+    doc = found.doc
+    if not doc.endswith("…"):
+        return doc
+    from lci_py.source.extract.describe import clean_doc
+
+    _, above = _cut_out(lines, found.first_line, found.line - 1, 0)
+    _, body = _cut_out(lines, found.first_line, found.end_line, 0)
+    texts = [clean_doc("\n".join(above), False, most=None)]
+    texts += [clean_doc(match[0], True, most=None) for match in _DOCSTRING.finditer("\n".join(body))]
+    start = doc[:40].rstrip("…")
+    return next((text[text.find(start) :] for text in texts if start in text), doc)

@@ -1,0 +1,60 @@
+"""The values of `lci path`. A module of its own, so that a search need not import them; named tuples, because to define
+a dataclass takes half a millisecond."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lci_py.types.graph import Place
+from lci_py.types.search import Filters, IndexInfo
+
+
+class PathRequest(NamedTuple):
+    """The flags of one command."""
+
+    source: str
+    target: str
+    every: bool = False  # all definitions that an ambiguous name can mean
+    filters: Filters = Filters()
+    depth: int = 20  # calls of a chain at most
+    limit: int = 5  # chains
+
+
+class Hop(NamedTuple):
+    """A place of a chain, and the calls that lead to it."""
+
+    place: Place | None  # None for a function outside of the repository
+    name: str
+    sites: tuple[int, ...]  # lines in the file of the place before; () for the first
+    step: str  # "" for the first, and for a call out of the repository
+    confidence: float
+    ambiguous: bool
+
+
+class Lost(NamedTuple):
+    """A place that is reached, and may lead further: a call there has no known target."""
+
+    place: Place
+    line: int  # of the call
+    name: str  # that it calls
+
+
+class Frontier(NamedTuple):
+    """How far the calls lead, if they do not lead to the target."""
+
+    reached: int  # places
+    depth: int  # calls to the farthest of them
+    ended: bool  # there is nothing beyond, however large the depth
+    places: tuple[Lost, ...]  # those that call a name from which calls lead to the target, if there are such
+
+
+class PathAnswer(NamedTuple):
+    """The answer."""
+
+    request: PathRequest
+    sources: tuple[Place, ...]
+    targets: tuple[Place, ...]  # none if the target is outside of the repository
+    chains: tuple[tuple[Hop, ...], ...]
+    total: int  # shortest chains, also those beyond the limit
+    info: IndexInfo
+    frontier: Frontier | None = None

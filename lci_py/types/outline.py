@@ -1,0 +1,83 @@
+"""The values of `lci outline`. A module of its own, so that a search need not import them; named tuples, because to
+define a dataclass takes half a millisecond.
+
+Lines are 1-based and inclusive; paths are POSIX, relative to the root.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lci_py.types.search import Filters, IndexInfo
+
+#: Tokens of a map, unless `--max-tokens` says otherwise.
+MAP_TOKENS = 1_000
+
+
+class OutlineRequest(NamedTuple):
+    """The flags of one command."""
+
+    files: tuple[str, ...] = ()  # with no folders: outlines of these files
+    folders: tuple[str, ...] = ()  # "" is the root
+    filters: Filters = Filters()
+    depth: int | None = None  # levels of definitions
+    tests: bool = False  # tests as well
+    near: tuple[str, int | None] | None = None  # a map of what is around this place
+    query: str = ""  # a map of what is around the results of this search
+    most: int | None = None  # definitions of a map
+
+    @property
+    def is_map(self) -> bool:
+        return bool(self.folders) or not self.files
+
+
+class Item(NamedTuple):
+    """A definition of an outline."""
+
+    id: str
+    symbol: str
+    qualified_name: str
+    kind: str
+    file: str
+    language: str
+    line: int
+    end_line: int
+    signature: str
+    doc: str  # the first line of the doc comment
+    exported: bool
+    above: tuple[str, ...] = ()  # ids of the definitions around it, the outermost first
+
+
+class Node(NamedTuple):
+    """An item in its file's tree."""
+
+    item: Item
+    children: tuple[Node, ...]
+
+
+class FileOutline(NamedTuple):
+    """What is shown of one file."""
+
+    path: str
+    language: str
+    stale: bool
+    nodes: tuple[Node, ...]
+
+
+class OutlineAnswer(NamedTuple):
+    """The answer, before it is cut and made into trees.
+
+    Attributes:
+        items: Most important first: of a map by rank, else in the order in which a budget keeps them.
+        around: The definitions around those, by id.
+        files: The files in their order; of a map, those of `items`.
+        total: Definitions that there are to show.
+    """
+
+    request: OutlineRequest
+    items: tuple[Item, ...]
+    around: dict[str, Item]
+    files: tuple[tuple[str, str, bool], ...]  # path, language, stale
+    total: int
+    info: IndexInfo
+    max_tokens: int | None = None  # the budget, if it cut something

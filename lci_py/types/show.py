@@ -1,0 +1,88 @@
+"""The values of `lci show`. A module of its own, so that a search need not import them; named tuples, because to define
+a dataclass takes half a millisecond.
+
+Lines are 1-based and inclusive; paths are POSIX, relative to the root.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lci_py.types.graph import Neighbour
+from lci_py.types.search import Filters, IndexInfo
+
+
+class Target(NamedTuple):
+    """One argument of the command."""
+
+    spelled: str  # as it was given
+    name: str  # to look up as a name or an id; a FILE:: before it starts at the root
+    path: str | None = None  # the file that it names, if there is one
+    lines: tuple[int, int | None] | None = None  # of that file: from A to B, or one line and the definition around it
+
+
+class ShowRequest(NamedTuple):
+    """The flags of one command."""
+
+    targets: tuple[Target, ...]
+    filters: Filters = Filters()
+    limit: int = 10  # definitions of one target
+    context: int = 0  # lines before and after each body
+    signature: bool = False  # the signature instead of the body
+    doc: bool = False  # the doc comment instead of the body
+    callers: bool = False
+    callees: bool = False
+
+
+class Calls(NamedTuple):
+    """Who calls a definition, or what it calls."""
+
+    shown: tuple[Neighbour, ...]
+    total: int
+
+
+class Shown(NamedTuple):
+    """A definition, a file or some lines, as they are now."""
+
+    target: str  # the argument that it answers
+    id: str | None  # None for lines
+    symbol: str | None
+    qualified_name: str | None
+    kind: str  # of the definition; file, lambda, block, or lines
+    file: str
+    line: int  # of the definition, without its doc comment
+    end_line: int
+    language: str
+    signature: str | None
+    doc: str | None  # the whole doc comment, if it is asked for
+    start: int  # the line of the first of `lines`
+    lines: tuple[str, ...]
+    stale: bool = False  # the file has changed since it was indexed
+    callers: Calls | None = None
+    callees: Calls | None = None
+    left_out: int = 0  # lines that a budget cut off at the end
+    left_above: int = 0  # lines of the doc comment that it left out
+
+
+class Unknown(NamedTuple):
+    """An argument that nothing answers."""
+
+    target: str
+    message: str
+    near: tuple[str, ...]  # what may have been meant
+
+
+class ShowAnswer(NamedTuple):
+    """The answer."""
+
+    request: ShowRequest
+    results: tuple[Shown, ...]
+    totals: tuple[tuple[str, int], ...]  # each target that is known, and how many definitions it has
+    info: IndexInfo
+    unknown: tuple[Unknown, ...] = ()
+    max_tokens: int | None = None  # the budget, if it cut something
+    dropped: tuple[Shown, ...] = ()  # results that it left out
+
+    @property
+    def total(self) -> int:
+        return sum(total for _, total in self.totals)

@@ -1,0 +1,167 @@
+"""`lci affected` as a person before a commit, and a script that runs tests, use it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lci_py import app
+from tests.cli.fake import VALIDATOR
+from tests.conftest import Ran
+from tests.support.branch_repo import commit, git, init
+
+SOURCES = {
+    "pool/core.py": (
+        "LIMIT = 3\n\n\ndef clean(data):\n    return data\n\n\ndef close(data):\n    return clean(data)\n\n\n"
+        "def shut(data):\n    return close(data)\n\n\ndef lone():\n    pass\n"
+    ),
+    "pool/extra.py": "import pool.core\n\n\ndef other():\n    pass\n",
+    "tests/test_clean.py": "from pool.core import clean\n\n\ndef test_clean():\n    assert clean(1)\n",
+    "tests/test_shut.py": (
+        "from pool.core import shut\n\n\ndef helper():\n    return shut(1)\n\n\ndef test_shut():\n    assert helper()\n"
+    ),
+    "tests/test_extra.py": "from pool.extra import other\n\n\ndef test_other():\n    other()\n",
+    "tests/core/test_limits.py": "def test_limit():\n    pass\n",
+    "spin.rs": "pub fn spin() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn spins() { super::spin() }\n}\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = init(tmp_path / "repo", {**SOURCES, ".gitignore": ".lci/\n"})
+    app.build_index(str(root), jobs=1)
+    return root
+
+
+@pytest.fixture
+def affected(lci: Callable[..., Ran], root: Path) -> Callable[..., Ran]:
+    return lambda *argv, **options: lci("affected", *argv, **{"cwd": root, **options})
+
+
+def edit(root: Path, path: str, old: str, new: str) -> None:
+    file = root / path
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def answer(ran: Ran) -> dict:
+    found = json.loads(ran.out)
+    VALIDATOR.validate(found)
+    return found
+
+
+def changes(ran: Ran) -> dict[str, str]:
+    return {one["qualified_name"] or one["file"]: one["change"] for one in answer(ran)["changed"]}
+
+
+def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> None:
+    assert affected() == Ran(1, "nothing has changed since HEAD\n", "")
+    edit(root, "pool/core.py", "return data", "return data or None")
+    assert affected().out == (
+        "changed: 1\npool/core.py:4  function clean\n"
+        "tests: 4 in 3 files\n"
+        "tests/core/test_limits.py:1  by the file's name\n"
+        "tests/test_clean.py:4  1 test, 1 call away\n"
+        "tests/test_shut.py:4  2 tests, 3 calls away\n"
+        "callers: 2\npool/core.py:8   function close  1 call away\npool/core.py:12  function shut   2 calls away\n"
+    )
+    assert affected("--paths").out == "tests/core/test_limits.py\ntests/test_clean.py\ntests/test_shut.py\n"
+    assert affected("--paths", cwd=root / "tests").out.splitlines()[1:] == ["test_clean.py", "test_shut.py"]
+    assert affected("--paths", "--depth", "1").out == "tests/core/test_limits.py\ntests/test_clean.py\n"
+    assert affected("--paths", "--exclude", "test_clean.py", "--exclude", "core").out == "tests/test_shut.py\n"
+    found = answer(affected("--json"))
+    assert [(one["symbol"], one["distance"], one["reason"]) for one in found["results"]] == [
+        (None, 1, "file_name"), ("test_clean", 1, "calls"), ("helper", 3, "calls"), ("test_shut", 4, "calls"),
+    ]  # fmt: skip
+    assert (found["revision"], found["commit"]) == ("HEAD", git(root, "rev-parse", "HEAD"))
+    *tests, summary = map(json.loads, affected("--jsonl").out.splitlines())
+    for line in (*tests, summary):
+        VALIDATOR.validate(line)
+    assert len(tests) == summary["summary"]["total"] == 4
+    assert "tests/test_shut.py:8         function test_shut   4 calls away\n" in affected("-v").out
+
+
+def test_what_counts_as_a_change(affected: Callable[..., Ran], root: Path) -> None:
+    core = root / "pool" / "core.py"
+    before = core.read_text()
+    core.write_bytes(before.replace("\n", "\r\n").encode())  # git may have done that
+    assert changes(affected("--json")) == {}
+    core.write_text("# a comment moves everything\n\n" + before)
+    assert changes(affected("--json")) == {"pool/core.py": "modified"}
+    core.write_text(before.replace("LIMIT = 3", "LIMIT = 4"))
+    assert changes(affected("--json")) == {"LIMIT": "modified"}
+    core.write_text(before.replace("def lone", "def single"))
+    assert changes(affected("--json")) == {"lone": "removed", "single": "added"}
+    core.write_text(before.replace("def lone():\n    pass\n", ""))
+    (root / "pool" / "new.py").write_text("def lone():\n    pass\n")  # moved to a file that git does not know
+    assert changes(affected("--json")) == {}
+    (root / "pool" / "new.py").write_text("def lone():\n    return 1\n")
+    assert changes(affected("--json")) == {"lone": "modified"}
+
+
+def test_a_removed_definition_affects_who_names_it(affected: Callable[..., Ran], root: Path) -> None:
+    edit(root, "pool/core.py", "def clean(data):\n    return data\n\n\n", "")
+    found = answer(affected("--json"))
+    assert [(one["symbol"], one["change"]) for one in found["changed"]] == [("clean", "removed")]
+    assert ("test_clean", "name") in [(one["symbol"], one["reason"]) for one in found["results"]]
+    assert "close" in [one["symbol"] for one in found["callers"]]
+
+
+def test_a_revision_and_tests_inside_of_sources(affected: Callable[..., Ran], root: Path) -> None:
+    git(root, "tag", "v1")
+    commit(root, {"spin.rs": SOURCES["spin.rs"].replace("spin() {}", "spin() { loop {} }")})
+    assert changes(affected("--json")) == {}
+    ran = affected("v1", "--json")
+    assert changes(ran) == {"spin": "modified"}
+    assert [one["qualified_name"] for one in answer(ran)["results"]] == ["tests.spins"]
+    assert affected("v1", "--paths").out == "spin.rs\n"
+    assert affected("v1", "--root", str(root), "--paths", cwd=root.parent).out == "spin.rs\n"
+
+
+def test_files_instead_of_a_revision(affected: Callable[..., Ran], root: Path) -> None:
+    ran = affected("--files", "pool/extra.py", "--json")
+    assert changes(ran) == {"other": "modified", "pool/extra.py": "modified"}
+    assert answer(ran)["test_files"] == ["tests/test_extra.py"]
+    assert affected("--files", "extra.py", "--paths", cwd=root / "pool").out == "../tests/test_extra.py\n"
+
+
+def test_no_filter_of_the_repository_runs(affected: Callable[..., Ran], root: Path) -> None:
+    """A clone's configuration may name programs; comparing contents with git would run them."""
+    marker = root.parent / "ran"
+    git(root, "config", "filter.evil.clean", f"touch {marker}; cat")
+    git(root, "config", "filter.evil.process", f"touch {marker}")
+    git(root, "config", "diff.evil.textconv", f"touch {marker}; cat")
+    git(root, "config", "core.fsmonitor", f"touch {marker};")
+    (root / ".gitattributes").write_text("*.py filter=evil diff=evil\n")
+    edit(root, "pool/core.py", "return data", "return 1")
+    assert "clean" in changes(affected("--json"))
+    assert not marker.exists()
+
+
+def test_a_budget_keeps_the_changes_and_the_nearest_tests(affected: Callable[..., Ran], root: Path) -> None:
+    edit(root, "pool/core.py", "return data", "return data or None")
+    ran = affected("--json", "--max-tokens", "300")
+    found = answer(ran)
+    assert len(ran.out.encode()) <= 1200
+    assert len(found["changed"]) == 1 and found["callers"] == [] and found["has_more"]
+    dropped = found["truncated"]["results_dropped"]
+    assert dropped and len(found["results"]) + dropped == found["total"] == 4
+
+
+def test_wrong_input(affected: Callable[..., Ran], root: Path, tmp_path: Path, lci: Callable[..., Ran]) -> None:
+    ran = affected("v9")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "lci: v9 is no commit: give a branch, a tag or a commit, or files with --files\n"
+    for argv in (["--files"], ["HEAD", "HEAD"], [""], ["--depth", "0"]):
+        assert affected(*argv).code == 2, argv
+    assert affected("--", "--output=x").code == 2 and not (root / "x").exists()
+    assert affected("--files", "pool/cor.py").err == ("lci: there is no file pool/cor.py: did you mean pool/core.py?\n")
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    (plain / "a.py").write_text("def a():\n    pass\n")
+    app.build_index(str(plain), jobs=1)
+    assert "is not in a git work tree" in lci("affected", cwd=plain).err
