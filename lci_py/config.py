@@ -30,6 +30,9 @@ LOGS = ("off", "on", "queries")
 _MAX_CONFIG_BYTES = 64_000
 _MAX_WARNINGS = 5
 _MAX_BRANCHES = 64
+#: What macros of C and C++ do; the digit is the number of the argument that names what is defined.
+MACROS = ("attribute", "loop", "function_1", "function_2", "function_3", "variable_1", "variable_2", "variable_3")
+_MAX_MACROS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Settings:
     trust: bool = False  # read an index that somebody else made
     segment_chunks: int = 50_000  # what a run of `lci index` holds in memory at a time
     feature_flags: tuple[str, ...] = FEATURE_FLAGS  # predicates that ask for a feature flag
+    macros: tuple[str, ...] = ()  # of C and C++, as `MACROS` describes them
     branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
     max_line_bytes: int = 20_000
     max_nesting: int = 500  # depth of a syntax tree
@@ -77,6 +81,7 @@ class Settings:
             max_file_symbols=self.max_file_symbols,
             max_file_chunks=self.max_file_chunks,
             max_file_seconds=self.max_file_seconds,
+            macros=self.macros,
         )
 
 
@@ -309,6 +314,27 @@ def _predicates(what: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _macros(what: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, dict) or not set(value) <= set(MACROS):
+        raise ConfigError(
+            f"{what} must be a table with the keys {', '.join(MACROS)}",
+            hint='write it as [macros] and attribute = ["API"]',
+        )
+    found = []
+    for kind, names in value.items():
+        for name in names if isinstance(names, list) else [names]:
+            fits = isinstance(name, str) and re.fullmatch(r"[A-Za-z_]\w{2,79}(?:\(\))?", name, re.ASCII)
+            if not fits or not isinstance(names, list) or (name.endswith("()") and kind != "attribute"):
+                raise ConfigError(
+                    f"{kind} of {what} must be a list of names, not {_clip(repr(names))}",
+                    hint='write it as ["API_CALL", "PRINTF_LIKE()"]; only attributes take ()',
+                )
+            found.append(f"{kind} {name}")
+    if len(found) > _MAX_MACROS:
+        raise ConfigError(f"{what} must be at most {_MAX_MACROS} macros", hint="leave some out")
+    return tuple(found)
+
+
 def _branches(what: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) and item.strip() for item in value):
         raise ConfigError(
@@ -334,6 +360,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "exclude": _globs,
     "feature_flags": _predicates,
     "branches": _branches,
+    "macros": _macros,
     "max_file_bytes": _at_least(1),
     "max_line_bytes": _at_least(1),
     "max_nesting": _between(1, 10_000),

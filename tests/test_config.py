@@ -41,17 +41,37 @@ def test_the_file_sets_every_key(tmp_path: Path) -> None:
         'include=["a"]\nexclude=["b"]\nmax_file_bytes=5\nhidden=true\njobs=3\nsnippet=0\nlimit=7\nmodel="m"\n'
         'refresh="never"\nsegment_chunks=12\nfeature_flags=["on", "settings.*"]\nbranches=["x", " y/z "]\n'
         'max_line_bytes=8\nmax_nesting=9\nmax_file_symbols=10\nmax_file_chunks=11\nmax_file_seconds=0.5\nlog="on"\nmode="bm25"\n'
-        "auto_index=false\n",
+        'auto_index=false\n[macros]\nattribute=["API", "PRINTF()"]\nvariable_2=["DEFINE_POOL"]\n',
     )
     settings, warnings = load(tmp_path)
+    macros = ("attribute API", "attribute PRINTF()", "variable_2 DEFINE_POOL")
     assert warnings == []
     assert settings == Settings(
         None, ("a",), ("b",), 5, True, 3, 0, 7, tmp_path / "m", "never", False, 12,
-        ("on", "settings.*"), ("x", "y/z"), 8, 9, 10, 11, 0.5, "on", "bm25", False,
+        ("on", "settings.*"), macros, ("x", "y/z"), 8, 9, 10, 11, 0.5, "on", "bm25", False,
     )  # fmt: skip
-    assert settings.limits() == Limits(8, 9, 10, 11, 0.5)
+    assert settings.limits() == Limits(8, 9, 10, 11, 0.5, macros)
     assert settings.walk_options() == WalkOptions(5, ("a",), ("b",), True)
     assert all(getattr(settings, key) != getattr(Settings(), key) for key in FILE_KEYS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'macros = ["API"]',
+        '[macros]\nattributes = ["API"]',
+        '[macros]\nattribute = "API"',
+        '[macros]\nattribute = ["A B"]',
+        '[macros]\nattribute = [".*"]',
+        '[macros]\nloop = ["EACH()"]',
+        "[macros]\nfunction_1 = [3]",
+        f'[macros]\nfunction_1 = ["{"A" * 100}"]',
+        f"[macros]\nvariable_1 = {[f'NAME_{i}' for i in range(600)]}",
+    ],
+)
+def test_macros_are_names_in_lists(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="macros"):
+        load(write(tmp_path, text))
 
 
 def test_flags_beat_the_environment_beats_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

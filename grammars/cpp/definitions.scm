@@ -75,6 +75,9 @@
         (_ scope: (_) @parent name: (_ !scope) @name)])] parameters: (_)))]) @definition.function
   (#not-match? @name "^(TYPED_)?TEST(_[FP])?$"))
 
+; A macro that names a function, as it is rewritten: BENCHMARK(name) { ... } is int (name) { ... }.
+(function_definition type: (primitive_type) declarator: (parenthesized_declarator (identifier) @name)) @definition.function
+
 ; A pure virtual method has no other definition.
 (field_declaration
   declarator: [

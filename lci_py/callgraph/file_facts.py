@@ -20,6 +20,8 @@ from lci_py.types.source import Extract, Import, Lambda, Typed
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
 #: Languages whose macros are replaced by their text.
 EXPANDING = frozenset({"c", "cpp", "objc"})
+#: Languages whose imports may be texts that are included.
+_INCLUDING = frozenset({"c", "cpp"})
 #: Kinds of declarations that are imported by their qualified names.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SPACES = frozenset({"module", "namespace"})
@@ -221,7 +223,8 @@ class FileFacts:
         """Local name to the import that binds it; the first import of a name counts."""
         found: dict[str, Import] = {}
         for item in self.imports:
-            found.setdefault(bound_name(item), item)
+            if self.head.language not in _INCLUDING or not is_include(item):
+                found.setdefault(bound_name(item), item)
         return found
 
 
@@ -273,6 +276,11 @@ def owner(kind: str, around: str, scope: str) -> str:
     """
     outside = kind in ("method", "constructor") and around in ("", "namespace", "module")
     return scope.rpartition(".")[2] if outside else ""
+
+
+def is_include(item: Import) -> bool:
+    """Whether an import of C is `#include "x.h"`, which binds no name; `using a::b` binds one."""
+    return not item.name and not item.alias and ("." in item.module or "/" in item.module)
 
 
 def bound_name(item: Import) -> str:

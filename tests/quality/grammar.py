@@ -38,7 +38,7 @@ def tree(path: Path) -> None:
         for place, child in enumerate(node.children):
             show(child, depth + 1, node.field_name_for_child(place))
 
-    show(load_languages()[language].parse(source, DEFAULTS).root_node, 0, None)
+    show(load_languages()[language].parse(source, DEFAULTS).tree.root_node, 0, None)
 
 
 def errors(folder: Path) -> None:
@@ -49,7 +49,7 @@ def errors(folder: Path) -> None:
         source, language = read(path)
         if language != TEXT:
             began = time.process_time()
-            broken = load_languages()[language].parse(source, DEFAULTS).root_node.has_error
+            broken = load_languages()[language].parse(source, DEFAULTS).tree.root_node.has_error
             files[language].append((path, len(source), time.process_time() - began, broken))
     for language, rows in files.items():
         bad = [path for path, *_, broken in rows if broken]

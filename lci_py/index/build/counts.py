@@ -50,13 +50,13 @@ class FileCounts:
 
     languages: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
-    errors: int = 0  # files with syntax errors
+    errors: Counter[str] = field(default_factory=Counter)  # files with syntax errors, by language
 
     def add(self, record: FileRecord) -> None:
         found = record.extract
         self.languages[found.language] += 1
         self.kinds.update(symbol.kind for symbol in found.symbols)
-        self.errors += bool(found.has_errors)
+        self.errors[found.language] += bool(found.has_errors)
 
     def add_stored(self, shard: Path, files: Sequence[int], sign: int = 1) -> None:
         """Add files of a segment, by their numbers in it; subtract them if `sign` is -1.
@@ -74,7 +74,7 @@ class FileCounts:
                     f"SELECT language, count(*), sum(errors) FROM files {where} GROUP BY language"
                 ):
                     self.languages[language] += sign * count
-                    self.errors += sign * (errors or 0)
+                    self.errors[language] += sign * (errors or 0)
                 for kind, count in db.execute(
                     f"SELECT kind, count(*) FROM symbols WHERE file IN ({own}) GROUP BY kind"
                 ):
@@ -84,7 +84,9 @@ class FileCounts:
     def stored(cls, counts: dict[str, Any]) -> FileCounts:
         """The totals in a manifest's counts."""
         return cls(
-            Counter(counts["files_by_language"]), Counter(counts["symbols_by_kind"]), counts["files_with_errors"]
+            Counter(counts["files_by_language"]),
+            Counter(counts["symbols_by_kind"]),
+            Counter(counts["errors_by_language"]),
         )
 
 

@@ -345,7 +345,8 @@ def _program() -> str:
 
 def _lasting(options: BuildOptions) -> dict[str, Any]:
     """The settings that every record depends on: if one changes, everything is built from nothing."""
-    return {**asdict(options.limits), "segment_chunks": options.segment_chunks, "feature_flags": list(options.flags)}
+    limits = {**asdict(options.limits), "macros": list(options.limits.macros)}
+    return {**limits, "segment_chunks": options.segment_chunks, "feature_flags": list(options.flags)}
 
 
 def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:

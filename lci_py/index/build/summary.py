@@ -40,7 +40,8 @@ def counts_of(generation: Generation, walked: WalkResult, edges: dict[str, int])
         "limited": [{"path": item.path, "reason": item.reason} for item in living if item.reason][:_NAMED],
         "unparsed": [item.path for item in living if item.reason in UNPARSED][:5],
         "bytes_read": sum(item.size for item in living),
-        "files_with_errors": generation.counts.errors,
+        "files_with_errors": sum(generation.counts.errors.values()),
+        "errors_by_language": ranked(generation.counts.errors),
     }
 
 

@@ -192,6 +192,7 @@ def _check(manifest: Manifest) -> None:
             raise ValueError("a segment lacks a shard, or has more rows than that has bytes")
     for name in _TABLES:
         numbers += counts[name].values()
+    numbers += counts.get("errors_by_language", {}).values()  # indexes of earlier programs have none
     texts += [item[key] for item in counts["limited"] for key in ("path", "reason")]
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("a number is not one")

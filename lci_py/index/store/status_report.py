@@ -72,6 +72,7 @@ def status_report(
         "model": {key: value for key, value in manifest.model.items() if key not in ("stamp", "reads_text")},
         "files": counts["files"],
         "files_by_language": counts["files_by_language"],
+        "errors_by_language": counts.get("errors_by_language", {}),
         "symbols": counts["symbols"],
         "symbols_by_kind": counts["symbols_by_kind"],
         "chunks": counts["chunks"],

@@ -166,6 +166,10 @@ def render_status(
         file.write(_row("model", visible_line(text), layout))
     by_language = counts((get("files_by_language") or {}).items(), signs)
     file.write(_row("files", f"{get('files', 0):,}  {by_language}".rstrip(), layout))
+    errors = get("errors_by_language") or {}
+    if errors:
+        broken = plural(sum(errors.values()), "file")
+        file.write(_row("syntax", f"errors in {broken}: {counts(errors.items(), signs)}", layout))
     by_kind = counts((get("symbols_by_kind") or {}).items(), signs)
     file.write(_row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip(), layout))
     pending = f", {get('pending_chunks'):,} not embedded yet" if get("pending_chunks") else ""

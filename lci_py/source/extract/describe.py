@@ -64,7 +64,7 @@ def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | 
 def signature(captured: Captured, entity: Entity) -> str:
     """The text of a definition up to its body, on one line, cut after `MAX_SIGNATURE` characters."""
     body = entity.body or entity.node.child_by_field_name("body")
-    start = entity.node.start_byte
+    start = _with_attributes(captured, entity.node.start_byte)
     if body is not None and body.start_byte > start:
         text = captured.source[start : body.start_byte]
     else:
@@ -77,6 +77,15 @@ def signature(captured: Captured, entity: Entity) -> str:
     signature = SPACE.sub(" ", text.decode("utf-8", "replace")).strip()
     signature = signature.removesuffix("=>").rstrip("{:=; ") if body is not None else signature.rstrip("{,; ")
     return signature if len(signature) <= MAX_SIGNATURE else signature[: MAX_SIGNATURE - 1] + "…"
+
+
+def _with_attributes(captured: Captured, start: int) -> int:
+    """Where a definition starts on its line, with attributes that were overwritten before parsing."""
+    if captured.parsed is captured.source:
+        return start
+    line = captured.source.rfind(b"\n", 0, start) + 1
+    lead = captured.source[line:start]
+    return start if captured.parsed[line:start].strip() or not lead.strip() else start - len(lead.lstrip())
 
 
 def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, most: int | None = MAX_DOC) -> str:

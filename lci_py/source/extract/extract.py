@@ -116,8 +116,8 @@ def _parse(
 ) -> tuple[Tree, Captured, SymbolReader, str]:
     """The tree, what the queries found in it, its symbols, and which limit keeps these from being complete."""
     spec = load_languages()[language]
-    tree = spec.parse(decodable(source), limits)
-    captured = Captured(spec.matches(tree.root_node, limits), source)
+    tree, text, uses = spec.parse(decodable(source), limits)
+    captured = Captured(spec.matches(tree.root_node, limits), source, text, uses)
     tags = conditions.Tags(spec.conditions, language, conditions.File(path, source, captured.conditions, flags))
     reader = SymbolReader(spec, captured, tags)
     limit = reader.read(limits.max_file_symbols)
@@ -169,8 +169,12 @@ def _calls(
 
 
 def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
-    """The calls in the texts of macros, and in the functions that macros define."""
+    """The calls in the texts of macros, and in the functions that macros define; macros that define something."""
     used: set[int] = set()
+    line, at = 1, 0
+    for name, start in captured.uses:
+        line, at = line + captured.source.count(b"\n", at, start), start
+        yield Call(name, "", line, finder.user(start))
     for entity, called in captured.generated:
         line = entity.node.start_point[0] + 1
         if entity.name_node is not None and entity.start not in used:

@@ -11,6 +11,7 @@ import re
 import sys
 import zlib
 from array import array
+from itertools import chain
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,7 +40,8 @@ def marks_of(captured: Captured) -> bytes:
     Args:
         captured: What the queries of a language found whose text is marked (`LanguageSpec.marks_text`).
     """
-    called = (captures["callee"][0].start_byte for captures in captured.calls if captures.get("callee"))
+    callees = (captures["callee"][0].start_byte for captures in captured.calls if captures.get("callee"))
+    called = chain(callees, (use.start for use in captured.uses))
     places = {
         "defined": {entity.name_node.start_byte for entity in captured.entities if entity.name_node is not None},
         "called": {byte for byte in called if not captured.is_uncalled(byte)},

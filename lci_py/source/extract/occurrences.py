@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+    from lci_py.source.syntax.languages import LanguageSpec
+
 #: Types of leaves that are text and never an identifier.
 _TEXT = re.compile(
     r"(?:^|_)(?:string|str|comment|char|character|contents?|fragment|text|heredoc|quoted|regex|escape)(?:_|$)"
@@ -75,15 +77,18 @@ def occurrences(
     spec = load_languages()[language]
     text = decodable(source)
     with time_limit(limits.max_file_seconds):
-        root = spec.parse(text, limits).root_node
+        tree, parsed, uses = spec.parse(text, limits)
+        root = tree.root_node
         hits = [
-            (match.start(), node) for match in pattern.finditer(text) if (node := _name_at(root, match)) is not None
+            (match.start(), node)
+            for match in pattern.finditer(text)
+            if (node := _name_at(root, match) or _macro_at(spec, root, parsed, match)) is not None
         ]
         if name:
             hits = [(at, node) for at, node in hits if _selects(node, name)]
         if not hits:
             return []
-        roles = _Roles(Captured(spec.matches(root, limits), text))
+        roles = _Roles(Captured(spec.matches(root, limits), text, parsed, uses))
         return list(_occurrences(text, hits, roles))
 
 
@@ -112,9 +117,10 @@ def marked_occurrences(
         # A dollar belongs to names in some places of some languages.
         if b"$" in (source[byte - 1 : byte], source[byte + len(name) : byte + len(name) + 1]):
             return None
-        if spec.is_blanked(source, start, byte):
-            return None
         before = source[start:byte]
+        # Strings may be overwritten before parsing, and names if that is not what macros are for.
+        if before.count(b'"') % 2 if spec.macros else spec.is_blanked(source, start, byte):
+            return None
         column = len(before) if before.isascii() else len(decodable(before).decode("utf-8", "replace"))
         found.append(Occurrence(line, column + 1, role))
     return found
@@ -140,6 +146,17 @@ def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
     return node if node.end_byte == end and SEGMENTS.split(whole)[-1] == match.group() else None
 
 
+def _macro_at(spec: LanguageSpec, root: Node, parsed: bytes, match: re.Match[bytes]) -> Node | None:
+    """The node around a macro that was overwritten before parsing; None if it was not, or stands in a text."""
+    start, end = match.span()
+    if not spec.macros or parsed[start:end] == match.group():
+        return None
+    line = match.string[match.string.rfind(b"\n", 0, start) + 1 : start]
+    node = root.named_descendant_for_byte_range(start, end)
+    is_text = node is None or _TEXT.search(node.type) or node.type == "preproc_arg" or line.count(b'"') % 2
+    return None if is_text else node
+
+
 def _selects(node: Node, name: str) -> bool:
     """Whether a node is a name as a whole: for a selector, its first keyword among the others, or @selector(a:b:)."""
     if node.type == "selector_expression":
@@ -156,6 +173,7 @@ class _Roles:
         self._defined = {entity.name_node.start_byte for entity in captured.entities if entity.name_node is not None}
         called = (captures["callee"][0].start_byte for captures in captured.calls if captures.get("callee"))
         self._called = {byte for byte in called if not captured.is_uncalled(byte)}
+        self._called.update(use.start for use in captured.uses)
         self._imports = [
             (captures["import"][0].start_byte, captures["import"][0].end_byte) for captures in captured.imports
         ]
@@ -169,10 +187,12 @@ class _Roles:
 
 
 def _occurrences(text: bytes, hits: list[tuple[int, Node]], roles: _Roles) -> Iterator[Occurrence]:
+    row, at = 0, 0
     for byte, node in hits:
-        role = roles.of(node.start_byte)
+        # A macro that was overwritten has no node of its own.
+        role = roles.of(byte if node.child_count and node.type != "selector_expression" else node.start_byte)
         if role == "reference" and node.type in _EITHER:
             continue
-        row, column = node.start_point
-        start = node.start_byte - column
+        row, at = row + text.count(b"\n", at, byte), byte
+        start = text.rfind(b"\n", 0, byte) + 1
         yield Occurrence(row + 1, len(text[start:byte].decode("utf-8", "replace")) + 1, role)

@@ -13,9 +13,12 @@ from lci_py.source.syntax.selectors import body as body_of, selector
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
 
     from lci_py.source.syntax.languages import Matches
+    from lci_py.source.syntax.macro_text import Use
     from lci_py.types.source import Symbol
 
 SPACE = re.compile(r"\s+")
@@ -28,6 +31,8 @@ def without_colon(text: str) -> str:
     return COLON.sub("", text) if ":" in text else text
 
 
+#: Keywords of C that stand before a parenthesis.
+_STATEMENTS = frozenset({"if", "for", "while", "switch", "return", "sizeof"})
 _ROLES = (
     "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion",
     "text", "leaf", "unsure",
@@ -62,8 +67,10 @@ class Entity:
 class Captured:
     """The query matches of one file, sorted by role."""
 
-    def __init__(self, matches: Matches, source: bytes) -> None:
+    def __init__(self, matches: Matches, source: bytes, parsed: bytes | None = None, uses: Sequence[Use] = ()) -> None:
         self.source = source
+        self.parsed = source if parsed is None else parsed  # what the tree was made of; the same offsets
+        self.uses = uses
         self.entities: list[Entity] = []
         self.calls: list[dict[str, list[Node]]] = []
         self.imports: list[dict[str, list[Node]]] = []
@@ -160,7 +167,7 @@ class Captured:
             # Prose keeps its colons; a heading of Markdown may end like it starts.
             cut = HASHES if capture == "definition.section" else COLON
             name = cut.sub("", SPACE.sub(" ", name))  # one space, or `cut` takes quadratic time
-        if not name:
+        if not name or (capture == "definition.function" and _is_statement(node, names[0], name)):
             return  # the parser's error recovery inserts nodes without text
         owner = captures.get("parent")
         body = captures.get("body")
@@ -223,6 +230,17 @@ class Captured:
                 self.prefixes[last] = (node.start_point[0], node, (texts[0] if texts else node) if comments else None)
 
 
+def _is_statement(node: Node, name: Node, text: str) -> bool:
+    """Whether a function of C is none: a keyword after an error, or a block after a macro (`guard(lock) {`)."""
+    around = name.parent
+    if around is None or not around.type.endswith("_declarator"):
+        return False
+    if text in _STATEMENTS:
+        return True
+    kind = node.child_by_field_name("type") if around.type == "parenthesized_declarator" else None
+    return kind is not None and kind.type == "type_identifier" and node.start_point[1] > 0
+
+
 def _shape(names: tuple[str, ...]) -> tuple[str, str]:
     """The role of a match, from its capture names, and the capture that holds the whole node."""
     for name in names:
@@ -265,6 +283,16 @@ class Finder:
         while index >= 0 and self.entities[index].symbol < 0:
             index = self.entities[index].outer
         return self.entities[index].symbol if index >= 0 else -1
+
+    def user(self, byte: int) -> int:
+        """The innermost function around the use of a macro that begins at a byte, -1 if none, or if it defines it."""
+        index = self.enclosing(byte)
+        while index >= 0:
+            entity = self.entities[index]
+            if entity.symbol >= 0 and entity.kind in FUNCTION_KINDS and entity.name_node is not None:
+                return entity.symbol if entity.name_node.start_byte < byte else -1
+            index = entity.outer
+        return -1
 
     def caller(self, byte: int, symbols: list[Symbol], *, of_variables: bool) -> int:
         """The innermost function around a byte, or else another symbol that the call is attributed to.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,6 +22,8 @@ else:  # pragma: no cover - 3.10 only
     import tomli as tomllib
 
 from lci_py.source.syntax.limits import Limits, OutOfTime
+from lci_py.source.syntax.macro_text import Use, edited, entries, macro_text
+from lci_py.source.syntax.repair import cost, errors, marked, repairs
 
 if TYPE_CHECKING:
     from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree
@@ -71,6 +73,14 @@ def _regex(text: str | None) -> re.Pattern[str] | None:
     return re.compile(text) if text else None
 
 
+class Parsed(NamedTuple):
+    """A syntax tree, the text that it was made of, and the uses of macros that the text has other words for."""
+
+    tree: Tree
+    text: bytes
+    uses: list[Use]
+
+
 @dataclass(frozen=True)
 class LanguageSpec:
     """One folder of grammars/. See docs/languages.md for the meaning of each key."""
@@ -101,6 +111,7 @@ class LanguageSpec:
     shared_suffixes: tuple[str, ...]
     prefer_if: re.Pattern[bytes] | None
     text_if: re.Pattern[bytes] | None
+    macros: tuple[str, ...]
 
     @cached_property
     def language(self) -> TreeSitterLanguage:
@@ -154,20 +165,41 @@ class LanguageSpec:
 
         return QueryCursor(Query(self.language, self.query_source))
 
-    def parse(self, source: bytes, limits: Limits) -> Tree:
+    def parse(self, source: bytes, limits: Limits) -> Parsed:
         """The syntax tree of a file.
 
         Raises:
             OutOfTime: It took longer than `limits` allow.
         """
         text = self.blanked(source)
+        uses: list[Use] = []
         self._apply(limits)
+        if self.macros:
+            text, uses = macro_text((*self.macros, *limits.macros)).rewritten(text)
+        tree = self._tree(text, limits)
+        if self.macros and tree.root_node.has_error:
+            text, tree = self._better(text, tree, limits)
+        return Parsed(tree, text, uses)
+
+    def _better(self, text: bytes, tree: Tree, limits: Limits) -> tuple[bytes, Tree]:
+        """Of a text with errors and what `repairs` makes of it, the one with fewer bytes in errors."""
+        found = errors(tree.root_node)
+        edits = repairs(text, found) if found else []
+        if edits:
+            other = edited(text, edits)
+            again = self._tree(other, limits, marked(tree.copy(), text, edits))
+            if cost(errors(again.root_node)) < cost(found):
+                return other, again
+        return text, tree
+
+    def _tree(self, text: bytes, limits: Limits, before: Tree | None = None) -> Tree:
+        """The tree of a text; `before` is one of nearly the same text, which saves time."""
         computed = time.thread_time()
         try:
             while True:
                 began = time.monotonic()
                 try:
-                    return self.parser.parse(text)
+                    return self.parser.parse(text) if before is None else self.parser.parse(text, before)
                 except ValueError:
                     if time.monotonic() - began < limits.max_file_seconds:
                         raise
@@ -257,6 +289,7 @@ def _spec(folder: Path) -> LanguageSpec:
         shared_suffixes=tuple(data.get("shared_suffixes", ())),
         prefer_if=re.compile(data["prefer_if"].encode()) if "prefer_if" in data else None,
         text_if=re.compile(data["text_if"].encode()) if "text_if" in data else None,
+        macros=entries(data.get("macros", {})),
     )
 
 

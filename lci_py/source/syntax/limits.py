@@ -37,13 +37,14 @@ _expendable = False
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on one file's extraction; docs/languages.md says what lies beyond each."""
+    """What the settings say about one file's extraction; docs/languages.md says what lies beyond each bound."""
 
     max_line_bytes: int = LONG_LINE  # a file with a longer line is no source, and is left out
     max_nesting: int = 500  # depth of the syntax tree
     max_file_symbols: int = 20_000
     max_file_chunks: int = 10_000
     max_file_seconds: float = 10.0  # of the processor
+    macros: tuple[str, ...] = ()  # of the repository, as `macro_text` takes them
 
 
 DEFAULTS = Limits()

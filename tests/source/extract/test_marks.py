@@ -57,6 +57,7 @@ def test_marks_say_what_a_parse_says(language: str) -> None:
         ("c", 'int turn(int a) {\n  /* turn */ puts("turn"); return turn(a);\n}\n', "turn", ["definition", "call"]),
         ("c", "#define ONE turn\n#define TWO turn + turn\n#define THREE a.turn\n", "turn", ["reference"] * 2),
         ("c", "#include <turn.h>\n#include \"turn.h\"\n#error turn\nturn x;\n", "turn", ["reference"] * 2),
+        ("c", "FOO_API(turn) int f(void); /* turn */\n", "turn", ["reference"]),  # overwritten before parsing
         ("cpp", "auto a = R\"(turn)\"; auto b = turn::x; int t = Box().turn();\n", "turn", ["reference", "call"]),
         ("go", "package a\n\nvar b = `turn` + \"turn\" // turn\n\nfunc turn() { turn() }\n", "turn",
          ["definition", "call"]),
@@ -77,7 +78,7 @@ def test_what_is_no_identifier(language: str, source: str, name: str, roles: lis
     ("language", "source", "name"),
     [
         ("c", "int a = close$more(1);\n", "close"),  # a dollar is a part of the name
-        ("c", "FOO_API(turn) int f(void);\n", "turn"),  # overwritten before parsing
+        ("c", 'int f(void) __section("turn");\n', "turn"),  # a string that is overwritten before parsing
         ("python", "match = 1\n", "match"),  # a keyword elsewhere
         ("python", "f'{x:turn}'\n", "turn"),
         ("go", "package a\n\nvar ab = 1\n", "ab"),  # it may be the prefix of a string in some language

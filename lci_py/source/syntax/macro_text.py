@@ -1,0 +1,271 @@
+"""Macros of C that stand where its grammar knows no macro, rewritten before parsing. Offsets and lines stay.
+
+- Attributes (`__init`, `__alloc_size(1)`) become blanks.
+- Macros that define what an argument names become a plain definition of it: `static DEFINE_MUTEX(lock);` is read as
+  `static int          lock ;`, and `SYSCALL_DEFINE2(dup2, …) {` as `int            (dup2)     {`.
+- A loop (`for_each_cpu(cpu) {`) becomes a call with a semicolon, and a block after it.
+- The last parameter of `#define log(args...)` loses its name.
+
+The macros are data: `[macros]` of a language.toml, and of .lci.toml. docs/languages.md describes both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+VISIBLE = re.compile(rb"[^\r\n]")
+#: Bytes of a macro's arguments that are read, and how deep their parentheses go.
+_READ, _DEEPEST = 4_000, 8
+_GROUP = re.compile(rb"[(),;{}]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,4}'|/\*.*?\*/", re.DOTALL)
+_NAME = re.compile(rb"\s*([A-Za-z_]\w*)((?:\s*\[[^\[\]]{0,100}\])*)\s*")
+_BLANKS = re.compile(rb"(?:\s|/\*.*?\*/)*", re.DOTALL)
+#: Loops by their names; with a capital and without. Nothing stands before them on their line.
+_EACH = (b"or_each", b"OR_EACH", b"oreach", b"OREACH")
+_FIRST = re.compile(rb"[ \t]+\w+[ \t]*\(")
+_INDENTED = 200
+_REST = re.compile(rb"\w*[ \t]*\(")
+_HASH = re.compile(rb"[ \t]*#")
+_DEFINE = re.compile(rb"#[ \t]*define[ \t][^\n]*")
+_DIRECTIVE_READ = 20_000
+_LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)\n")
+_NAMED = re.compile(rb"#[ \t]*define[ \t]+\w+\([^()]*?(\w+)[ \t]*\.\.\.\)")
+_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
+_IN_DIRECTIVE = re.compile(rb"[^\r\n\\]|\\(?!\r?\n)")
+_WHILE = re.compile(rb"(while_\w+)[ \t]*\(")
+_TAG = re.compile(rb"struct[ \t]+\w+[ \t*]*[,)]")
+_ELSE = re.compile(rb"(#[ \t]*if\w*[ \t][^\n]*)\n\s*(?:\}\s*)?else\b")
+_DIRECTIVE = re.compile(rb"\n[ \t]*(#[ \t]*(\w+)(?:/\*.*?\*/|[^\n])*)", re.DOTALL)
+_TYPE = b"int"
+
+
+class Use(NamedTuple):
+    """A use of a macro that defines something: its name, and where the name starts."""
+
+    name: str
+    start: int
+
+
+class MacroText:
+    """Rewrites the macros that a table names."""
+
+    def __init__(self, attributes: Iterable[str], loops: Iterable[str], defines: dict[str, tuple[bool, int]]) -> None:
+        """
+        Args:
+            attributes: Macros that stand beside a declaration and mean nothing to the index.
+            loops: Macros before a block, besides those with `for_each` in their name.
+            defines: Macro -> whether it defines a function, rather than a variable, and the number of the argument
+                that names it, from 1; if there are fewer, the last one does.
+        """
+        self._defines = {name.encode(): what for name, what in defines.items()}
+        first = b"[A-Za-z_]" if any(not name[:1].isupper() for name in self._defines) else b"[A-Z]"
+        # It begins with a line break, which is found quickly.
+        self._use = re.compile(rb"\n[ \t]*(?:(?:static|extern|const|inline)[ \t]+)*(%s\w+)[ \t]*\(" % first)
+        own = [name.encode() for name in attributes]
+        self._attributes = [
+            pattern for pattern in (_words(b"__", own), *(_words(name, [name]) for name in own if name[:2] != b"__"))
+            if pattern is not None
+        ]  # fmt: skip
+        self._loops = [re.compile(rb"%s[ \t]*\(" % name.encode()) for name in loops]
+
+    def rewritten(self, source: bytes) -> tuple[bytes, list[Use]]:
+        """A source of the same length and lines, and the uses of macros that define something."""
+        edits: list[tuple[int, bytes]] = []
+        for prefix, pattern in self._attributes:
+            if prefix in source:
+                edits += _attributes(source, pattern)
+        if edits:
+            source = edited(source, edits)
+        edits, uses = [], []
+        for start, what, arguments in self._uses(source):
+            found = _definition(source, start, *what, arguments)
+            if found is not None:
+                edits.append((start, found))
+                uses.append(Use(source[start : source.index(b"(", start)].rstrip().decode(), start))
+        edits += self._blocks(source)
+        edits += _conditions(source, uses)
+        edits += _directives(source)
+        edits += _tags(source)
+        edits += _elses(source)
+        return edited(source, edits), uses
+
+    def _uses(self, source: bytes) -> Iterator[tuple[int, tuple[bool, int], int]]:
+        for match in self._use.finditer(b"\n" + source):
+            what = self._defines.get(match.group(1))
+            # All offsets are one too large. After a backslash, the line is a part of a directive.
+            before = source[max(0, match.start() - 3) : max(0, match.start() - 1)].rstrip(b"\r")
+            if what is not None and not before.endswith(b"\\"):
+                yield match.start(1) - 1, what, match.end() - 2
+
+    def _blocks(self, source: bytes) -> Iterator[tuple[int, bytes]]:
+        found = [match for pattern in self._loops for match in pattern.finditer(source)]
+        for part in _EACH:
+            at = source.find(part)
+            while at >= 0:
+                match = _REST.match(source, at + len(part))
+                if match is not None:
+                    found.append(match)
+                at = source.find(part, at + len(part))
+        for match in found:
+            line = source.rfind(b"\n", 0, match.start()) + 1
+            if match.start() - line > _INDENTED or not _FIRST.fullmatch(source, line, match.end()):
+                continue
+            group = _group(source, match.end() - 1)
+            if group is None or source[group[-1] + 1 : group[-1] + 2] not in (b" ", b"\t", b"\n", b"\r"):
+                continue
+            follows = _BLANKS.match(source, group[-1] + 1)
+            assert follows is not None
+            gap = next((i for i in range(group[-1] + 1, follows.end()) if source[i : i + 1] in (b" ", b"\t")), -1)
+            after = source[follows.end() : follows.end() + 1]
+            if gap >= 0 and (after in (b"{", b"*", b"(", b"_") or after.isalnum()):
+                yield gap, b";"
+
+
+def _words(prefix: bytes, names: Iterable[bytes]) -> tuple[bytes, re.Pattern[bytes]] | None:
+    """A pattern for names that begin alike, with what follows in parentheses for those that end in one."""
+    parts = []
+    for name in sorted(names, reverse=True):
+        if name.startswith(prefix):
+            follows = _ARGUMENTS if name.endswith(b"()") else _NO_ARGUMENTS
+            parts.append(re.escape(name[len(prefix) :].removesuffix(b"()")) + follows)
+    if not parts:
+        return None
+    # It begins with plain text, which is found quickly: what stands before that is looked at afterwards.
+    plain = re.escape(prefix.removesuffix(b"()"))
+    return prefix.removesuffix(b"()"), re.compile(rb"%s(?<!\w%s)(?:%s)" % (plain, plain, b"|".join(parts)))
+
+
+_NO_ARGUMENTS = rb"\b(?!\s*\((?!\s*\*))"  # but a pointer to a function
+_ARGUMENTS = rb"\b[ \t]*\((?:[^()\n]|\([^()\n]*\)){0,200}\)"
+
+
+def _attributes(source: bytes, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
+    for match in pattern.finditer(source):
+        if not _HASH.match(source, source.rfind(b"\n", 0, match.start()) + 1):  # a directive's text is not parsed
+            yield match.start(), VISIBLE.sub(b" ", match.group())
+
+
+def _group(source: bytes, opening: int) -> list[int] | None:
+    """Where the parts of a group in parentheses end: its opening, its commas, its closing. None for a long one."""
+    depth, ends = 0, [opening]
+    for match in _GROUP.finditer(source, opening, opening + _READ):
+        mark = match.group()
+        if mark == b"(":
+            depth += 1
+            if depth > _DEEPEST:
+                return None
+        elif mark == b")":
+            depth -= 1
+            if not depth:
+                return [*ends, match.start()]
+        elif mark == b"," and depth == 1:
+            ends.append(match.start())
+        elif mark in (b";", b"{", b"}"):
+            return None
+    return None
+
+
+def _definition(source: bytes, start: int, is_function: bool, number: int, opening: int) -> bytes | None:
+    """A plain definition in place of the macro at `start`; None if it defines nothing there."""
+    ends = _group(source, opening)
+    if ends is None:
+        return None
+    number = min(number, len(ends) - 1)
+    match = _NAME.fullmatch(source, ends[number - 1] + 1, ends[number])
+    follows = _BLANKS.match(source, ends[-1] + 1)
+    assert follows is not None
+    after = source[follows.end() : follows.end() + 1]
+    if match is None or after not in ((b"{", b"(", b"#") if is_function else (b";", b"=", b"[", b",")):
+        return None
+    if len(_TYPE) >= opening - start + 1 or (is_function and match.group(2)):
+        return None
+    text = bytearray(VISIBLE.sub(b" ", source[start : ends[-1] + 1]))
+    text[: len(_TYPE)] = _TYPE
+    name, end = match.start(1) - start, match.end(2) - start
+    text[name:end] = match.group(1) + match.group(2)
+    if is_function and after != b"(":
+        text[name - 1 : name], text[end : end + 1] = b"(", b")"
+    return bytes(text)
+
+
+def _conditions(source: bytes, uses: list[Use]) -> Iterator[tuple[int, bytes]]:
+    """`} while_each_thread(g, p);`, the end of a loop that another macro begins: `while` is enough."""
+    for match in _WHILE.finditer(source) if b"while_" in source else ():
+        if source[max(0, match.start() - 80) : match.start()].rstrip()[-1:] == b"}":
+            uses.append(Use(match.group(1).decode(), match.start()))
+            yield match.start(), b"while".ljust(len(match.group(1)))
+
+
+def _tags(source: bytes) -> Iterator[tuple[int, bytes]]:
+    """`container_of(p, struct list, head)`: a type as an argument is a name to the grammar, without `struct`."""
+    for match in _TAG.finditer(source):
+        if source[max(0, match.start() - 80) : match.start()].rstrip()[-1:] == b",":
+            yield match.start(), b"      "
+
+
+def _elses(source: bytes) -> Iterator[tuple[int, bytes]]:
+    """An `else` in a conditional of its own: the directives become blanks."""
+    for match in _ELSE.finditer(source):
+        found, depth = [match.span(1)], 1
+        for directive in _DIRECTIVE.finditer(source, match.end(1), match.end(1) + _READ):
+            word = directive.group(2)
+            depth += word.startswith(b"if") - (word == b"endif")
+            if depth == (word != b"endif") and not word.startswith(b"if"):
+                found.append(directive.span(1))
+            if depth > _DEEPEST:
+                break
+            if not depth:
+                yield from ((start, VISIBLE.sub(b" ", source[start:end])) for start, end in found)
+                break
+
+
+def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
+    """What the grammar does not understand in `#define`: `args...` as the last parameter, and comments before the rest
+    of the text."""
+    done = 0
+    for match in _DEFINE.finditer(source):
+        if match.start() < done:
+            continue
+        text = match.group()
+        if text.endswith((b"\\", b"\\\r")):
+            end = _LINE_END.search(source, match.end(), match.end() + _DIRECTIVE_READ)
+            text = source[match.start() : end.start() if end is not None else match.end()]
+            done = match.start() + len(text)
+        if b"...)" in text and (named := _NAMED.match(text)) is not None:
+            yield match.start() + named.start(1), b" " * len(named.group(1))
+        if b"/*" in text:
+            last = len(text[: text.rfind(b"*/")].rstrip()) if text.rstrip(b" \t\r\n\\").endswith(b"*/") else len(text)
+            for comment in _COMMENT.finditer(text):
+                if comment.end() < last:
+                    yield match.start() + comment.start(), _IN_DIRECTIVE.sub(b" ", comment.group())
+
+
+def edited(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
+    """The source with texts in other places, the first of those that overlap."""
+    parts, done = [], 0
+    for start, text in sorted(edits):
+        if start >= done:
+            parts += [source[done:start], text]
+            done = start + len(text)
+    return b"".join([*parts, source[done:]])
+
+
+def entries(table: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """A table `[macros]` as values that can be compared: `attribute __init`, `function_1 SYSCALL_DEFINE0`."""
+    return tuple(f"{what} {name}" for what, names in table.items() for name in names)
+
+
+@lru_cache(maxsize=8)
+def macro_text(table: tuple[str, ...]) -> MacroText:
+    """The rewriting that `entries` describe."""
+    found: dict[str, list[str]] = {}
+    for entry in table:
+        what, _, name = entry.partition(" ")
+        found.setdefault(what, []).append(name)
+    defines = {
+        name: (what.startswith("function"), int(what[-1])) for what, names in found.items() if what[-1].isdigit()
+        for name in names
+    }  # fmt: skip
+    return MacroText(found.get("attribute", ()), found.get("loop", ()), defines)

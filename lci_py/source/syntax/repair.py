@@ -1,0 +1,240 @@
+"""The second attempt at a file of C whose syntax tree has errors: what stands in the parser's way becomes blanks.
+
+These become blanks, of the same length, so that offsets and lines stay:
+
+- words that look like attributes, near an error: `__word` and `WORD`, with arguments or without, and empty or attribute
+  macros of the file, where a declaration has a word too many (`WORD int f(`, `int WORD f(`, `f(void) WORD {`);
+- macros that stand alone on a line at the margin, near an error;
+- the directives of a conditional that cuts a statement or a block in half, with its later branches;
+- the directives that an error consists of, such as those in the braces of an array.
+
+The caller keeps the tree with fewer bytes in errors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.syntax.macro_text import VISIBLE
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+Edit = tuple[int, bytes]
+#: Errors that are looked at, bytes of text around each, and bytes of a conditional that may become blanks.
+_MOST_ERRORS, _AROUND, _CONDITIONAL = 300, 1_200, 6_000
+#: Bytes of an error that is worse than the loss of a head.
+_LARGE = 2_000
+#: Conditionals around each other of which the inner ones count.
+_DEEPEST = 16
+#: An error that is one of these is no more than a mark: what is around it has been understood.
+_MARK = re.compile(rb"\s*(?:\w+|[;,]|\.\.\.|#[ \t]*(?:else|endif))?\s*")
+_ARGUMENTS = rb"[ \t]*\((?:[^()]|\((?:[^()]|\([^()]*\))*\)){0,300}\)"
+_WORD = re.compile(rb"(?<![\w.>\"'#])([A-Za-z_]\w*)(" + _ARGUMENTS + rb")?")
+_LOOKS = re.compile(rb"__[a-z]\w*|_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z][A-Z0-9]{2,}")
+#: What a compiler defines and the grammar knows, and types.
+_KNOWN = re.compile(
+    rb"__(?:attribute|asm|typeof|extension|inline|restrict|volatile|const|signed|builtin|declspec|cdecl|stdcall|fastcall|"
+    rb"thiscall|vectorcall|based|unaligned|alignof|label|thread|func|FUNCTION|int\d|float\d|[subl]e?\d)|\w+_t$"
+)
+_OWN = re.compile(
+    rb"\n[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^()\n]*\))?[ \t]*"
+    rb"(?:\r?\n|/[/*]|__attribute|__declspec|_Pragma|extern\b|static\b|inline\b|__inline)"
+)
+_TYPES = frozenset(
+    b"void char short int long float double signed unsigned bool _Bool struct union enum size_t ssize_t const volatile "
+    b"static extern inline register typedef auto".split()
+)
+_TAGS = frozenset((b"struct", b"union", b"enum", b"goto", b"return", b"case", b"else", b"sizeof"))
+_NO_LINE = re.compile(rb"[ \t]*[#*/]")  # a directive, or a comment
+_QUALIFIERS = frozenset(b"const volatile static extern inline register typedef auto".split())
+_BEFORE = re.compile(rb"(\w*)\s*\Z")
+_AFTER = re.compile(rb"\s*(\w+|\*+|.)?\s*(\w|\*)?", re.DOTALL)
+_ALONE = re.compile(rb"\n([A-Za-z_]\w*" + _ARGUMENTS + rb")[ \t\r]*(?=\n\s*(\{?))")
+_DIRECTIVE = re.compile(
+    rb"\n[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b((?:/\*.*?\*/|\\\r?\n|[^\n])*)", re.DOTALL
+)
+_BRACKETS = re.compile(rb"[(){}]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,4}'|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_NO_CODE = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\n[ \t]*#(?:\\\r?\n|[^\n])*", re.DOTALL)
+#: A function's head at the margin, with its brace or without.
+_HEAD = re.compile(rb"\s*\n\w[^;{}]*\)\s*\{?")
+_ELSE = re.compile(rb"\s*(?:\}\s*)?else\b")
+_STATEMENT_END = re.compile(rb"[;{}:]|\A")
+
+
+def errors(root: Node) -> list[tuple[int, int]]:
+    """Where the errors of a tree are, without those that are no more than a mark."""
+    found, pending = [], [root] if root.has_error else []
+    while pending:
+        for child in pending.pop().children:
+            if child.type == "ERROR":
+                text = child.text or b""
+                if len(text) > 60 or not _MARK.fullmatch(text):
+                    found.append((child.start_byte, child.end_byte))
+            elif child.is_missing:
+                if child.type != ";" or _lacks_name(child):
+                    found.append((child.start_byte, child.start_byte + 1))
+            elif child.has_error:
+                pending.append(child)
+    return sorted(found)
+
+
+def _lacks_name(semicolon: Node) -> bool:
+    """Whether a missing semicolon cuts a head in two: `void attribute` and `name(void) {`."""
+    around = semicolon.parent
+    if around is None or around.type != "declaration":
+        return False
+    name = around.child_by_field_name("declarator")
+    return name is not None and name.type == "identifier"
+
+
+def cost(found: list[tuple[int, int]]) -> int:
+    """The bytes in errors."""
+    return sum(end - start for start, end in found)
+
+
+def repairs(text: bytes, found: list[tuple[int, int]]) -> list[Edit]:
+    """What to write where so that a text may have fewer errors; it keeps its length and its lines."""
+    found = found[:_MOST_ERRORS]
+    edits = list(_conditionals(text, found))
+    own = set(_OWN.findall(b"\n" + text))
+    for start, end in _regions(text, found):
+        edits += _attributes(text, start, end, own)
+        edits += _alone(text, start, end)
+    return [(start, new) for start, new in edits if text[start : start + len(new)] != new]
+
+
+def marked(tree: Tree, text: bytes, edits: list[Edit]) -> Tree:
+    """A tree that knows where its text is about to change; the parser keeps the rest of it."""
+    row, line, at = 0, 0, 0
+    for start, new in sorted(edits):
+        points = []
+        for place in (start, start + len(new)):
+            if place > at:
+                row += text.count(b"\n", at, place)
+                line, at = text.rfind(b"\n", 0, place) + 1, place
+            points.append((row, place - line))
+        tree.edit(start, start + len(new), start + len(new), points[0], points[1], points[1])
+    return tree
+
+
+def _blank(text: bytes, start: int, end: int) -> Edit:
+    return start, VISIBLE.sub(b" ", text[start:end])
+
+
+def _regions(text: bytes, found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The text near errors, from the end of the declaration before each."""
+    done = 0
+    for start, end in found:
+        low = max(done, start - _AROUND)
+        begin = max(low, *(text.rfind(mark, low, start) for mark in (b"\n}", b";\n", b"\n\n")))
+        stop = text.find(b"\n", max(start + _AROUND // 2, min(end, start + _AROUND)))
+        stop = len(text) if stop < 0 else stop
+        if stop > done:
+            yield max(begin, done), stop
+            done = stop
+
+
+def _attributes(text: bytes, start: int, end: int, own: set[bytes]) -> Iterator[Edit]:
+    done, word_before, mark = -1, b"", b""
+    for match in _WORD.finditer(text, start, end):
+        word = match.group(1)
+        looks = word in own or (_LOOKS.fullmatch(word) is not None and not _KNOWN.match(word))
+        if not looks or _NO_LINE.match(text, text.rfind(b"\n", 0, match.start()) + 1):
+            continue
+        if done < 0 or text[done : match.start()].strip():  # several in a row stand where the first does
+            before = _BEFORE.search(text, max(start, match.start() - 80), match.start())
+            assert before is not None
+            word_before = before.group(1)
+            mark = text[before.start() - 1 : before.start()] if not word_before else b""
+        after = _AFTER.match(text, match.end())
+        assert after is not None
+        if _is_attribute(word_before, mark, after.group(1) or b"", after.group(2) or b"", match.group(2) is not None):
+            yield _blank(text, match.start(), match.end())
+            done = match.end()
+
+
+def _is_attribute(before: bytes, mark: bytes, after: bytes, then: bytes, has_arguments: bool) -> bool:
+    """Whether a word is one too many for a declaration: the word before it, or else the character; the word after it,
+    and what begins after that."""
+    if before in _TAGS or (mark and mark not in b";{})*(]"):
+        return False
+    if after[:1].isalpha() or after[:1] == b"_":
+        if after in _TYPES:
+            return True
+        return mark == b"*" or bool(before and before not in _QUALIFIERS) or bool(then)
+    if after[:1] == b"*":
+        return has_arguments or bool(before and before not in _QUALIFIERS)
+    return after in (b";", b"{", b"=") and mark in (b")", b"]") and mark != b""
+
+
+def _alone(text: bytes, start: int, end: int) -> Iterator[Edit]:
+    for match in _ALONE.finditer(text, max(0, start - 1), end):
+        if not match.group(2) and _STATEMENT_END.search(
+            text[max(0, match.start() - 200) : match.start()].rstrip()[-1:]
+        ):
+            yield _blank(text, match.start(1), match.end(1))
+
+
+class _Branch(NamedTuple):
+    start: int  # of its directive, after the line break
+    body: int
+    word: bytes
+    condition: bytes
+
+
+def _conditionals(text: bytes, found: list[tuple[int, int]]) -> Iterator[Edit]:
+    open_: list[list[_Branch]] = []
+    for match in _DIRECTIVE.finditer(b"\n" + text):
+        start, body, word = match.start(), match.end() - 1, match.group(1)
+        if word.startswith(b"if"):
+            open_.append([])
+        elif not open_:
+            return
+        open_[-1].append(_Branch(start, body, word, match.group(2).strip()))
+        if word == b"endif":
+            branches = open_.pop()
+            if len(open_) < _DEEPEST and body - branches[0].start < _CONDITIONAL:
+                largest = max((b - a for a, b in found if a < body and branches[0].start < b), default=0)
+                yield from _conditional(text, branches, largest)
+
+
+def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterator[Edit]:
+    """What to do with a conditional around which an error has so many bytes."""
+    pairs = list(pairwise(branches))
+    texts = [_NO_CODE.sub(b"", b"\n" + text[one.body : other.start]).rstrip() for one, other in pairs]
+    directives = [_blank(text, one.start, one.body) for one in branches]
+    if all(map(_balanced, texts)) and not (in_error and len(texts) > 1 and not all(map(_complete, texts))):
+        if in_error and any(part.endswith(b",") or _ELSE.match(part) for part in texts):
+            yield from directives
+        return
+    if len(texts) > 1 and in_error < _LARGE and all(_HEAD.fullmatch(part) for part in texts):
+        return  # several heads of one function: each is found
+    first = branches[0]
+    kept = 1 if (first.word, first.condition) in ((b"if", b"0"), (b"ifdef", b"__cplusplus")) else 0
+    yield from directives
+    for number, (one, other) in enumerate(pairs):
+        if number != kept:
+            yield _blank(text, one.body, other.start)
+
+
+def _complete(text: bytes) -> bool:
+    """Whether a branch ends where a statement, a declaration or an element of a list may end."""
+    return text[-1:] in b";{}:,"
+
+
+def _balanced(text: bytes) -> bool:
+    depth = {b"(": 0, b"{": 0}
+    for match in _BRACKETS.finditer(text):
+        mark = match.group()
+        if mark in depth:
+            depth[mark] += 1
+        elif mark in (b")", b"}"):
+            mark = b"(" if mark == b")" else b"{"
+            depth[mark] -= 1
+            if depth[mark] < 0:
+                return False
+    return not any(depth.values())
