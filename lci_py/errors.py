@@ -157,12 +157,12 @@ class TooLargeError(IndexError_):
     code = "no_index"
 
     def __init__(self, root: str, files: int, size: int) -> None:
-        what = f"{files:,} files of {size / 1e6:,.0f} MB"
+        """`files` and `size` are the bounds; the size is in bytes."""
         super().__init__(
-            f"no index at {root}, and {what} are too many to index before a search",
+            f"no index at {root}, which has over {files:,} files or {size / 1e6:,.0f} MB, too many to index by the way",
             hint=f"run `lci index {root}`",
-            files=files,
-            bytes=size,
+            most_files=files,
+            most_bytes=size,
         )
 
 

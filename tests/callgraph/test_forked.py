@@ -43,7 +43,11 @@ def root(tmp_path: Path) -> Path:
 
 def _shards(root: Path, jobs: int) -> dict[str, bytes]:
     app.build_index(str(root), jobs=jobs, full=True)
-    return {path.name: path.read_bytes() for path in (root / ".lci").iterdir() if "-" in path.name and "files-" not in path.name}
+    return {
+        path.name: path.read_bytes()
+        for path in (root / ".lci").iterdir()
+        if "-" in path.name and "files-" not in path.name
+    }
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")

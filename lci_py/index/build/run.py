@@ -111,7 +111,12 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     _make_folder(root, index_dir)
     report("walk", 0, 0)
     latest = _latest(index_dir, options)
-    tree, previous = _look(run, latest)
+    try:
+        tree, previous = _look(run, latest)
+    except TooLargeError:
+        with suppress(OSError):
+            index_dir.rmdir()  # unless it holds something
+        raise
     if previous is not None and _is_current(run, tree, previous):
         return summary_of(root, _with_head(run, previous.manifest), tree.walked, started, changed=False)
     # Not before: when nothing has changed, importing it would take as long as everything else.
@@ -177,14 +182,10 @@ def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
 def _look(run: _Run, latest: Manifest | None) -> tuple[_Tree, PreviousGeneration | None]:
     """Walk the repository; with the generation to start from, or None to build from nothing."""
     walked_ns = time.time_ns()
-    tree = _Tree(walk_around(run.index_dir, run.root, run.options.walk), walked_ns)
+    tree = _Tree(walk_around(run.index_dir, run.root, run.options.walk, run.options.most), walked_ns)
     if latest is not None:
         check_root(latest, run.root, run.index_dir)
         run.model.recall(latest.model)
-    if run.options.most is not None:
-        files, size = len(tree.walked.files), sum(entry.size for entry in tree.walked.files)
-        if files > run.options.most[0] or size > run.options.most[1]:
-            raise TooLargeError(str(run.root), files, size)
     previous = None if run.options.full else _previous(run, tree, latest)
     if previous is None and run.options.only_refresh:
         raise IndexWriteError("the index has to be built anew", hint="run `lci index`")
@@ -398,9 +399,9 @@ def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
 # --- for callers --------------------------------------------------------------------------------------------------
 
 
-def walk_around(index_dir: Path, root: Path, options: WalkOptions) -> WalkResult:
+def walk_around(index_dir: Path, root: Path, options: WalkOptions, most: tuple[int, int] | None = None) -> WalkResult:
     """Walk the tree without the index folder: elsewhere than in `.lci`, each run would find the files of the last."""
-    walked = walk(root, options)
+    walked = walk(root, options, most)
     try:
         prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"
     except ValueError:

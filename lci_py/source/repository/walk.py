@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.errors import BadPathError
+from lci_py.errors import BadPathError, TooLargeError
 from lci_py.source.repository.ignore_layers import (
     IGNORE_FILES,
     Layer,
@@ -75,7 +75,7 @@ class WalkResult:
         return [skip.path for skip in self.skipped if skip.reason == NESTED and skip.path.endswith("/")]
 
 
-def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
+def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int] | None = None) -> WalkResult:
     """List the files below `root` as ripgrep would, and everything that was left out.
 
     Ignore files are .lciignore, .ignore and .gitignore (in this order of strength; within one kind a deeper file
@@ -90,9 +90,11 @@ def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
         root: An existing folder, or a symlink to one.
         options: Limits and globs. An `include` glob without a folder in it (`*.gen.py`) can match anywhere, so
             ignored folders are searched for it, and what is left out there is counted file by file.
+        most: The files, and the bytes of them, at which to give up; so many folders are too many as well.
     Raises:
         BadPathError: If `root` is missing, not a folder, or unreadable.
         BadGlobError: If a glob of `options` is malformed.
+        TooLargeError: There are more files than `most`.
     """
     try:
         os.scandir(root).close()
@@ -105,6 +107,8 @@ def walk(root: Path, options: WalkOptions = WalkOptions()) -> WalkResult:
     pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else (), NOTHING)]
     while pending:
         walker.visit(pending.pop(), pending)
+        if most is not None and (max(len(walker.files), len(walker.folders)) > most[0] or walker.bytes > most[1]):
+            raise TooLargeError(str(root), *most)
     return WalkResult(
         tuple(sorted(walker.files, key=attrgetter("path"))),
         tuple(sorted(walker.skipped, key=lambda skip: (skip.path, skip.reason))),
@@ -176,6 +180,7 @@ class _Walker:
         self.skipped: list[Skip] = []
         self.folders: list[tuple[str, int]] = []
         self.rules: list[tuple[str, int]] = []
+        self.bytes = 0  # of the files
         self._root = root  # without symlinks
         self._options = options
         self._globs = GlobRules(options)
@@ -264,6 +269,7 @@ class _Walker:
         # Most files are readable by everybody; only for the others is a system call needed.
         if mode & 0o444 != 0o444 and not os.access(entry.name, os.R_OK, dir_fd=handle):
             return "unreadable"
+        self.bytes += info.st_size
         self.files.append(FileEntry(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns))
         return None
 
