@@ -293,7 +293,8 @@ def check_sizes(program: Program, n_files: int) -> None:
     _check(not len(files) or bool((program.columns[:, [NODES, STRINGS]] > 0).all()))
     _check(bool((program.string_sizes >= 0).all()) and bool((program.lines >= 0).all()))
     _check(not program.string_sizes[program.starts(STRINGS)[:-1]].any())
-    _check(not len(files) or totals[NODES] < 1 << 30)
+    _check(totals[NODES] < 1 << 30)
+    _check(not len(program.targets) or (0 <= int(program.targets.min()) and int(program.targets.max()) < n_files))
 
 
 def check_places(program: Program, n_symbols: NDArray[Any], n_lambdas: NDArray[Any]) -> None:
@@ -330,12 +331,11 @@ def check_solution(program: Program, solution: Solution) -> None:
     _check(not (program.classes[~classes] < 0).any())
 
 
-def check_constraints(program: Program, n_files: int) -> None:
+def check_constraints(program: Program) -> None:
     """Check that the constraints name what there is.
 
     Args:
         program: Its sizes have been checked.
-        n_files: The number of files of the repository.
     Raises:
         DamagedIndexError: They do not.
     """
@@ -363,7 +363,6 @@ def check_constraints(program: Program, n_files: int) -> None:
     _check(bool((imports >= 0).all()) and bool((imports[:, 0] < sizes[of_imports, STRINGS]).all()))
     meant = np.bincount(of_imports, weights=imports[:, 1:].sum(axis=1, dtype=np.int64), minlength=program.n_files)
     _check(np.array_equal(meant.astype(np.int64), sizes[:, TARGETS]))
-    _check(not len(program.targets) or (0 <= int(program.targets.min()) and int(program.targets.max()) < n_files))
 
 
 def _check_functions(program: Program) -> None:

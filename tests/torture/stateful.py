@@ -90,7 +90,9 @@ class Repository(RuleBasedStateMachine):
         named = set(self.tree.dirty) if whole else {known[pick % len(known)] for pick in picks if known}
         if not named:
             return
-        ran = self.index(*(part for name in sorted(named) for part in ("--files", name)))
+        # With --files, a PATH is one more of them.
+        where = ("--root", str(self.root), "--jobs", "1", "--json")
+        ran = self.program.run("index", *where, "--files", *sorted(named), cwd=self.root)
         assert ran.code == 0, ran.told()
         if whole and not self.tree.wide:
             self.compare()
