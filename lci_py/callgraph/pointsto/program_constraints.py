@@ -222,5 +222,3 @@ def _settle(
     to.last_names[loads[1]] = loads[0]
     to.last_names[pairs[0]] = pairs[1]
     to.settle(np.concatenate(uses, axis=1), np.concatenate(passed))
-
-
