@@ -54,7 +54,9 @@ class Forked:
             os.close(reader)
             with open(writer, "wb") as pipe:
                 for found in self._compute():
-                    np.save(pipe, found, allow_pickle=False)
+                    data = BytesIO()  # `np.save` writes to no pipe
+                    np.save(data, found, allow_pickle=False)
+                    pipe.write(data.getbuffer())
                 pipe.write(_END)
             code = 0
         finally:

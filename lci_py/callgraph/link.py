@@ -87,7 +87,6 @@ class Linker:
 
 def _followed(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:
     """The arrays of the program and of its solution."""
-    n_files = len(tables.files.heads)
-    program = program_of(tables, sites, range(n_files))
-    check_constraints(program, n_files)
+    program = program_of(tables, sites, range(len(tables.files.heads)))
+    check_constraints(program)
     return [*(getattr(program, name) for name in STORED_PROGRAM), *solved(program, tables)]

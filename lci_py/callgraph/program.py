@@ -1,7 +1,7 @@
 """The constraints of all files that the points-to analysis goes through, as arrays, file after file.
 
-The numbers of nodes, names, functions, classes and calls are those of their file (`source.dataflow.constraints`). So the
-arrays of a file are the same wherever it stands, and a refresh takes them over from the generation before.
+The numbers of nodes, names, functions, classes and calls are those of their file (`source.dataflow.constraints`). So
+the arrays of a file are the same wherever it stands, and a refresh takes them over from the generation before.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ NODES, PYTHON, STRINGS, LETTERS, ROWS, SITES, FUNCTIONS, PARAMETERS, CLASSES, IM
 _COLUMNS = 11
 #: Name of an array -> the column with its size, and how many numbers an item has.
 _PARTS = {
-    "letters": (LETTERS, 1), "string_sizes": (STRINGS, 1), "rows": (ROWS, 4), "lines": (SITES, 1), "callers": (SITES, 1),
-    "functions": (FUNCTIONS, 6), "parameters": (PARAMETERS, 3), "classes": (CLASSES, 1), "imports": (IMPORTS, 3),
-    "targets": (TARGETS, 1),
+    "letters": (LETTERS, 1), "string_sizes": (STRINGS, 1), "rows": (ROWS, 4), "lines": (SITES, 1),
+    "callers": (SITES, 1), "functions": (FUNCTIONS, 6), "parameters": (PARAMETERS, 3), "classes": (CLASSES, 1),
+    "imports": (IMPORTS, 3), "targets": (TARGETS, 1),
 }  # fmt: skip
 #: The arrays that are stored, with their types.
 STORED_PROGRAM = {"files": "i4", "sizes": "i4", **{name: "u1" if name == "letters" else "i4" for name in _PARTS}}
@@ -287,13 +287,14 @@ def check_sizes(program: Program, n_files: int) -> None:
     """
     files, sizes = program.files, program.sizes
     _check(len(sizes) == len(files) * _COLUMNS and (not len(sizes) or int(sizes.min()) >= 0))
-    _check(not len(files) or (0 <= int(files[0]) and int(files[-1]) < n_files and bool((np.diff(files) > 0).all())))
+    _check(not len(files) or (int(files[0]) >= 0 and int(files[-1]) < n_files and bool((np.diff(files) > 0).all())))
     totals = program.columns.sum(axis=0, dtype=np.int64).tolist()
     _check(all(len(getattr(program, name)) == totals[column] * width for name, (column, width) in _PARTS.items()))
     _check(not len(files) or bool((program.columns[:, [NODES, STRINGS]] > 0).all()))
     _check(bool((program.string_sizes >= 0).all()) and bool((program.lines >= 0).all()))
     _check(not program.string_sizes[program.starts(STRINGS)[:-1]].any())
-    _check(not len(files) or totals[NODES] < 1 << 30)
+    _check(totals[NODES] < 1 << 30)
+    _check(not len(program.targets) or (int(program.targets.min()) >= 0 and int(program.targets.max()) < n_files))
 
 
 def check_places(program: Program, n_symbols: NDArray[Any], n_lambdas: NDArray[Any]) -> None:
@@ -324,18 +325,17 @@ def check_solution(program: Program, solution: Solution) -> None:
     _check(len(site) == len(callee) == len(target))
     if not len(site):
         return
-    _check(0 <= int(site.min()) and int(site.max()) < len(program.lines) and int(callee.min()) >= -1)
+    _check(int(site.min()) >= 0 and int(site.max()) < len(program.lines) and int(callee.min()) >= -1)
     _check(-len(program.classes) <= int(target.min()) and int(target.max()) < len(program.functions) // 6)
     classes = target[target < 0]
     _check(not (program.classes[~classes] < 0).any())
 
 
-def check_constraints(program: Program, n_files: int) -> None:
+def check_constraints(program: Program) -> None:
     """Check that the constraints name what there is.
 
     Args:
         program: Its sizes have been checked.
-        n_files: The number of files of the repository.
     Raises:
         DamagedIndexError: They do not.
     """
@@ -363,7 +363,6 @@ def check_constraints(program: Program, n_files: int) -> None:
     _check(bool((imports >= 0).all()) and bool((imports[:, 0] < sizes[of_imports, STRINGS]).all()))
     meant = np.bincount(of_imports, weights=imports[:, 1:].sum(axis=1, dtype=np.int64), minlength=program.n_files)
     _check(np.array_equal(meant.astype(np.int64), sizes[:, TARGETS]))
-    _check(not len(program.targets) or (0 <= int(program.targets.min()) and int(program.targets.max()) < n_files))
 
 
 def _check_functions(program: Program) -> None:

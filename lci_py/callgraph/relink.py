@@ -145,7 +145,7 @@ def _followed(
     program = joined([kept, program_of(tables.new, sites, fresh)])
     if is_same_but_for_lines(was, program):
         return Followed(program, before.solution)
-    check_constraints(program, len(tables.new.files.heads))
+    check_constraints(program)
     return Followed(program, solved(program, tables.new))
 
 

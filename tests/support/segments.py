@@ -41,9 +41,8 @@ def assert_same(found: Links, wanted: Links) -> None:
     ours, theirs = stored_arrays(found), stored_arrays(wanted)
     assert ours.keys() == theirs.keys() > STORED.keys()
     for name, values in ours.items():
-        assert values.dtype == theirs[name].dtype and values.dtype.str[1:] == STORED.get(name, values.dtype.str[1:]), (
-            name
-        )
+        assert values.dtype == theirs[name].dtype, name
+        assert values.dtype.str[1:] == STORED.get(name, values.dtype.str[1:]), name
         assert np.array_equal(values, theirs[name]), name
 
 

@@ -76,6 +76,7 @@ class Repository(RuleBasedStateMachine):
         """After `lci index` the answers are right, and a second run finds nothing to do."""
         ran = self.index(*flags)
         assert ran.code == 0, ran.told()
+        assert not any("rebuilt" in warning for warning in ran.json()["warnings"]), ran.told()
         self.compare()
         before = listing(self.index_dir)
         again = self.index()
@@ -90,7 +91,9 @@ class Repository(RuleBasedStateMachine):
         named = set(self.tree.dirty) if whole else {known[pick % len(known)] for pick in picks if known}
         if not named:
             return
-        ran = self.index(*(part for name in sorted(named) for part in ("--files", name)))
+        # With --files, a PATH is one more of them.
+        where = ("--root", str(self.root), "--jobs", "1", "--json")
+        ran = self.program.run("index", *where, "--files", *sorted(named), cwd=self.root)
         assert ran.code == 0, ran.told()
         if whole and not self.tree.wide:
             self.compare()

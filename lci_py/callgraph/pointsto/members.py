@@ -50,9 +50,7 @@ class PointsTo(Constraints):
         self.on_bind = self._bind
         self._resolved: dict[tuple[int, int], int] = {}
         self._fields: dict[tuple[int, int], int] = {}
-        self._awaited: dict[
-            tuple[int, int], list[int]
-        ] = {}  # members of instances that nothing is stored in -> readers
+        self._awaited: dict[tuple[int, int], list[int]] = {}  # members that nothing is stored in so far -> readers
         self._keys: dict[int, list[tuple[int, int]]] = {}  # object -> key and node of each field
         self._all: dict[int, int] = {}  # object -> node of all its fields
         self._prototypes: dict[int, int] = {}

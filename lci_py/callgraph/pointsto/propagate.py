@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 
 class Nodes(NamedTuple):
-    """Where the symbols and anonymous functions of each file start among those of all, and how many there are: [files + 1]
-    each."""
+    """The first symbol and the first anonymous function of each file, and how many there are of each: [files + 1]."""
 
     first_symbol: NDArray[Any]
     first_lambda: NDArray[Any]
@@ -206,9 +205,8 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], node
     """
     known, others = _declared(named, followed)
     bases = _bases(named) if others else {}
-    names = _names(
-        tables, nodes, {*followed[1, others].tolist(), *(other for found in known.values() for other in found)}
-    )
+    asked = set(followed[1, others].tolist()).union(*known.values())
+    names = _names(tables, nodes, asked)
     keep = np.ones(followed.shape[1], np.bool_)
     steps = followed[4].copy()
     for at, source, target, line in zip(others, *followed[[0, 1, 3]][:, others].tolist(), strict=True):

@@ -46,7 +46,7 @@ def _solved(item: FlowFile) -> int:
     found = extract("a.py", SOURCE, "python")
     program = of_file(item)
     check_sizes(program, 1)
-    check_constraints(program, 1)
+    check_constraints(program)
     nodes = Nodes(np.array([0, len(found.symbols)]), np.array([0, len(found.lambdas)]))
     return followed_edges(program, Solver(program, lambda file, name: ()).solve(), nodes).shape[1]
 
