@@ -59,7 +59,10 @@ def test_the_id_of_a_result(show: Callable[..., Ran], lci: Callable[..., Ran], r
     block = lci("search", "import json from os", "-m", "bm25", "--kind", "block", "--json", cwd=root).json()["results"][
         0
     ]
-    assert results(show(block["id"], "--json"))[0]["id"] == block["id"]
+    found = results(show(block["id"], "--json"))
+    assert found[0]["id"] == block["id"]
+    text = "".join(show(f"{found[0]['file']}:{found[0]['line']}").out.splitlines(True)[1:])
+    assert text == found[0]["text"] + "\n"  # and the place of a block is the block
     whole = results(show("file:shop/app.py", "--json"))[0]
     assert (whole["kind"], whole["text"] + "\n") == ("file", SOURCES["shop/app.py"])
 

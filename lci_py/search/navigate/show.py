@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lci_py.index.shards.symbols import narrowest
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.present import Definition, PresentFiles, innermost
@@ -196,6 +197,8 @@ class _Work:
             found = definitions[found.parent]
         if found is not None:
             return self._body(target, found)
+        if (block := self._block_around(path, first)) is not None:
+            return self._block(target, block)
         before = max((one.end_line for one in definitions if one.end_line < first), default=0)
         after = min((one.first_line for one in definitions if one.first_line > first), default=len(lines) + 1)
         top, bottom = max(before + 1, first - _AROUND), min(after - 1, first + _AROUND)
@@ -204,6 +207,15 @@ class _Work:
         while bottom > first and not lines[bottom - 1].strip():
             bottom -= 1
         return self._lines(target, path, top, bottom, BLOCK_KIND)
+
+    def _block_around(self, path: str, line: int) -> Row | None:
+        """The block that a search would give for a line outside of definitions; None if there is none."""
+        symbols = self._snapshot.symbols
+        if self._present.stale(path) or path not in (paths := symbols.paths()):
+            return None
+        unit = narrowest(symbols.chunks_of_file(paths.index(path)), line)
+        row = symbols.result_rows([unit])[unit] if unit is not None else None
+        return row if row is not None and row["symbol_number"] is None else None
 
     def _lines(self, target: Target, path: str, first: int, last: int | None, kind: str) -> Shown:
         from lci_py.index.shards.symbol_queries import language_and_lambdas
