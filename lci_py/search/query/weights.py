@@ -59,8 +59,8 @@ class Ranking:
 SMALL, LARGE = 50, 400
 
 _BALANCED = {
-    "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
-    "dense_file": 0.5, "dense_all": 0.3, "hub": 0.2, "graph": 1.0, "near": 0.25, "mentioned": 2.0,
+    "dense": 1.0, "content": 0.7, "names": 0.25, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,
+    "dense_file": 0.5, "dense_all": 0.35, "hub": 0.2, "graph": 1.0, "near": 0.25, "mentioned": 2.0,
     "name": 3.0, "verbatim": 2.0,
 }  # fmt: skip
 _EXACT = {
@@ -77,7 +77,7 @@ LIVE = Ranking(
         "ambiguous_multiquery": _BALANCED,
         "structured_filter_heavy": _BALANCED,
     },
-    {"test": 0.6, "block": 0.95, "text": 0.7, "generated": 0.7, "reexport": 0.8},
+    {"test": 0.6, "block": 0.95, "text": 0.7, "generated": 0.7, "reexport": 0.8, "aside": 0.7},
     0.6,
     {"names": -0.7, "graph": -0.25, "dense_all": 0.5},
 )

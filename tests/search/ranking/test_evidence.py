@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.types.search import Result, SearchRequest
+from lci_py.types.search import Mode, Result, SearchRequest
 
 FILLER = {f"other{i}.py": f"def unrelated_{i}(first, second):\n    return first - second * {i}\n" for i in range(12)}
 
 
-def ranked(tmp_path: Path, files: dict[str, str], query: str) -> list[Result]:
+def ranked(tmp_path: Path, files: dict[str, str], query: str, mode: Mode = "bm25") -> list[Result]:
     for name, text in {**FILLER, **files}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     app.build_index(str(tmp_path), jobs=1)
     with app.open_engine(str(tmp_path)) as session:
-        return list(session.search(SearchRequest(query, "bm25", 20, explain=True)).results)
+        return list(session.search(SearchRequest(query, mode, 20, explain=True)).results)
 
 
 def step(result: Result, name: str) -> dict[str, Any] | None:
@@ -34,6 +34,35 @@ def test_tests_come_lower_unless_they_are_asked_for(tmp_path: Path, query: str, 
     assert results[0].file == first
     lowered = step(next(result for result in results if result.file == "a_test.py"), "test")
     assert (lowered is None) == (first == "a_test.py")
+
+
+@pytest.mark.parametrize("mode", ["bm25", "dense", "multiview"])
+@pytest.mark.parametrize(
+    ("folder", "query", "lower"),
+    [
+        ("examples", "parse invoice", True),
+        ("bench/client", "parse invoice", True),
+        ("docs/code", "parse invoice", True),
+        ("examples", "parse invoice example", False),  # is asked for
+        ("a/docs", "parse invoice", False),  # may be a package
+        ("benchmarked", "parse invoice", False),
+    ],
+)
+def test_examples_and_benchmarks_come_lower_unless_they_are_asked_for(
+    tmp_path: Path, mode: Mode, folder: str, query: str, lower: bool
+) -> None:
+    text = "def parse(line):\n    return invoice(line)\n"
+    results = ranked(tmp_path, {f"{folder}/a.py": text, "zz/a.py": text}, query, mode)
+    assert results[0].file == "zz/a.py" or not lower
+    lowered = step(next(result for result in results if result.file == f"{folder}/a.py"), "aside")
+    assert (lowered is not None) == lower
+
+
+def test_a_test_or_a_text_beside_the_sources_is_lowered_once(tmp_path: Path) -> None:
+    files = {"examples/test_a.py": "def parse(line):\n    return invoice(line)\n", "docs/a.md": "# Parse an invoice\n"}
+    for result in ranked(tmp_path, files, "parse invoice")[:2]:
+        assert step(result, "aside") is None
+        assert (step(result, "test") is None) == (result.file == "docs/a.md") == (step(result, "text") is not None)
 
 
 def test_the_file_that_is_named_like_the_query_comes_first(tmp_path: Path) -> None:
