@@ -87,8 +87,10 @@ class UnknownTargetError(UsageError):
             near: What may have been meant.
             what: The hint if there is nothing to suggest.
         """
-        hint = f"did you mean {' or '.join([', '.join(near[:-1])] * (len(near) > 1) + list(near[-1:]))}?"
-        super().__init__(message, hint=hint if near else what, near=list(near))
+        if near:
+            *some, last = near
+            what = f"did you mean {', '.join(some)} or {last}?" if some else f"did you mean {last}?"
+        super().__init__(message, hint=what, near=list(near))
 
 
 class BadGlobError(UsageError):

@@ -22,7 +22,6 @@ class AffectedRequest(NamedTuple):
     files: tuple[str, ...] | None = None  # instead: everything in these files
     filters: Filters = Filters()  # on what is affected
     depth: int | None = None  # calls from a change; None for all
-    most: int | None = None  # rows of a budget
 
 
 class ChangedPlace(NamedTuple):

@@ -36,6 +36,8 @@ _USES = 50
 _NAME = 4
 #: Functions that are looked for where they are mentioned.
 _MENTIONED = 10
+#: Files that have the words of such a name, at most.
+_FILES = 20
 
 
 def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
@@ -261,7 +263,7 @@ class _Reach:
 
     def _mentions(self, changes: Sequence[ChangedPlace]) -> list[int]:
         """The definitions that mention a changed function which nobody is known to call: it is handed on as a value."""
-        from lci_py.search.navigate.references import references
+        from lci_py.search.navigate.references import files_with_words, references
 
         symbols = self._snapshot.symbols
         found: list[int] = []
@@ -272,7 +274,10 @@ class _Reach:
             and (node := self._by_id.get(one.place.id)) is not None
             and not self._callers([node])
         ]
+        n_files = len(symbols.paths())
         for place in uncalled[:_MENTIONED]:
+            if len(files_with_words(self._snapshot, place.symbol or "", n_files)) > _FILES:
+                continue  # so common a name says little, and reading all these files takes seconds
             answer = references(
                 self._snapshot, GraphRequest(f"{place.file}::{place.qualified_name}", roles=("reference",))
             )

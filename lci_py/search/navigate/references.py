@@ -134,7 +134,7 @@ class _Search:
         """Files that may hold the name: those with its words, and those whose words the index does not all know."""
         snapshot = self._snapshot
         states = file_state(snapshot.symbols)
-        numbers = set(_files_with_words(snapshot, self._name, len(states)))
+        numbers = set(files_with_words(snapshot, self._name, len(states)))
         numbers |= {number for number, (_, _, limited) in enumerate(states) if limited}
         known = {path: number for number, (path, _, _) in enumerate(states)}
         fresh = []
@@ -222,7 +222,7 @@ def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | Non
     return None
 
 
-def _files_with_words(snapshot: Snapshot, name: str, n_files: int) -> list[int]:
+def files_with_words(snapshot: Snapshot, name: str, n_files: int) -> list[int]:
     """Files that hold all words of a name."""
     import numpy as np
 
