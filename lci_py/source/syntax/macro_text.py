@@ -4,7 +4,9 @@
 - Macros that define what an argument names become a plain definition of it: `static DEFINE_MUTEX(lock);` is read as
   `static int          lock ;`, and `SYSCALL_DEFINE2(dup2, …) {` as `int            (dup2)     {`.
 - A loop (`for_each_cpu(cpu) {`) becomes a call with a semicolon, and a block after it.
-- The last parameter of `#define log(args...)` loses its name.
+- `} while_each_thread(g, p);` becomes a `while`, and an `else` in an `#if` of its own loses the directives.
+- A type as an argument (`container_of(p, struct list, head)`) loses its keyword.
+- The last parameter of `#define log(args...)` loses its name, and the text of a macro its comments.
 
 The macros are data: `[macros]` of a language.toml, and of .lci.toml. docs/languages.md describes both.
 """
@@ -21,17 +23,17 @@ VISIBLE = re.compile(rb"[^\r\n]")
 _READ, _DEEPEST = 4_000, 8
 _GROUP = re.compile(rb"[(),;{}]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,4}'|/\*.*?\*/", re.DOTALL)
 _NAME = re.compile(rb"\s*([A-Za-z_]\w*)((?:\s*\[[^\[\]]{0,100}\])*)\s*")
-_BLANKS = re.compile(rb"(?:\s|/\*.*?\*/)*", re.DOTALL)
+_BLANKS = re.compile(rb"(?:\s+|/\*.*?\*/)*", re.DOTALL)
 #: Loops by their names; with a capital and without. Nothing stands before them on their line.
 _EACH = (b"or_each", b"OR_EACH", b"oreach", b"OREACH")
 _FIRST = re.compile(rb"[ \t]+\w+[ \t]*\(")
-_INDENTED = 200
+_INDENTED = 200  # bytes before a loop on its line
 _REST = re.compile(rb"\w*[ \t]*\(")
 _HASH = re.compile(rb"[ \t]*#")
 _DEFINE = re.compile(rb"#[ \t]*define[ \t][^\n]*")
 _DIRECTIVE_READ = 20_000
 _LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)\n")
-_NAMED = re.compile(rb"#[ \t]*define[ \t]+\w+\([^()]*?(\w+)[ \t]*\.\.\.\)")
+_NAMED = re.compile(rb"#[ \t]*define[ \t]+\w+\((?:[^()]*[^\w()])?(\w+)[ \t]*\.\.\.\)")
 _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 _IN_DIRECTIVE = re.compile(rb"[^\r\n\\]|\\(?!\r?\n)")
 _WHILE = re.compile(rb"(while_\w+)[ \t]*\(")
