@@ -372,6 +372,15 @@ def test_nothing_changed() -> None:
     assert file.getvalue() == "up to date (generation 3)\n"
 
 
+def test_a_status_counts_files_with_syntax_errors() -> None:
+    file = io.StringIO()
+    index.render_status({"files": 9, "errors_by_language": {"c": 3, "cpp": 1}}, file=file)
+    assert "  syntax    errors in 4 files: c 3 · cpp 1\n" in file.getvalue()
+    file = io.StringIO()
+    index.render_status({"files": 9, "errors_by_language": {}}, file=file)
+    assert "syntax" not in file.getvalue()
+
+
 def test_dry_run() -> None:
     file = io.StringIO()
     skips = [Skip(f"b{i}", "binary") for i in range(7)]
