@@ -79,7 +79,7 @@ def test_a_folder_that_becomes_a_link_after_the_walk(
     (outside / "b").mkdir()
     shutil.copy(outside / "secret.py", outside / "b")
 
-    def walk_then_swap(path: Path, options: WalkOptions) -> Any:
+    def walk_then_swap(path: Path, options: WalkOptions, most: tuple[int, int] | None = None) -> Any:
         walked = walk(path, options)
         _replace_by_link(root / level, outside)
         return walked
