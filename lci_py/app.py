@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -305,8 +306,7 @@ def open_engine(
         whole: Wait for the call graph, too, if it is still being built.
         progress: A context manager around what takes long, which gives a callback as of `build_index`, or None.
     Raises:
-        TooLargeError,
-        NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
+        NoIndexError, TooLargeError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
     began = time.perf_counter()
     where = find_root(root)
@@ -345,6 +345,7 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
         snapshot = _snapshot(where, settings)
     if opening.whole and not snapshot.manifest.is_complete and settings.refresh != "never":
         snapshot.close()
+        gc.enable()  # the entry point turned it off for short runs
         with opening.progress() as report:
             build_index(str(where), model=model, wait=_GRAPH_WAIT, progress=report)
         return _snapshot(where, settings)
@@ -379,6 +380,7 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
 
     with opening.progress() as report:
         if whole:
+            gc.enable()  # the entry point turned it off for short runs
             work(report)
         else:
             silent = report or (lambda _stage, _done, _total: None)

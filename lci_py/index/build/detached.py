@@ -107,7 +107,6 @@ def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> NoR
     try:
         _leave(sender)
         work(report)
-        note_failure(index_dir, None)
         send([_DONE])
     except BaseException as error:
         if isinstance(error, LciError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import IO
 
+from lci_py import interrupts
 from lci_py.render.text.style import shorten, visible_line
 from lci_py.types.index import KEPT, SEARCHABLE, SLOW_MODEL
 
@@ -88,9 +89,12 @@ class Progress:
         return _ERASE if self._drawn else ""
 
     def __enter__(self) -> Progress:
+        self._at_interrupt = interrupts.at_interrupt(lambda: interrupts.say(2, self.erased()))
+        self._at_interrupt.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._at_interrupt.__exit__()
         self._file.write(self.erased())
         self._file.flush()
 
