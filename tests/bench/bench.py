@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import resource
 import shlex
@@ -155,7 +156,9 @@ def main() -> None:
             runs["nothing"].append(clock.nothing())
             runs["refresh"].append(clock.refresh())
         os.environ["LCI_INDEX_DIR"] = str(clock.index)
-        modes = "  ".join(f"{mode} {ms:.1f}" for mode, ms in in_process(tree).items())
+        with multiprocessing.get_context("spawn").Pool(1) as pool:  # the peak of a child counts what its parent has
+            medians = pool.apply(in_process, (tree,))
+        modes = "  ".join(f"{mode} {ms:.1f}" for mode, ms in medians.items())
         print(f"{tree.name[:20]:20s}" + "".join(f"{_cell(runs[n], f):>17s}" for n, f in forms.items()) + f"   {modes}")
         sys.stdout.flush()
         for name, pairs in runs.items():
@@ -184,7 +187,7 @@ def _cell(pairs: list[tuple[float, float]], form: str) -> str:
 
 #: NDCG@10 on the judged queries of 28 repositories: published (CodeRankEmbed, semble), and measured by score.py (lci).
 QUALITY = {
-    "CodeRankEmbed hybrid": 0.848, "semble": 0.843, "CodeRankEmbed": 0.735, "lci multiview": 0.892, "lci bm25": 0.856,
+    "CodeRankEmbed hybrid": 0.848, "semble": 0.843, "CodeRankEmbed": 0.735, "lci multiview": 0.896, "lci bm25": 0.856,
     "lci dense": 0.828,
 }  # fmt: skip
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 640, 320, 56, 20, 150, 44
