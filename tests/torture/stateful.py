@@ -181,7 +181,9 @@ def main() -> int:
             run(machine, examples=given.examples, steps=given.steps, shrink=bool(given.shrink))
         except Exception as error:
             notes = "\n".join(getattr(error, "__notes__", ()))
-            report.violation(f"{type(error).__name__}: {error}\n{notes}")
+            # What failed once and not again is a group of the errors of that once.
+            inner = "".join(f"\n  {type(one).__name__}: {one}" for one in getattr(error, "exceptions", ()))
+            report.violation(f"{type(error).__name__}: {error}{inner}\n{notes}")
     return report.end()
 
 
