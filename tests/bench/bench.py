@@ -190,7 +190,7 @@ QUALITY = {
     "CodeRankEmbed hybrid": 0.848, "semble": 0.843, "CodeRankEmbed": 0.735, "lci multiview": 0.896, "lci bm25": 0.856,
     "lci dense": 0.828,
 }  # fmt: skip
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 640, 320, 56, 20, 150, 44
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 680, 320, 56, 20, 160, 44
 _LOWEST, _HIGHEST = 0.70, 0.92
 
 
@@ -204,7 +204,7 @@ def picture(found: dict[str, list[tuple[float, float]]]) -> str:
         found: Per figure, the pairs (ours, the peer's) of all trees.
     """
     ours, theirs = (statistics.mean(pair[side] for pair in found["first"]) for side in (0, 1))
-    longest = 1.25 * max(ours, theirs)
+    longest = 1.4 * max(ours, theirs)
     x = lambda seconds: _LEFT + (_WIDTH - _LEFT - _RIGHT) * seconds / longest  # noqa: E731
     y = lambda value: _TOP + (_HEIGHT - _TOP - _BOTTOM) * (_HIGHEST - value) / (_HIGHEST - _LOWEST)  # noqa: E731
     right, bottom = x(longest), y(_LOWEST)
