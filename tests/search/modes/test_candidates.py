@@ -70,8 +70,16 @@ def test_a_single_mode_ranks_the_filtered_corpus(
         patch.object(evidence, "FILE", 0.0),
     ):
         whole = session.search(SearchRequest(query, mode, EVERYTHING, snippet=0)).results
-        wanted = [(r.id, r.mode_score) for r in whole if passes(r, filters)][:limit]
+        wanted = [(r.id, r.mode_score) for r in whole if passes(r, filters)]
         got = session.search(SearchRequest(query, mode, limit, filters, snippet=0)).results
+    # A unit is shown as the field in it that the query names, unless the filter leaves that field out.
+    ids = {r.id for r in whole}
+    for one in [r for r in got if r.id not in ids]:
+        inside = [w for w in whole if w.file == one.file and one.line <= w.line <= one.end_line]
+        assert any(w.symbol == query and not passes(w, filters) for w in inside)
+    assert len(got) == limit or len(got) >= len(wanted)
+    got = [r for r in got if r.id in ids]
+    wanted = wanted[: len(got)]
     assert [r.id for r in got] == [name for name, _ in wanted]
     # Behind the pool a score is cut by a millionth, and under a filter the pool reaches further.
     assert [r.mode_score for r in got] == pytest.approx([score for _, score in wanted], rel=1e-5)
