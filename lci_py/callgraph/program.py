@@ -287,7 +287,7 @@ def check_sizes(program: Program, n_files: int) -> None:
     """
     files, sizes = program.files, program.sizes
     _check(len(sizes) == len(files) * _COLUMNS and (not len(sizes) or int(sizes.min()) >= 0))
-    _check(not len(files) or (int(files[0]) >= 0 and int(files[-1]) < n_files and bool((np.diff(files) > 0).all())))
+    _check(not len(files) or (int(files[0]) >= 0 and int(files[-1]) < n_files and bool((files[1:] > files[:-1]).all())))
     totals = program.columns.sum(axis=0, dtype=np.int64).tolist()
     _check(all(len(getattr(program, name)) == totals[column] * width for name, (column, width) in _PARTS.items()))
     _check(not len(files) or bool((program.columns[:, [NODES, STRINGS]] > 0).all()))
@@ -356,7 +356,7 @@ def check_constraints(program: Program) -> None:
     of_arguments, arguments = of_rows[kinds == ir.ARG], rows[kinds == ir.ARG]
     named = arguments[:, 2] < 0
     _check(not (~arguments[named, 2] >= sizes[of_arguments[named], STRINGS]).any())
-    _check(not ((np.diff(arguments[:, 1]) < 0) & (np.diff(of_arguments) == 0)).any())
+    _check(not ((arguments[1:, 1] < arguments[:-1, 1]) & (of_arguments[1:] == of_arguments[:-1])).any())
     _check_functions(program)
     imports = program.imports.reshape(-1, 3)
     of_imports = program.owners(IMPORTS)
