@@ -291,7 +291,7 @@ def open_engine(
     *,
     refresh: str | None = None,
     trust: bool | None = None,
-    snippet: int | None = None,
+    snippet: int = 2,
     whole: bool = False,
     progress: Progress = nullcontext,
 ) -> Engine:
@@ -302,7 +302,7 @@ def open_engine(
         model: Folder of the embedding model; None for the setting.
         refresh: One of types.REFRESH; None for the setting.
         trust: Read an index that somebody else made; None for the setting.
-        snippet: Lines of code per result where a request does not say; None for the setting.
+        snippet: Lines of code per result, where neither a request nor the settings say.
         whole: Wait for the call graph, too, if it is still being built.
         progress: A context manager around what takes long, which gives a callback as of `build_index`, or None.
     Raises:
@@ -310,7 +310,11 @@ def open_engine(
     """
     began = time.perf_counter()
     where = find_root(root)
-    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust, "snippet": snippet})
+    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
+    if settings.snippet is None:
+        from dataclasses import replace
+
+        settings = replace(settings, snippet=snippet)
     snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress))
     opening = (time.perf_counter() - began) * 1e3
     if settings.log == "off":
@@ -406,7 +410,7 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
         return Snapshot(
             root,
             index_dir,
-            snippet=settings.snippet,
+            snippet=settings.snippet or 0,  # `open_engine` has put a number there
             limit=settings.limit,
             model=settings.model,
             trust=settings.trust,

@@ -23,8 +23,8 @@ FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Each number and its smallest valid value.
 _NUMBERS = {
-    "limit": 1, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1, "expand": 0,
-    "budget_ms": 1,
+    "limit": 1, "offset": 0, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1,
+    "expand": 0, "budget_ms": 1,
 }  # fmt: skip
 #: The same of other commands.
 _MORE_NUMBERS = {"max_nodes": 0, "max_count": 1, "depth": 1}
@@ -34,12 +34,12 @@ _DEFAULTS = SearchRequest("")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def open_engine(call: Invocation, *, snippet: int | None = None, whole: bool = False) -> Engine:
+def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> Engine:
     """The engine that the flags of a query ask for.
 
     Args:
         call: The command line.
-        snippet: The lines that it shows of a result; None for the setting.
+        snippet: The lines that it shows of a result, if neither a flag nor the settings say.
         whole: The command needs the call graph.
     """
     refresh = call.text("refresh")
@@ -126,6 +126,7 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
         expand=_expand(values, mode),
         near=_near(values.get("near"), mode, query),
         limit=number(values, "limit"),
+        offset=number(values, "offset") or 0,
         filters=filters,
         snippet=number(values, "snippet"),
         context=_context(values),

@@ -6,6 +6,8 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lci_py.render.token_budget import largest
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -84,11 +86,8 @@ def _cut_below(branch: Branch, shown: dict[int, int]) -> Branch:
 
 def within_tokens(answer: GraphAnswer, most: int, fits: Callable[[GraphAnswer], bool]) -> GraphAnswer:
     """The largest part of a tree, of at most `most` places, that fits; the roots alone if not even they do."""
-    low, high = 0, min(most, size(answer.branches))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(replace(cut(answer, middle), limited_by="--max-tokens")):
-            low = middle
-        else:
-            high = middle - 1
-    return replace(cut(answer, low), limited_by="--max-tokens")
+
+    def first(count: int) -> GraphAnswer:
+        return replace(cut(answer, count), limited_by="--max-tokens")
+
+    return first(largest(min(most, size(answer.branches)), lambda count: fits(first(count))))

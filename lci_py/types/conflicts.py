@@ -28,6 +28,7 @@ class ConflictsRequest:
     filters: Filters = field(default_factory=Filters)
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all
     limit: int | None = None  # None: all
+    offset: int = 0  # results left out before the first one shown
     name: str = ""  # as `lci def` takes it; "": of any name
 
 
@@ -40,3 +41,4 @@ class ConflictsAnswer:
     total: int  # of results, before the limit
     by_relation: dict[str, int]  # relation -> number of results
     index: IndexInfo
+    offset: int = 0  # results left out before the first one shown

@@ -98,6 +98,7 @@ class SearchRequest:
     trace: bool = False
     strict: bool = False
     shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
+    offset: int = 0  # results left out before the first one shown
 
 
 class Hit(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make code
 # look different from what it does (CVE-2021-42574). U+2028 and U+2029 end a line for some viewers.
@@ -218,6 +218,16 @@ def _filled(text: str, phrases: Iterable[str], layout: Layout, hanging: str, use
 
 def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
+    """What `--max-tokens` has left out, as the `truncated` of JSON counts it."""
+    kinds = [
+        plural(count, key.removesuffix("s_dropped")) for key, count in note.items() if key != "max_tokens" and count
+    ]
+    dropped = " and ".join([*([", ".join(kinds[:-1])] if len(kinds) > 1 else []), *kinds[-1:]]) or "nothing"
+    said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped} dropped"
+    yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
 
 
 def did_you_mean(name: str, near: Iterable[str]) -> str:

@@ -39,7 +39,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     found.sort(key=_order)
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
-        results=tuple(found if request.limit is None else found[: request.limit]),
+        results=tuple(found[request.offset :][: request.limit]),
         # A request for relations of definitions asks for nothing else.
         conflicts=() if request.relations else all_of(snapshot, request.filters, request.name),
         total=len(found),

@@ -37,6 +37,7 @@ from lci_py.types.search import (
     Result,
 )
 from lci_py.types.source import FileEntry, Skip
+from tests.support.envelopes import envelope
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = json.loads((DOCS / "json-output.schema.json").read_text())
@@ -175,7 +176,7 @@ def definition(name: str) -> jsonschema.Draft202012Validator:
 
 @given(answers, st.booleans())
 def test_every_envelope_is_valid_and_parses(found: Answer, doc: bool) -> None:
-    line = render.dumps(render.envelope(found, doc=doc))
+    line = render.dumps(envelope(found, doc=doc))
     definition("searchEnvelope").validate(json.loads(line.encode("utf-8")))
 
 
@@ -214,18 +215,18 @@ def test_keys_stand_in_the_order_of_the_contract() -> None:
     assert list(render.result_object(full)) == [*head, "snippet", "mode_source", "mode_score", *layers]
     degraded = Degradation("dense", "timeout", "bm25", "high", "")
     whole = answer(full, plan={}, degraded=(degraded,), conflicts=({},), trace={}, truncated={}, explain_file={})
-    assert list(render.envelope(whole)) == [
+    assert list(envelope(whole)) == [
         *["schema_version", "query", "mode", "results", "total", "has_more", "index"],
         *["plan", "degraded", "conflicts", "trace", "explain_file", "truncated"],
     ]
 
 
 def test_what_does_not_apply_is_absent() -> None:
-    plain = render.envelope(answer(make()))
+    plain = envelope(answer(make()))
     assert list(plain) == ["schema_version", "query", "mode", "results", "total", "has_more", "index"]
     assert list(plain["results"][0])[-1] == "mode_score"
     assert "doc" not in plain["results"][0]
-    assert "doc" in render.envelope(answer(make()), doc=True)["results"][0]
+    assert "doc" in envelope(answer(make()), doc=True)["results"][0]
 
 
 def test_a_block_has_null_names() -> None:
@@ -280,7 +281,7 @@ def test_the_schema_knows_the_vocabulary() -> None:
 
 @pytest.mark.parametrize("change", [{"extra": 1}, {"mode": "fuzzy"}, {"schema_version": 2}])
 def test_the_schema_refuses(change: dict[str, Any]) -> None:
-    envelope = render.envelope(answer(make()))
+    envelope = envelope(answer(make()))
     VALIDATOR.validate(envelope)
     with pytest.raises(jsonschema.ValidationError):
         VALIDATOR.validate(envelope | change)
@@ -310,7 +311,7 @@ def test_the_docs_have_examples() -> None:
 @given(answers, st.integers(1, 1200))
 def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
     cut = token_budget.cut(found, limit)
-    size = token_budget.tokens(render.dumps(render.envelope(cut)))
+    size = token_budget.tokens(render.dumps(envelope(cut)))
     assert size <= limit or not (cut.results or cut.conflicts)
     assert [r.id for r in cut.results] == [r.id for r in found.results[: len(cut.results)]]
     dropped = len(found.results) - len(cut.results)
@@ -331,17 +332,17 @@ def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
             assert not cut.results  # results go before disagreements
         assert cut.truncated == note
         assert cut.total == found.total
-        definition("searchEnvelope").validate(json.loads(render.dumps(render.envelope(cut))))
+        definition("searchEnvelope").validate(json.loads(render.dumps(envelope(cut))))
 
 
 def test_snippets_go_before_results_and_from_the_tail() -> None:
     whole = answer(*(make(id=str(i), snippet="x" * 400) for i in range(3)))
-    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    size = token_budget.tokens(render.dumps(envelope(whole)))
     one = token_budget.cut(whole, size - 50)
     assert [bool(r.snippet) for r in one.results] == [True, True, False]
     assert not one.has_more
     two = replace(whole, results=tuple(replace(r, snippet="") for r in whole.results[:2]))
-    bare = token_budget.tokens(render.dumps(render.envelope(two))) + 30  # room for the note
+    bare = token_budget.tokens(render.dumps(envelope(two))) + 30  # room for the note
     less = token_budget.cut(whole, bare)
     assert [r.snippet for r in less.results] == ["", ""]
     assert less.has_more
@@ -354,12 +355,12 @@ def test_explanations_go_before_results() -> None:
         "views": {},
     }
     whole = answer(*(make(id=str(i), snippet="x" * 40, explain=why) for i in range(3)))
-    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    size = token_budget.tokens(render.dumps(envelope(whole)))
     cut = token_budget.cut(whole, size // 2)
     assert [result.id for result in cut.results] == ["0", "1", "2"]
     assert [result.explain is None for result in cut.results] == [False, True, True]
     assert cut.truncated is not None and cut.truncated["explanations_dropped"] == 2
-    definition("searchEnvelope").validate(render.envelope(cut))
+    definition("searchEnvelope").validate(envelope(cut))
 
 
 def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
@@ -367,14 +368,14 @@ def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
     own = DefinitionSite("src/a.py", 4, "main", "windows", "variant")
     first, last = (make(id=str(i), conflict=True, definitions=(*sites, own), snippet="") for i in range(2))
     whole = answer(first, last, conflicts=({"reasoning": "x" * 40},))
-    size = token_budget.tokens(render.dumps(render.envelope(whole)))
+    size = token_budget.tokens(render.dumps(envelope(whole)))
     cut = token_budget.cut(whole, size - 100)
     assert cut.results[0].definitions == first.definitions
     assert cut.results[1].definitions == (sites[0], sites[29], own)
     assert cut.truncated == {
         "results_dropped": 0, "snippets_dropped": 0, "max_tokens": size - 100, "definitions_dropped": 38
     }  # fmt: skip
-    definition("searchEnvelope").validate(render.envelope(replace(cut, conflicts=())))
+    definition("searchEnvelope").validate(envelope(replace(cut, conflicts=())))
     less = token_budget.cut(whole, 120)
     assert (less.results, len(less.conflicts)) == ((), 1)
     assert token_budget.cut(whole, 90).truncated["conflicts_dropped"] == 1
@@ -385,4 +386,4 @@ def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
 
 def test_an_answer_that_fits_is_unchanged() -> None:
     whole = answer(make())
-    assert token_budget.cut(whole, token_budget.tokens(render.dumps(render.envelope(whole))) + 30) is whole
+    assert token_budget.cut(whole, token_budget.tokens(render.dumps(envelope(whole))) + 30) is whole

@@ -13,7 +13,6 @@ from jsonschema import Draft202012Validator
 
 from lci_py import app
 from lci_py.errors import UsageError
-from lci_py.render.json.answer import envelope
 from lci_py.render.relative_paths import seen_from
 from lci_py.render.text import results
 from lci_py.search.engine import Engine
@@ -23,6 +22,7 @@ from lci_py.search.query.plan import plan
 from lci_py.search.query.text import read_text
 from lci_py.types.search import Filters, SearchRequest
 from tests.conftest import PROJECT
+from tests.support.envelopes import envelope
 from tests.support.graph_repo import build
 
 SCHEMA = Draft202012Validator(json.loads((PROJECT / "docs" / "json-output.schema.json").read_text()))

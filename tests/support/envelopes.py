@@ -1,0 +1,12 @@
+"""An answer as the JSON of `lci search`, with all that flags can add."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lci_py.render.json.answer import parts
+from lci_py.types.search import Answer
+
+
+def envelope(answer: Answer, *, doc: bool = False, linked: bool = True, explain: bool = True) -> dict[str, Any]:
+    return parts(answer, doc=doc, linked=linked, explain=explain).whole()
