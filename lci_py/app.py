@@ -294,6 +294,7 @@ def open_engine(
     snippet: int = 2,
     whole: bool = False,
     progress: Progress = nullcontext,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Engine:
     """Open the index around `root` for searching; if there is none, make it first, unless a setting forbids it.
 
@@ -305,6 +306,7 @@ def open_engine(
         snippet: Lines of code per result, where neither a request nor the settings say.
         whole: Wait for the call graph, too, if it is still being built.
         progress: A context manager around what takes long, which gives a callback as of `build_index`, or None.
+        say: Tells a person that an index was made.
     Raises:
         NoIndexError, TooLargeError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
@@ -315,7 +317,7 @@ def open_engine(
         from dataclasses import replace
 
         settings = replace(settings, snippet=snippet)
-    snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress))
+    snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress, say))
     opening = (time.perf_counter() - began) * 1e3
     if settings.log == "off":
         from lci_py.search.engine import Engine
@@ -335,6 +337,7 @@ class _Opening(NamedTuple):
     named: bool  # its root is named
     whole: bool
     progress: Progress
+    say: Callable[[str], None]  # what was done that nobody asked for
 
 
 def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Opening) -> Snapshot:
@@ -346,6 +349,8 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
         if settings.refresh != "always" and not _may_index(where, settings, named=opening.named):
             raise
         _index_first(where, settings, model, opening)
+        folder = os.path.relpath(_index_dir(where, settings), where)
+        opening.say(f"made an index of {where} in {folder}: `lci clean` removes it, `auto_index = false` makes none")
         snapshot = _snapshot(where, settings)
     if opening.whole and not snapshot.manifest.is_complete and settings.refresh != "never":
         snapshot.close()

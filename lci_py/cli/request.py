@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cli.fast_parser import MORE
-from lci_py.cli.streams import progress
+from lci_py.cli.streams import progress, warn
 from lci_py.errors import BadPathError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
@@ -50,7 +50,14 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> E
     trust = call.flag("trust_index") or None
     root, model = call.text("root"), call.text("model")
     return app.open_engine(
-        root, model, refresh=refresh, trust=trust, snippet=snippet, whole=whole, progress=lambda: progress(call)
+        root,
+        model,
+        refresh=refresh,
+        trust=trust,
+        snippet=snippet,
+        whole=whole,
+        progress=lambda: progress(call),
+        say=lambda text: warn(text, quiet=call.flag("quiet")),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING, Any
 
+from lci_py.errors import GraphPendingError
 from lci_py.render.text.style import (
     cut_lines,
     footer_line,
@@ -253,6 +254,9 @@ class _Listing:
         """Warnings about the answer, below the last result, where a terminal stops."""
         warn = self.signs.warn
         for d in self.answer.degraded:
+            if d.detail.startswith(GraphPendingError().message):  # nothing is wrong, it only takes a moment longer
+                yield self.style(f"{_INDENT}callers and callees follow: the call graph is still being built", "dim")
+                continue
             others = "no view answered" if d.fallback_mode == "none" else f"answered by {d.fallback_mode}"
             text = f"{warn} degraded: {d.view} ({d.failure_mode}), {others}; impact {d.confidence_impact}: {d.detail}"
             yield from self.warning(text)
