@@ -41,12 +41,12 @@ def written(names: Iterable[str], body: str) -> str:
 
 
 def find(text: str) -> Block | None:
-    """The block of a text, None if there is none.
+    """The block of a text, None if there is none. A mark is a line; one within a line is talk about marks.
 
     Raises:
         NotUnderstoodError: The marks are incomplete, or there are several.
     """
-    begins, ends = text.count(_BEGIN), text.count(_END)
+    begins, ends = (len(re.findall(rf"^[ \t]*{mark}", text, re.MULTILINE)) for mark in (_BEGIN, _END))
     if not begins and not ends:
         return None
     marks = _MARKS.search(text)

@@ -449,6 +449,97 @@ def test_print_is_a_patch_that_does_what_install_does(agent: Agent, root: Path) 
     assert tree(root) == before
 
 
+def test_what_a_person_sees(agent: Agent, root: Path, home: Path) -> None:
+    (root / ".cursor").mkdir()
+    (root / ".cursor" / "mcp.json").write_text('{"a" 1}')
+    (home / ".codex").mkdir()
+    (root / "AGENTS.md").write_text("mine\n")
+    assert (
+        agent("list", "codex", "cursor", "zed").out
+        == f"""\
+files in {root}
+codex   found: ~/.codex
+  not installed  .codex/config.toml
+  not installed  AGENTS.md
+cursor  found: .cursor
+  left alone     .cursor/mcp.json:
+                 is not valid JSON (line 1: Expecting ':' delimiter)
+  not installed  .cursor/rules/lci.mdc
+zed     not found
+  not installed  .zed/settings.json
+  not installed  AGENTS.md
+"""
+    )
+    assert (
+        agent("install", "codex", "cursor").out
+        == f"""\
+files in {root}
+codex   found: ~/.codex
+  created        .codex/config.toml
+  changed        AGENTS.md
+cursor  found: .cursor
+  left alone     .cursor/mcp.json:
+                 is not valid JSON (line 1: Expecting ':' delimiter)
+                 to do it by hand, write:
+                   {{"mcpServers": {{"lci": {{"command": "lci", "args": ["mcp"]}}}}}}
+  created        .cursor/rules/lci.mdc
+"""
+    )
+    assert (
+        agent("list", "codex").out
+        == f"""\
+files in {root}
+codex  found: .codex, ~/.codex
+  installed      .codex/config.toml
+  installed      AGENTS.md
+"""
+    )
+    assert (
+        agent("print", "codex", "vscode", "--only", "mcp").out
+        == f"""\
+# files in {root}
+# codex, found: .codex, ~/.codex
+#   unchanged: .codex/config.toml
+# vscode
+--- /dev/null
++++ b/.vscode/mcp.json
+@@ -0,0 +1,9 @@
++{{
++  "servers": {{
++    "lci": {{
++      "type": "stdio",
++      "command": "lci",
++      "args": ["mcp"]
++    }}
++  }}
++}}
+"""
+    )
+    assert (
+        agent("uninstall").out
+        == f"""\
+files in {root}
+codex   found: .codex, ~/.codex
+  removed        .codex/config.toml
+  changed        AGENTS.md
+cursor  found: .cursor
+  left alone     .cursor/mcp.json:
+                 is not valid JSON (line 1: Expecting ':' delimiter)
+  removed        .cursor/rules/lci.mdc
+"""
+    )
+
+
+def test_a_terminal_of_80_columns(root: Path, home: Path) -> None:
+    from tests.support.terminal import on_a_terminal
+
+    (root / ".cursor").mkdir()
+    (root / ".cursor" / "mcp.json").write_text('{"a": 1 \x1b[2J}')
+    shown = on_a_terminal(root, "agent", "install", HOME=str(home), NO_COLOR="1")
+    assert all(len(line) <= 80 for line in shown.splitlines() if not line.startswith("files in "))
+    assert ".cursor/rules/lci.mdc" in shown and "\x1b" not in shown
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [

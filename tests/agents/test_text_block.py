@@ -108,3 +108,9 @@ def test_a_block_that_was_moved_between_lines() -> None:
     assert text_block.remove(f"one\n{block}\ntwo\n", "zed") == "one\ntwo\n"
     assert text_block.remove(f"one\n\n{block}\n\ntwo\n", "zed") == "one\n\ntwo\n"
     assert text_block.remove(f"one\n{block}", "zed") == "one\n"
+
+
+def test_marks_within_a_line_are_no_marks() -> None:
+    text = "Between `<!-- lci:start … -->` and `<!-- lci:end -->`.\n"
+    assert text_block.find(text) is None
+    assert text_block.remove(text_block.add(text, "zed", BODY), "zed") == text

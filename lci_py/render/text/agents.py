@@ -15,11 +15,11 @@ _SAID = {
     "installed": "installed",
     "outdated": "outdated",
     "custom": "changed",
-    "absent": "absent",
+    "absent": "not installed",
     "left_alone": "left alone",
 }
 #: Columns of what is said about a file.
-_WORDS = 13
+_WORDS = 15
 
 
 def render_agents(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
@@ -37,10 +37,10 @@ def render_agents(found: Mapping[str, Any], *, file: IO[str], color: bool = Fals
             for one in agent["files"]:
                 file.writelines(_file(one, str(found["action"]), layout))
         file.writelines(_end(found, layout))
+    start = "# " if found["action"] == "print" else ""
     for text in found["warnings"]:
-        file.writelines(
-            layout.style(line, "warn") + "\n" for line in sentence(f"{layout.signs.warn} {text}", layout, "  ")
-        )
+        for line in sentence(f"{start}{layout.signs.warn} {text}", layout, f"{start}  "):
+            file.write(layout.style(line, "warn") + "\n")
 
 
 def _heading(agent: Mapping[str, Any], wide: int, found: Mapping[str, Any], layout: Layout) -> str:
@@ -54,7 +54,7 @@ def _file(one: Mapping[str, Any], action: str, layout: Layout) -> Iterator[str]:
     said = _SAID[one["state"]] if action == "list" else one["change"]
     if action != "list" and said == "none":
         said = _SAID[one["state"]] if one["state"] in ("absent", "left_alone") else "unchanged"
-    style = ("warn",) if one["state"] == "left_alone" else ("dim",) if said in ("absent", "unchanged") else ()
+    style = ("warn",) if one["state"] == "left_alone" else ("dim",) if said in ("not installed", "unchanged") else ()
     path = layout.style(visible_line(one["path"]), "path")
     if not one["detail"]:
         yield f"  {layout.style(said, *style)}{' ' * (_WORDS - len(said))}{path}\n"
