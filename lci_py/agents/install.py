@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from lci_py.agents import json_entry, safe_files, text_block, toml_entry
 from lci_py.agents.known import AGENTS, BY_NAME, NAMES, Agent, File, files, place
+from lci_py.agents.safe_files import Resolved
 from lci_py.agents.text_block import PLAIN
 from lci_py.agents.understood import NotUnderstoodError
 from lci_py.errors import UsageError, unknown_value
@@ -125,12 +126,9 @@ def _check(scope: _Scope, action: str, names: Iterable[str]) -> None:
         if name not in BY_NAME:
             raise unknown_value("agent", name, NAMES)
         if not scope.files(BY_NAME[name], lambda *_: None):
-            raise UsageError(
-                f"{name} has no {scope.only or ''} file {'of the user' if scope.user else 'in a project'}".replace(
-                    "  ", " "
-                ),
-                hint="`lci agent list` shows what there is",
-            )
+            kind = "file" if scope.only is None else f"{scope.only} file"
+            where = "of the user's" if scope.user else "in a project"
+            raise UsageError(f"{name} has no {kind} {where}", hint="`lci agent list` shows what there is")
     if not scope.user and os.path.realpath(scope.root) == os.path.realpath(os.path.expanduser("~")):
         raise UsageError(f"{scope.root} is the home folder, and no project", hint="go to a project, or give --user")
 
@@ -198,11 +196,10 @@ def _install(tree: _Tree, file: File) -> list[_Row]:
     try:
         text = tree.text(file.base, row.path)
         if _state(file, text) in ("absent", "outdated"):
-            new = (
-                _form(file).add(text, file.server)
-                if file.server
-                else text_block.add(text, file.agent, file.body, file.head)
-            )
+            if file.server:
+                new = _form(file).add(text, file.server)
+            else:
+                new = text_block.add(text, file.agent, file.body, file.head)
             tree.put(file.base, row.path, new)
             row.state, row.change = "installed", "created" if text is None else "changed"
     except NotUnderstoodError as error:
@@ -220,11 +217,10 @@ def _uninstall(tree: _Tree, file: File) -> list[_Row]:
             if text is not None and row.state in _HERE:
                 if row.state == "custom":
                     raise NotUnderstoodError("the entry of lci has been changed: remove it by hand", ours=True)
-                new = (
-                    _form(file).remove(text, file.server)
-                    if file.server
-                    else text_block.remove(text, file.agent, file.head)
-                )
+                if file.server:
+                    new = _form(file).remove(text, file.server)
+                else:
+                    new = text_block.remove(text, file.agent, file.head)
                 tree.put(file.base, path, new)
                 row.state, row.change = "absent", "removed" if new is None else "changed"
                 rows.append(row)
@@ -294,10 +290,10 @@ class _Tree:
     """The files, with the changes that are not written yet."""
 
     def __init__(self) -> None:
-        self._keys: dict[tuple[str, str], tuple[str, str]] = {}  # base and path -> base without links and path
-        self._before: dict[tuple[str, str], str | None] = {}
-        self._after: dict[tuple[str, str], str | None] = {}
-        self._shown: dict[tuple[str, str], str] = {}
+        self._places: dict[tuple[str, str], Resolved] = {}  # folder and path, as they are asked for
+        self._before: dict[str, str | None] = {}  # by the absolute path without links
+        self._after: dict[str, str | None] = {}
+        self._shown: dict[str, tuple[str, str]] = {}
 
     def text(self, base: str, path: str) -> str | None:
         """The text of a file, None if there is none.
@@ -305,13 +301,17 @@ class _Tree:
         Raises:
             NotUnderstoodError: It must not be touched.
         """
-        key = self._keys.get((base, path))
-        if key is None:
-            key = self._keys[base, path] = (os.path.realpath(base), safe_files.resolve(base, path))
-            self._shown.setdefault(key, path)
+        if (base, path) not in self._places:
+            self._places[base, path] = safe_files.resolve(base, path)
+        key = self._key(base, path)
         if key not in self._before:
-            self._before[key] = self._after[key] = safe_files.read(*key)
+            self._before[key] = self._after[key] = safe_files.read(self._places[base, path])
+            self._shown[key] = (base, path)
         return self._after[key]
+
+    def _key(self, base: str, path: str) -> str:
+        place = self._places[base, path]
+        return os.path.join(place.base, place.path)
 
     def peek(self, base: str, path: str) -> str | None:
         """The text of a file, None if there is none, "" if it must not be touched."""
@@ -326,9 +326,8 @@ class _Tree:
         Raises:
             NotUnderstoodError: It cannot be written.
         """
-        key = self._keys[base, path]
-        safe_files.check_writable(*key)
-        self._after[key] = text
+        safe_files.check_writable(self._places[base, path])
+        self._after[self._key(base, path)] = text
 
     def write(self, rows: Iterable[_Row]) -> None:
         """Write what has changed. The rows of a file that cannot be written say so."""
@@ -336,20 +335,19 @@ class _Tree:
             if after == self._before[key]:
                 continue
             try:
-                safe_files.write(*key, self._before[key], after, prune=self._shown[key] == key[1])
+                safe_files.write(self._places[self._shown[key]], self._before[key], after)
             except NotUnderstoodError as error:
                 for row in rows:
-                    if row.change != "none" and self._keys.get((row.file.base, row.path)) == key:
+                    if row.change != "none" and self._key(row.file.base, row.path) == key:
                         row.leave(error, by_hand=after is not None)
 
     def diffs(self, scope: _Scope) -> list[dict[str, str]]:
         """The changes as unified diffs."""
         found = []
         for key, after in self._after.items():
-            before = self._before[key]
-            if after != before:
-                path = os.path.join(*key) if scope.user else self._shown[key]
-                found.append({"path": path, "diff": _diff(path, before, after)})
+            if after != self._before[key]:
+                path = key if scope.user else self._shown[key][1]
+                found.append({"path": path, "diff": _diff(path, self._before[key], after)})
         return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.agents.understood import NotUnderstoodError
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
@@ -23,31 +23,40 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _WHY = {"too_large": "is too large", "special": "is no file", "symlink": "is a symbolic link that leads nowhere"}
 
 
-def resolve(base: str, path: str) -> str:
-    """The path below `base` at which a file is, or would be: links inside of `base` are followed.
+class Resolved(NamedTuple):
+    """Where a file is, or would be, once the links of its path are followed."""
+
+    base: str  # without links
+    path: str  # below it
+    linked: int  # how many of its first folders a link has led to: they are not lci's to remove
+
+
+def resolve(base: str, path: str) -> Resolved:
+    """Follow the links of a path that stay inside of `base`.
 
     Raises:
         NotUnderstoodError: A link leads out of `base`, or something is in the way.
     """
-    top = os.path.realpath(base)
+    top = at = os.path.realpath(base)
     parts = path.split("/")
-    at = top
+    linked = 0
     for i, part in enumerate(parts):
         at = os.path.join(at, part)
         try:
             info = os.lstat(at)
             if stat.S_ISLNK(info.st_mode):
                 at = _target(top, at, "/".join(parts[: i + 1]))
+                linked = len(os.path.relpath(at, top).split(os.sep))
                 info = os.stat(at)
         except FileNotFoundError:
-            return os.path.relpath(os.path.join(at, *parts[i + 1 :]), top)
+            return Resolved(top, os.path.relpath(os.path.join(at, *parts[i + 1 :]), top), linked)
         except OSError as error:
             raise NotUnderstoodError(f"cannot be read ({error.strerror})") from error
         if i < len(parts) - 1 and not stat.S_ISDIR(info.st_mode):
             raise NotUnderstoodError(f"{'/'.join(parts[: i + 1])} is no folder")
     if not stat.S_ISREG(info.st_mode):
         raise NotUnderstoodError("is a folder" if stat.S_ISDIR(info.st_mode) else "is no regular file")
-    return os.path.relpath(at, top)
+    return Resolved(top, os.path.relpath(at, top), linked)
 
 
 def _target(top: str, link: str, shown: str) -> str:
@@ -60,13 +69,13 @@ def _target(top: str, link: str, shown: str) -> str:
     return target
 
 
-def read(base: str, path: str) -> str | None:
-    """The text of a file at a resolved path; None if there is no file.
+def read(where: Resolved) -> str | None:
+    """The text of a file; None if there is no file.
 
     Raises:
         NotUnderstoodError: It is not UTF-8, too large, or cannot be read.
     """
-    data = read_file(os.path.realpath(base), path)
+    data = read_file(where.base, where.path)
     if isinstance(data, str):
         if data == "vanished":
             return None
@@ -82,12 +91,12 @@ def read(base: str, path: str) -> str | None:
     return text
 
 
-def check_writable(base: str, path: str) -> None:
+def check_writable(where: Resolved) -> None:
     """
     Raises:
-        NotUnderstoodError: The file at a resolved path, or the folder that it is to be made in, is read-only.
+        NotUnderstoodError: The file, or the folder that it is to be made in, is read-only.
     """
-    at = os.path.join(base, path)
+    at = os.path.join(where.base, where.path)
     if os.path.exists(at) and not os.stat(at).st_mode & 0o222:
         raise NotUnderstoodError("is read-only")
     folder = os.path.dirname(at)
@@ -97,33 +106,32 @@ def check_writable(base: str, path: str) -> None:
         raise NotUnderstoodError(f"its folder {folder} is read-only")
 
 
-def write(base: str, path: str, before: str | None, after: str | None, *, prune: bool) -> None:
-    """Replace the text of a file at a resolved path in one step; its mode stays.
+def write(where: Resolved, before: str | None, after: str | None) -> None:
+    """Replace the text of a file in one step; its mode stays.
 
     Args:
-        base: The folder.
-        path: Below it. Folders that are missing are made.
+        where: The file. Folders above it that are missing are made.
         before: What `read` has returned.
-        after: The new text; None removes the file.
-        prune: Whether the folders above a removed file go as well if they are empty then.
+        after: The new text; None removes the file, and the folders above it that are empty then.
     Raises:
         NotUnderstoodError: It cannot be written, or another program has changed it since it was read.
     """
-    *folders, name = path.split(os.sep)
+    *folders, name = where.path.split(os.sep)
     try:
-        with _folders(os.path.realpath(base), folders, make=after is not None) as handles:
+        with _folders(where.base, folders, make=after is not None) as handles:
             status = _status(handles[-1], name)
-            if read(base, path) != before:
+            if read(where) != before:
                 raise NotUnderstoodError("another program has just changed it: run the command again")
             if after is not None:
                 _replace(handles[-1], name, after, status)
                 return
             os.unlink(name, dir_fd=handles[-1])
-            for folder, above in zip(folders[::-1], handles[-2::-1], strict=True) if prune else ():
-                os.rmdir(folder, dir_fd=above)
+            for i in range(len(folders) - 1, where.linked - 1, -1):
+                try:
+                    os.rmdir(folders[i], dir_fd=handles[i])
+                except OSError:  # something else is in it
+                    break
     except OSError as error:
-        if after is None and not os.path.lexists(os.path.join(base, path)):
-            return  # it is gone; a folder above it holds something else
         raise NotUnderstoodError(f"cannot be written ({error.strerror})") from error
 
 

@@ -254,6 +254,16 @@ def test_claude_md_that_imports_agents_md_or_is_a_link_to_it(agent: Agent, root:
     assert tree(root) == before
 
 
+def test_a_folder_that_is_a_link_inside_the_project(agent: Agent, root: Path) -> None:
+    (root / "shared").mkdir()
+    (root / ".cursor").symlink_to("shared")
+    before = tree(root)
+    assert agent("install", "cursor").code == 0
+    assert (root / "shared" / "mcp.json").is_file()
+    assert agent("uninstall").code == 0
+    assert tree(root) == before
+
+
 def test_gemini_that_reads_agents_md(agent: Agent, root: Path) -> None:
     (root / ".gemini").mkdir()
     (root / ".gemini" / "settings.json").write_text('{"context": {"fileName": ["AGENTS.md", "GEMINI.md"]}}')
@@ -414,10 +424,10 @@ def test_a_file_that_another_program_changes_meanwhile_is_left_alone(
     (root / ".mcp.json").write_text("{}")
     write = safe_files.write
 
-    def meanwhile(base: str, path: str, *rest: Any, **more: Any) -> None:
-        if path == ".mcp.json":
-            (root / path).write_text('{"new": 1}')
-        write(base, path, *rest, **more)
+    def meanwhile(where: safe_files.Resolved, *texts: str | None) -> None:
+        if where.path == ".mcp.json":
+            (root / ".mcp.json").write_text('{"new": 1}')
+        write(where, *texts)
 
     monkeypatch.setattr(safe_files, "write", meanwhile)
     ran = agent("install", "claude-code", "--json")
@@ -546,7 +556,7 @@ def test_a_terminal_of_80_columns(root: Path, home: Path) -> None:
         (["instal"], "unknown action 'instal': did you mean 'install'?"),
         (["install", "claude"], "unknown agent 'claude': did you mean 'claude-code'?"),
         (["install", "--only", "skill"], "unknown part 'skill': use one of: mcp, instructions"),
-        (["install", "agents-md", "--user"], "agents-md has no file of the user"),
+        (["install", "agents-md", "--user"], "agents-md has no file of the user's"),
         (["install", "agents-md", "--only", "mcp"], "agents-md has no mcp file in a project"),
         (["list", "--user", "--root", "."], "--user and --root cannot be used together"),
         (["list", "--root", "/no/such/folder"], "/no/such/folder does not exist"),

@@ -183,3 +183,8 @@ def test_what_others_have_added_stays() -> None:
         assert json.loads(rest) == {"mcpServers": {"before": 1, "after": 2}}
     commented = '{\n  "mcpServers": {\n    "lci": 1 /* mine */, // c\n    "x": 2\n  }\n}'
     assert parsed(json_entry.remove(commented, SERVER) or "") == {"mcpServers": {"x": 2}}
+
+
+def test_a_comment_in_a_file_that_lci_has_made_stays() -> None:
+    made = json_entry.add(None, SERVER)
+    assert json_entry.remove(made.replace("{", "{ // mine", 1), SERVER) == "{ // mine\n}\n"
