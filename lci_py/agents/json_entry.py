@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.agents.lines import end_of_line
-from lci_py.agents.server import Server, differs, runs_lci
+from lci_py.agents.server import Server, differs, runs_lci, same
 from lci_py.agents.understood import NotUnderstoodError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def state(text: str, server: Server) -> str:
     if servers is None or document.member(servers, server.name) is None:
         return "absent"
     found = document.found[server.parent][server.name]
-    if found == server.value:
+    if same(found, server.value):
         return "installed"
     if runs_lci(found):
         return "custom"

@@ -19,6 +19,13 @@ class Server(NamedTuple):
     name: str = "lci"
 
 
+def same(found: object, value: Mapping[str, Any]) -> bool:
+    """Whether an entry says what lci writes; agents add members that are empty, such as `"env": {}`."""
+    return isinstance(found, Mapping) and {
+        key: item for key, item in found.items() if item not in ({}, [], None)
+    } == dict(value)
+
+
 def runs_lci(value: object) -> bool:
     """Whether an entry starts `lci mcp`, whatever else it says."""
     if not isinstance(value, Mapping):

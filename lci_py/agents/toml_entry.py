@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from lci_py.agents.lines import append, cut
-from lci_py.agents.server import Server, differs, runs_lci
+from lci_py.agents.server import Server, differs, runs_lci, same
 from lci_py.agents.understood import NotUnderstoodError
 
 if sys.version_info >= (3, 11):
@@ -32,7 +32,7 @@ def state(text: str, server: Server) -> str:
     found = _servers(_parse(text), server).get(server.name)
     if found is None:
         return "absent"
-    if found == server.value:
+    if same(found, server.value):
         return "installed"
     if runs_lci(found):
         return "custom"

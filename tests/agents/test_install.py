@@ -394,6 +394,7 @@ def test_an_entry_that_was_changed_is_kept(agent: Agent, root: Path) -> None:
     before = tree(root)
     ran = agent("install", "gemini-cli", "--json")
     assert (ran.code, states(ran)[".gemini/settings.json"]) == (0, "custom")
+    assert "  customised     .gemini/settings.json\n" in agent("list", "gemini-cli").out
     assert tree(root) == before
     ran = agent("uninstall", "--json")
     assert ran.code == 2 and "remove it by hand" in ran.out

@@ -167,6 +167,13 @@ def test_an_entry_that_somebody_has_changed(server: Server, value: Any) -> None:
     assert json_entry.state(json.dumps({server.parent: {"lci": value}}), server) == "custom"
 
 
+def test_an_entry_that_an_agent_has_written() -> None:
+    """`claude mcp add -s project lci -- lci mcp` adds an empty member."""
+    text = json.dumps({"mcpServers": {"x": 1, "lci": {**SERVER.value, "env": {}}}}, indent=2)
+    assert json_entry.state(text, SERVER) == "installed"
+    assert parsed(json_entry.remove(text, SERVER) or "") == {"mcpServers": {"x": 1}}
+
+
 def test_a_new_file_goes_again_even_if_it_was_formatted_anew() -> None:
     made = json_entry.add(None, OPENCODE)
     assert json.loads(made) == {"$schema": "https://opencode.ai/config.json", "mcp": {"lci": OPENCODE.value}}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SAID = {
     "installed": "installed",
     "outdated": "outdated",
-    "custom": "changed",
+    "custom": "customised",
     "absent": "not installed",
     "left_alone": "left alone",
 }
