@@ -545,3 +545,16 @@ def run_hook(root: str | None) -> None:
     index_dir = _own_index_dir(where, settings)
     if os.path.lexists(index_dir / "manifest.json"):
         hook_run(index_dir, lambda: build_index(root, wait=_HOOK_WAIT))
+
+
+def agents(
+    root: str | None, action: str, names: Sequence[str] = (), *, user: bool = False, only: str | None = None
+) -> dict[str, Any]:
+    """Write lci into the files of coding agents, take it out, or show where it is; returns one JSON-able object.
+
+    Raises:
+        UsageError: The action, an agent or a part does not exist, or there is nothing to do it in.
+    """
+    from lci_py.agents.install import agents as change
+
+    return change(str(find_root(root)), action, names, user=user, only=only)

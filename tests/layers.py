@@ -14,13 +14,14 @@ PAGE = PROJECT / "docs" / "architecture.md"
 #: Part -> the parts that it may import. All may import `types`, `errors` and `interrupts`; `errors` imports `types`.
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
-    "app": ("search", "index", "config", "source"),
+    "app": ("search", "index", "agents", "config", "source"),
     "render": (),
     "search": ("index", "callgraph", "embed", "source"),
     "training": ("index", "embed", "source"),
     "index": ("callgraph", "embed", "source"),
     "callgraph": ("source",),
     "embed": ("source",),
+    "agents": ("source",),
     "config": ("source",),
     "source": (),
     "errors": (),
@@ -30,7 +31,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 EVERYWHERE = ("types", "errors", "interrupts")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
-    "cli": ("main", "search graph show outline path affected grep conflicts index typer_app", "request", "streams", "terminal", "fast_parser", "options"),
+    "cli": ("main", "search graph show outline path affected grep conflicts index agent typer_app", "request", "streams", "terminal", "fast_parser", "options"),
     "render": ("shares", "token_budget", "call_tree", "json", "text", "outline_tree relative_paths"),
     "search": (
         "logged", "engine", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",
@@ -56,6 +57,7 @@ SAYS = {
     "index": "files to shards on disk",
     "callgraph": "call sites to edges",
     "embed": "text to vectors",
+    "agents": "lci in the files of coding agents",
     "config": ".lci.toml and the environment",
     "source": "files to symbols, calls, chunks",
 }

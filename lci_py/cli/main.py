@@ -115,6 +115,10 @@ def execute(call: Invocation) -> int:
         from lci_py.cli import conflicts
 
         return conflicts.run_conflicts(call)
+    if call.command == "agent":
+        from lci_py.cli import agent
+
+        return agent.run_agent(call)
     from lci_py.cli import index
 
     runs = {

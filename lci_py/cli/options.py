@@ -602,6 +602,45 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
+AGENT_ACTIONS = ("install", "uninstall", "print", "list")
+AGENT_NAMES = ("claude-code", "codex", "cursor", "vscode", "gemini-cli", "opencode", "zed", "agents-md")
+AGENT_PARTS = ("mcp", "instructions")
+AGENT = Command(
+    "agent",
+    "Tell coding agents about lci: in the files that each of them reads.",
+    Positional(
+        "ACTION",
+        "install, uninstall, print (what install would write) or list.",
+        required=True,
+        choices=AGENT_ACTIONS,
+    ),
+    (
+        Flag(("--user",), "flag", "Your own files, for all projects, instead of those of this project.", "Files"),
+        Flag(
+            ("--only",),
+            "text",
+            "Only the entry of the MCP server, or only the instructions.",
+            "Files",
+            "PART",
+            AGENT_PARTS,
+        ),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci agent list", "which agents are known and in use, and what lci has written"),
+        ("lci agent print claude-code codex", "what would be written, as a diff"),
+        ("lci agent install", "for all agents that are in use here"),
+        ("lci agent install cursor --only mcp", "the MCP server of one agent"),
+        ("lci agent uninstall", "take everything out again, without a trace"),
+    ),
+    Positional(
+        "NAME",
+        f"Agents: {', '.join(AGENT_NAMES[:-1])} or {AGENT_NAMES[-1]}; if left out, all that fit the action.",
+        many=True,
+        choices=AGENT_NAMES,
+    ),
+)
 _ALL_COMMANDS = (
     INDEX,
     SEARCH,
@@ -620,6 +659,7 @@ _ALL_COMMANDS = (
     STATS,
     CLEAN,
     HOOK,
+    AGENT,
 )
 COMMANDS = {command.name: command for command in _ALL_COMMANDS}
 #: Of each command that has the flag, the values of --format.

@@ -141,6 +141,8 @@ USAGE_ERRORS = [
     ["clean", "x"],
     ["hook"],
     ["hook", "inst"],
+    ["agent"],
+    ["agent", "list", "--user", "--root", "."],
     ["status", "extra"],
     ["nope"],
 ]
