@@ -202,6 +202,12 @@ def types_in(text: str) -> tuple[TypeText, ...]:
     return (TypeText(name, arguments, item),)
 
 
+@lru_cache(maxsize=20_000)
+def places_in(text: str) -> tuple[str, ...]:
+    """The types of the places of a tuple; the type itself if there is one."""
+    return tuple(_split(text, ",")) if "," in text else (text,)
+
+
 def _split(text: str, separator: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(text):
