@@ -130,9 +130,7 @@ FIRST_ARGUMENT = frozenset({"Generator", "AsyncGenerator", "KeysView"})
 #: Containers whose places may differ in type.
 TUPLES = frozenset({"tuple", "Tuple"})
 #: Methods of containers that return another one of the same elements, if that is iterated.
-VIEWS = frozenset(
-    {"values", "iter", "iter_mut", "into_iter", "copy", "items", "stream", "toList", "ToList", "AsEnumerable"}
-)
+VIEWS = frozenset("values iter iter_mut into_iter copy items stream withIndex toList ToList AsEnumerable".split())
 #: Methods of containers that return an element.
 ELEMENT_GETTERS = frozenset(
     """get unwrap expect first last pop next peek remove getOrNull orElse orElseThrow orElseGet as_ref as_mut lock

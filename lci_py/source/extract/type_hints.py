@@ -108,6 +108,9 @@ class Narrowed:
         for start, end, name, types in found:
             self._found.setdefault(name, []).append((start, end, types))
 
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
     def receiver(self, text: str, at: int) -> str:
         """A receiver at a byte, with the name that it begins with as a cast to what the innermost test says."""
         end = len(text)
@@ -117,6 +120,15 @@ class Narrowed:
                 return f"({text[:end]} as {max(inside)[1]}){text[end:]}"[:_KEPT]
             end = text.rfind(".", 0, end)
         return text
+
+
+def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
+    """The tests of types that the queries found, as for `Narrowed`."""
+    for captures in captured.narrowed:
+        names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
+        if names and types and bodies:
+            text = "|".join(_type(captured.text(node)) for node in types)
+            yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
 
 
 def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
