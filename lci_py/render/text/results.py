@@ -348,7 +348,9 @@ def _summary(answer: Answer) -> list[str]:
     added = sum(result.via is not None for result in answer.results)
     shown = len(answer.results) - added
     head = plural(shown, "result")
-    if answer.total != shown and answer.mode == "symbolic":
+    if answer.offset:
+        head = f"results {answer.offset + 1:,} to {answer.offset + shown:,} of {answer.total:,}" if shown else head
+    elif answer.total != shown and answer.mode == "symbolic":
         head = f"{shown:,} of {plural(answer.total, 'result')}"
     elif answer.total != shown:  # the rest is all that can be ranked, however little it fits
         head = f"the best {head if shown != 1 else 'result'}, more with -n"
