@@ -63,7 +63,7 @@ def run_search(call: Invocation) -> int:
         answer = engine.search(request)
         if from_here(call, shape):
             answer = _from_here(answer, engine)
-        listed = not request.context and not (engine.snapshot.snippet if request.snippet is None else request.snippet)
+        listed = not any(found.snippet for found in answer.results)  # a flag or a setting says 0 lines
         _warn_of_log(engine, call)
         name = _defined_name(engine, request, call, shape)
     writer = _writer(call, request, listed=listed)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
+from tests.support.envelopes import full_name
 from tests.support.graph_repo import build
 from tests.support.terminal import on_a_terminal
 from tests.test_layers import loaded
@@ -42,7 +43,7 @@ def names(ran: Ran) -> list[str]:
     VALIDATOR.validate(answer)
 
     def below(nodes: list[dict]) -> list[str]:
-        return [name for node in nodes for name in (node["qualified_name"], *below(node["children"]))]
+        return [name for node in nodes for name in (full_name(node), *below(node.get("children", [])))]
 
     return [name for file in answer["results"] for name in below(file["definitions"])]
 
