@@ -298,8 +298,9 @@ def test_a_budget_cuts_definitions_and_says_so(run: Run, app: FakeApp) -> None:
     VALIDATOR.validate(ran.json)
     assert len(ran.json["results"][0]["definitions"]) == 3
     assert ran.json["truncated"]["definitions_dropped"] == 97
-    text = run("search", "q", "--conflicts", "--max-tokens", "300").out
-    assert "cut to 300 tokens: 1 snippet and 97 definitions dropped\n" in text
+    assert "cut to" not in run("search", "q", "--conflicts", "--max-tokens", "300").out  # text shows eight of them
+    text = run("search", "q", "--conflicts", "--max-tokens", "110").out
+    assert "cut to 110 tokens: 1 snippet and 97 definitions dropped\n" in text and len(text.encode()) <= 440
 
 
 def test_help(run: Run) -> None:

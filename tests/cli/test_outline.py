@@ -67,10 +67,10 @@ def test_a_file(outline: Callable[..., Ran], root: Path) -> None:
 
 
 def test_a_budget_of_a_file_keeps_the_outer_and_the_exported(outline: Callable[..., Ran]) -> None:
-    ran = outline("lib/shape.py", "lib/core.py", "--json", "--max-tokens", "300")
-    assert len(ran.out.encode()) <= 1200
+    ran = outline("lib/shape.py", "lib/core.py", "--json", "--max-tokens", "240")
+    assert len(ran.out.encode()) <= 960
     assert names(ran) == ["Shape", "rare", "core", "_hidden"]
-    assert json.loads(ran.out)["truncated"] == {"max_tokens": 300, "definitions_dropped": 3}
+    assert json.loads(ran.out)["truncated"] == {"max_tokens": 240, "definitions_dropped": 3}
     said = outline("lib/shape.py", "lib/core.py", "--max-tokens", "37").out
     assert said.endswith("of 7 definitions within 37 tokens: a larger --max-tokens shows more\n")
 

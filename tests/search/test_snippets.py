@@ -201,7 +201,7 @@ def test_context_flags(root: Path, lci: Callable[..., Ran]) -> None:
 
     match, after = "session = pool.oldest()", "if session.expired:"
     assert shown("-C0") == [match] and shown("-A1") == [match, after] and shown("-B", "0") == [match]
-    assert shown("-C1", "-B0") == [match, after] and len(shown("-C", "7")) == 15
+    assert shown("-C1", "-B0") == [match, after] and len(shown("-C", "7")) == 12  # and three blank lines
     ran = lci("search", "x", "-C1", "--snippet", "3", cwd=root)
     assert ran.code == 2 and "cannot be used together" in ran.err
     ran = lci(
