@@ -84,7 +84,7 @@ def test_fields(run: Callable[..., Ran], command: str) -> None:
 def test_fields_of_a_graph_have_ids_and_a_signature_is_what_was_asked_for(run: Callable[..., Ran]) -> None:
     argv = ("search", "clean", "-m", "multiview", "-k", "function")
     [found, *_] = run(*argv, "--fields", "qualified_name,graph,signature").json()["results"]
-    assert found["graph"]["callers"][0]["id"] and found["signature"] == "def clean(data)"
+    assert found["graph"]["callers"][0]["id"] and found["signature"] == "def clean(text)"
     assert list(found) == ["qualified_name", "graph", "signature"]
     plain = run(*argv, "--json").json()["results"][0]
     assert isinstance(plain["graph"]["callers"][0], str) and "signature" not in plain
