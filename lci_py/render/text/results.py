@@ -118,7 +118,7 @@ class _Listing:
         raw = r.snippet.split("\n") if self.style.color and r.marks else []
         for place, line in enumerate(lines):
             if line.strip():
-                spans = [mark[1:] for mark in r.marks if mark[0] == place]
+                spans: list[tuple[int, ...]] = [mark[1:] for mark in r.marks if mark[0] == place]
                 shown = self.marked(line, raw[place], spans) if raw else line  # the margin has no match in it
                 yield f"{_INDENT}{start + place}: {shown[margin:]}".rstrip()
 
