@@ -99,7 +99,7 @@ def test_fields_of_a_graph_have_ids_and_a_signature_is_what_was_asked_for(run: C
     ],
 )  # fmt: skip
 def test_an_offset_is_the_tail_of_the_whole_list(run: Callable[..., Ran], argv: list[str]) -> None:
-    argv = ["search", "c*", *argv[3:]] if "symbolic" in argv else argv
+    argv = ["search", "c*", *argv[2:]] if "symbolic" in argv else argv
     most = run(*argv, "--json", "-n", "4").json()
     whole = run(*argv, "--json", "-n", "1000").json()["results"]
     for offset in (0, 1, 3):
