@@ -129,7 +129,14 @@ def _writer(call: Invocation, request: ConflictsRequest) -> Writer[ConflictsAnsw
         render_paths(answer, file=file)
 
     def cut(answer: ConflictsAnswer) -> Cut[ConflictsAnswer]:
-        return Cut(len(answer.results), lambda count: replace(answer, results=answer.results[:count]))
+        # Disagreements go last: an answer that hides one is worse than a short answer.
+        first = len(answer.conflicts)
+
+        def part(count: int) -> ConflictsAnswer:
+            kept = answer.results[: max(0, count - first)]
+            return replace(answer, results=kept, conflicts=answer.conflicts[:count])
+
+        return Cut(first + len(answer.results), part)
 
     return Writer(parts, text, paths, cut)
 

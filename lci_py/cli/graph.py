@@ -88,8 +88,7 @@ def _cut(answer: GraphAnswer, call: Invocation, shape: str, writer: Writer[Graph
         most = asked or total
     if max_tokens is None:
         return call_tree.cut(answer, most)
-    tokens = cost(call, shape, writer)
-    return call_tree.within_tokens(answer, most, lambda part: tokens(part) <= max_tokens)
+    return call_tree.within_tokens(answer, most, max_tokens, cost(call, shape, writer))
 
 
 def _writer(shape: str) -> Writer[GraphAnswer]:

@@ -94,11 +94,11 @@ def _cut(answer: GrepAnswer) -> Cut[GrepAnswer]:
     def first(count: int) -> GrepAnswer:
         if count == len(rows):
             return answer._replace(files=iter(files))
-        last, number = rows[count]
-        kept = files[: files.index(last)]
-        before = tuple(line for line in last.lines if line.number < number)
-        if any(line.matches for line in before):
-            kept.append(last._replace(lines=before))
+        following, number = rows[count]
+        kept = files[: files.index(following)]
+        if count and rows[count - 1][0] is following:  # this file has lines on both sides of the cut
+            end = min(number - 1, rows[count - 1][1] + answer.request.context[1])
+            kept.append(following._replace(lines=tuple(line for line in following.lines if line.number <= end)))
         return answer._replace(files=iter(kept))
 
     return Cut(len(rows), first)

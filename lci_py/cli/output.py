@@ -65,6 +65,7 @@ def shape_of(call: Invocation, *others: str) -> str:
     shape = shapes[0] if shapes else "json" if call.text("fields") is not None else "text"
     if call.text("fields") is not None and shape not in MACHINE:
         raise UsageError(f"--fields is of JSON, not of {shape}", hint="leave out one of them")
+    fields_of(call)  # before the index is opened: a wrong name is wrong whatever is found
     return shape
 
 

@@ -163,6 +163,9 @@ def _expand(values: Mapping[str, object], mode: Mode) -> int:
     expand = number(values, "expand") or 0
     if expand and mode != "multiview":
         raise UsageError("--expand needs --mode multiview", hint="the other modes read no graph")
+    if expand and number(values, "offset"):
+        hint = "neighbours are those of the best results: leave out --offset"
+        raise UsageError("--expand and --offset cannot be used together", hint=hint)
     if expand > MAX_HOPS:
         raise UsageError(f"--expand must be at most {MAX_HOPS}, not {expand}")
     return expand

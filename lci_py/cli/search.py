@@ -55,7 +55,7 @@ _NAME = re.compile(r"\w[\w.:]*")
 def run_search(call: Invocation) -> int:
     shape = shape_of(call)
     if call.text("batch") is not None:
-        return _run_batch(call)
+        return _run_batch(call, shape)
     request = to_request({**batch_values(call), "query": call.text("argument")})
     if shape == "paths" and request.snippet is not None:
         request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
@@ -63,9 +63,10 @@ def run_search(call: Invocation) -> int:
         answer = engine.search(request)
         if from_here(call, shape):
             answer = _from_here(answer, engine)
+        listed = not any(found.snippet for found in answer.results)  # a flag or a setting says 0 lines
         _warn_of_log(engine, call)
         name = _defined_name(engine, request, call, shape)
-    writer = _writer(call, request)
+    writer = _writer(call, request, listed=listed)
     code = _exit_code(answer, request.strict)  # results that do not fit into a budget were found all the same
     if request.max_tokens is not None:
         from lci_py.render.token_budget import cut
@@ -88,11 +89,11 @@ def run_def(call: Invocation) -> int:
         answer = engine.definitions(name, filters, limit + offset)
         if from_here(call, shape):
             answer = _from_here(answer, engine)
-    code = _exit_code(answer, strict=False)
-    emit(call, shape, replace(answer, results=answer.results[offset:]), _DEFINITIONS)
+    shown = replace(answer, results=answer.results[offset:], offset=offset)
+    emit(call, shape, shown, _DEFINITIONS)
     if not answer.results and not filters and shape not in MACHINE and not call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)
-    return code
+    return _exit_code(shown, strict=False)
 
 
 def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shape: str) -> str:
@@ -122,10 +123,11 @@ def _from_here(answer: Answer, engine: Engine) -> Answer:
 def _parts(answer: Answer, request: SearchRequest, fields: tuple[str, ...] = ()) -> Parts:
     from lci_py.render.json.answer import parts
 
-    return parts(answer, linked=bool(request.expand) or "graph" in fields, explain=request.explain)
+    linked, signature = bool(request.expand) or "graph" in fields, "signature" in fields
+    return parts(answer, linked=linked, signature=signature, explain=request.explain)
 
 
-def _writer(call: Invocation, request: SearchRequest) -> Writer[Answer]:
+def _writer(call: Invocation, request: SearchRequest, *, listed: bool) -> Writer[Answer]:
     fields = fields_of(call)
 
     def text(answer: Answer, to: Screen, footer: bool) -> None:
@@ -136,7 +138,7 @@ def _writer(call: Invocation, request: SearchRequest) -> Writer[Answer]:
             file=to.file,
             color=to.color,
             width=to.width,
-            snippet_lines=0 if request.snippet == 0 else None,
+            snippet_lines=0 if listed else None,
             footer=footer,
             explain=request.explain,
             imports=bool(request.expand) or call.flag("verbose"),
@@ -186,20 +188,20 @@ def _warn_of_log(engine: Engine, call: Invocation) -> None:
 # --- batch ------------------------------------------------------------------------------------------------------
 
 
-def _run_batch(call: Invocation) -> int:
+def _run_batch(call: Invocation, shape: str) -> int:
     if call.text("argument") is not None:
         raise UsageError("--batch and QUERY cannot be used together", hint="put the query into the batch")
-    for name in ("jsonl", "paths"):
-        if call.flag(name):
-            raise UsageError(f"--batch and --{name} cannot be used together", hint="a batch prints JSON")
-    flags = batch_values(call)
+    if shape != "json" and (given := call.text("format") or (shape if call.flag(shape) else "")):
+        flag = f"--format {given}" if call.text("format") else f"--{given}"
+        raise UsageError(f"--batch and {flag} cannot be used together", hint="a batch prints JSON")
+    flags, fields = batch_values(call), fields_of(call)
     to_request({**flags, "query": "a flag that is wrong is wrong for every line"})
     gc.enable()  # the entry point turned it off for short runs
     codes: set[int] = set()
     with _open_batch(call.text("batch") or "") as file, open_engine(call) as engine, writing():
         out = machine_stdout()
         for line_number, line in _lines(file):
-            text, code = _answer_line(engine, flags, line, line_number)
+            text, code = _answer_line(engine, flags, line, line_number, fields)
             codes.add(code)
             out.write(text + "\n")
             out.flush()  # whoever keeps the batch open may wait for this answer before asking again
@@ -241,7 +243,9 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
             yield line_number, line
 
 
-def _answer_line(engine: Engine, flags: Mapping[str, Any], line: str | None, line_number: int) -> tuple[str, int]:
+def _answer_line(
+    engine: Engine, flags: Mapping[str, Any], line: str | None, line_number: int, fields: tuple[str, ...]
+) -> tuple[str, int]:
     """The JSON and the exit code for one line. An error becomes JSON too, so that the next line gets its answer."""
     from lci_py.render.json.answer import dumps, error_object
     from lci_py.render.token_budget import cut, tokens
@@ -250,9 +254,13 @@ def _answer_line(engine: Engine, flags: Mapping[str, Any], line: str | None, lin
         request = to_request({**flags, **_parse_line(line)})
         answer = engine.search(request)
         code = _exit_code(answer, request.strict)
+
+        def text(part: Answer) -> str:
+            return dumps(_parts(part, request, fields).whole(fields))
+
         if request.max_tokens is not None:
-            answer = cut(answer, request.max_tokens, lambda part: tokens(dumps(_parts(part, request).whole())))
-        return dumps(_parts(answer, request).whole()), code
+            answer = cut(answer, request.max_tokens, lambda part: tokens(text(part)))
+        return text(answer), code
     except LciError as error:
         error.details.setdefault("line", line_number)
         return dumps(error_object(error)), error.exit_code

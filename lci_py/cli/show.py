@@ -37,6 +37,7 @@ def run_show(call: Invocation) -> int:
             answer = show_seen_from(answer, engine.root, os.getcwd())
     if answer.unknown and not answer.results:
         raise _error(answer.unknown)
+    found = bool(answer.results)  # those that do not fit into a budget are found all the same
     if (max_tokens := number(call.values, "max_tokens")) is not None:
         from lci_py.render.shares import cut
 
@@ -46,7 +47,7 @@ def run_show(call: Invocation) -> int:
         for unknown in answer.unknown:
             error = _error([unknown])
             say(f"{error.message}: {error.hint}" if error.hint else error.message)
-    return EXIT_USAGE if answer.unknown else EXIT_OK if answer.results else EXIT_NO_RESULTS
+    return EXIT_USAGE if answer.unknown else EXIT_OK if found else EXIT_NO_RESULTS
 
 
 def _error(unknown: list[Unknown] | tuple[Unknown, ...]) -> UnknownTargetError:

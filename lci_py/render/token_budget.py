@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from lci_py.types.search import Answer, Result
+    from lci_py.types.search import Answer, DefinitionSite, Result
 
 #: Bytes per token, an estimate: tokenizers differ, code is nearer to three and prose to five.
 BYTES_PER_TOKEN = 4
@@ -103,9 +103,15 @@ def _noted(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> A
     )
 
 
+def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
+    """The first `most`, in their order; the active definition and `own` are always among them."""
+    if most is None or len(sites) <= most:
+        return sites
+    ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
+    return [sites[i] for i in sorted(ranked[:most])]
+
+
 def _fewer_definitions(result: Result) -> Result:
     """`result` with `KEPT_DEFINITIONS` definitions, among them the active one and its own."""
-    from lci_py.render.text.conflicts import chosen
-
     own = (result.file, result.line)
     return replace(result, definitions=tuple(chosen(result.definitions, own, KEPT_DEFINITIONS)))

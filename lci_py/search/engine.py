@@ -75,9 +75,7 @@ class Engine:
         for step in self._STEPS:
             answer = step(self, request, answered, answer)
         if request.offset:
-            ranked = [found for found in answer.results if found.via is None]
-            added = [found for found in answer.results if found.via is not None]
-            answer = replace(answer, results=(*ranked[request.offset :], *added))
+            answer = replace(answer, results=answer.results[request.offset :], offset=request.offset)
         opening, self._opening = self._opening, None
         if not request.trace:
             return answer

@@ -28,8 +28,8 @@ class ConflictsRequest:
     filters: Filters = field(default_factory=Filters)
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all
     limit: int | None = None  # None: all
-    offset: int = 0  # results left out before the first one shown
     name: str = ""  # as `lci def` takes it; "": of any name
+    offset: int = 0  # results left out before the first one shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,7 @@ class GraphAnswer:
     depth: int | None = None
     places_left_out: int = 0  # of a tree, by a limit on its size
     limited_by: str = "--max-nodes"  # the flag that did
+    max_tokens: int | None = None  # of a tree, if a budget did
     unresolved_uses: int = 0  # calls of the name (of callees: calls inside the definitions) without a known target
     did_you_mean: tuple[str, ...] = ()
     left_out: tuple[tuple[str, int], ...] = ()  # (what the answer does not cover, how many)

@@ -115,6 +115,16 @@ def names(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
     return {"symbol": symbol} | ({"qualified_name": qualified_name} if qualified_name != symbol else {})
 
 
+def _named_once(value: Any) -> Any:
+    """`value` without each qualified name that only repeats the name beside it."""
+    if isinstance(value, Mapping):
+        twice = value.get("qualified_name", "") == value.get("symbol")
+        return {key: _named_once(item) for key, item in value.items() if not (twice and key == "qualified_name")}
+    if isinstance(value, (list, tuple)):
+        return [_named_once(item) for item in value]
+    return value
+
+
 def _link(link: GraphLink) -> dict[str, Any]:
     return {"id": link.id, **names(link.symbol, link.qualified_name), "file": link.file, "line": link.line}
 
@@ -156,13 +166,16 @@ def _holds(snippet: str, signature: str | None) -> bool:
     return signature is not None and " ".join(signature.split()) in " ".join(snippet.split())
 
 
-def result_object(result: Result, *, doc: bool = False, linked: bool = False) -> dict[str, Any]:
+def result_object(
+    result: Result, *, doc: bool = False, linked: bool = False, signature: bool = False
+) -> dict[str, Any]:
     """One result.
 
     Args:
         result: What was found.
         doc: Also the first line of its doc comment.
         linked: Neighbours in the graph with their ids, and imports.
+        signature: Also a signature that the snippet holds.
     """
     obj: dict[str, Any] = {
         "id": result.id,
@@ -172,7 +185,7 @@ def result_object(result: Result, *, doc: bool = False, linked: bool = False) ->
         **names(result.symbol, result.qualified_name),
         "kind": result.kind,
         "language": result.language,
-        "signature": None if _holds(result.snippet, result.signature) else result.signature,
+        "signature": result.signature if signature or not _holds(result.snippet, result.signature) else None,
     }
     if doc:
         obj["doc"] = result.doc
@@ -207,8 +220,10 @@ def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def parts(answer: Answer, *, doc: bool = False, linked: bool = False, explain: bool = False) -> Parts:
-    """An answer of `lci search` or `lci def`; `doc` and `linked` as for a result, `explain` for the whole plan."""
+def parts(
+    answer: Answer, *, doc: bool = False, linked: bool = False, signature: bool = False, explain: bool = False
+) -> Parts:
+    """An answer of `lci search` or `lci def`; `explain` is for the whole plan, the others are as for a result."""
     tail: dict[str, Any] = {"total": answer.total, "has_more": answer.has_more, "index": index_object(answer.index)}
     if answer.plan is not None:
         tail["plan"] = rounded(answer.plan if explain else _plan(answer.plan))
@@ -216,14 +231,15 @@ def parts(answer: Answer, *, doc: bool = False, linked: bool = False, explain: b
         "degraded": [d._asdict() for d in answer.degraded],
         "conflicts": rounded(answer.conflicts),
         "trace": rounded(answer.trace),
-        "explain_file": rounded(answer.explain_file),
+        "explain_file": rounded(_named_once(answer.explain_file)),
         "expansion": rounded(answer.expansion),
-        "shadow": rounded(answer.shadow),
+        "shadow": rounded(_named_once(answer.shadow)),
         "did_you_mean": list(answer.did_you_mean),
         "truncated": rounded(answer.truncated),
     }
     head = {"schema_version": SCHEMA_VERSION, "query": answer.query, "mode": answer.mode}
-    return Parts(head, (result_object(found, doc=doc, linked=linked) for found in answer.results), lambda: tail)
+    results = (result_object(found, doc=doc, linked=linked, signature=signature) for found in answer.results)
+    return Parts(head, results, lambda: tail)
 
 
 def error_object(error: LciError) -> dict[str, Any]:
@@ -235,12 +251,16 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[s
     """`lci index --dry-run --json`; `rules` has the line of an ignore file, by path, where one decides."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "files": [entry.path for entry in files],
-        "skipped": [
-            {"path": skip.path, "reason": skip.reason}
-            | ({"rule": rule._asdict()} if (rule := rules.get(skip.path)) is not None else {})
-            for skip in skipped
-        ],
+        **lean(
+            {
+                "files": [entry.path for entry in files],
+                "skipped": [
+                    {"path": skip.path, "reason": skip.reason}
+                    | ({"rule": rule._asdict()} if (rule := rules.get(skip.path)) is not None else {})
+                    for skip in skipped
+                ],
+            }
+        ),
     }
 
 

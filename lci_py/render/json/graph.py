@@ -50,6 +50,8 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
         tail["unresolved_uses"] = answer.unresolved_uses
     if answer.places_left_out:
         tail["left_out"] = {"places": answer.places_left_out}
+    if answer.max_tokens is not None:
+        tail["truncated"] = {"places_dropped": answer.places_left_out, "max_tokens": answer.max_tokens}
     if answer.left_out:
         tail["left_out"] = dict(answer.left_out)
     if answer.unsearched:

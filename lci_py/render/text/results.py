@@ -116,9 +116,12 @@ class _Listing:
         told = [line for line in lines if line.strip()]
         margin = min((len(line) - len(line.lstrip()) for line in told), default=0)
         start = r.snippet_line or r.line
-        for number, line in enumerate(lines, start):
+        raw = r.snippet.split("\n") if self.style.color and r.marks else []
+        for place, line in enumerate(lines):
             if line.strip():
-                yield f"{_INDENT}{number}: {line[margin:]}".rstrip()
+                spans: list[tuple[int, ...]] = [mark[1:] for mark in r.marks if mark[0] == place]
+                shown = self.marked(line, raw[place], spans) if raw else line  # the margin has no match in it
+                yield f"{_INDENT}{start + place}: {shown[margin:]}".rstrip()
 
     def snippet(self, r: Result) -> Iterator[str]:
         lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
@@ -219,12 +222,16 @@ class _Listing:
             )
             lines = f"{r.line}-{r.end_line}" if r.end_line > r.line else f"{r.line}"
             named = _what(r) if _name(r) else r.kind
-            yield f"{lines} {named}  {'+'.join(views)}{self.flags(r)}".rstrip()
+            kind, _, name = named.partition(" ")
+            head = f"{self.style(lines, 'line')} {self.style(kind, 'kind')}"
+            head += f" {self.style(name, 'bold')}" if name else ""
+            head += f"  {self.style('+'.join(views), 'dim')}" if views else ""
+            yield f"{head}{self.style(self.flags(r), 'warn')}"
         else:
             yield from self.header(r, _found_by(r))
         if r.signature and _flat(r.signature) not in _flat(r.snippet) and self.snippet_lines != 0:
             yield self.aside(_flat(r.signature))
-        yield from self.piped_snippet(r) if self.width is None and not self.style.color else self.snippet(r)
+        yield from self.piped_snippet(r) if self.width is None else self.snippet(r)
         if r.conflict:
             yield from self.conflict(r)
         yield from self.via(r.via or ())
@@ -352,7 +359,9 @@ def _summary(answer: Answer) -> list[str]:
     added = sum(result.via is not None for result in answer.results)
     shown = len(answer.results) - added
     head = plural(shown, "result")
-    if answer.total != shown and answer.mode == "symbolic":
+    if answer.offset:
+        head = f"results {answer.offset + 1:,} to {answer.offset + shown:,} of {answer.total:,}" if shown else head
+    elif answer.total != shown and answer.mode == "symbolic":
         head = f"{shown:,} of {plural(answer.total, 'result')}"
     elif answer.total != shown:  # the rest is all that can be ranked, however little it fits
         head = f"the best {head if shown != 1 else 'result'}, more with -n"
@@ -404,7 +413,7 @@ def render(
     if answer.results and lines_of_code and width is not None and (notes or explained or rest):
         file.write("\n")
     # The explained file begins with its path, as a result does; blank lines keep it from looking like one.
-    before = [""] if explained and (notes or (answer.results and not lines_of_code)) else []
+    before = [""] if explained and (notes or (answer.results and (width is None or not lines_of_code))) else []
     after = [""] if explained and rest else []
     file.writelines(line + "\n" for line in (*notes, *before, *explained, *after, *rest))
 

@@ -220,13 +220,17 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def dropped(note: Mapping[str, int]) -> str:
+    """`3 results and 2 snippets`: what `--max-tokens` has left out, as the `truncated` of JSON counts it."""
+    counted = {key.removesuffix("_dropped"): count for key, count in note.items() if key != "max_tokens" and count}
+    nouns = {"changed": "change"}
+    kinds = [plural(count, nouns.get(what, what.removesuffix("s"))) for what, count in counted.items()]
+    return " and ".join([*([", ".join(kinds[:-1])] if len(kinds) > 1 else []), *kinds[-1:]]) or "nothing"
+
+
 def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
-    """What `--max-tokens` has left out, as the `truncated` of JSON counts it."""
-    kinds = [
-        plural(count, key.removesuffix("s_dropped")) for key, count in note.items() if key != "max_tokens" and count
-    ]
-    dropped = " and ".join([*([", ".join(kinds[:-1])] if len(kinds) > 1 else []), *kinds[-1:]]) or "nothing"
-    said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped} dropped"
+    """The sentence that says so."""
+    said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped(note)} dropped"
     yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
 
 

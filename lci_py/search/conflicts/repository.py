@@ -45,6 +45,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(snapshot),
+        offset=request.offset,
     )
 
 

@@ -64,6 +64,7 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     return replace(
         answer,
         references=tuple(found[request.offset :][: request.limit]),
+        offset=request.offset,
         left_out=tuple((what, count) for what, count in left if count),
         unsearched=tuple(search.unsearched),
     )

@@ -97,7 +97,7 @@ def test_a_result_that_is_shown(session: Engine, mode: Any) -> None:
         found = fate(session, result.file, query, mode)
         assert (found["status"], found["rank"], found["total"]) == ("shown", rank, answer.total)
         assert found["best"]["id"] == result.id
-        assert {key: found[key] for key in ("waterfall", "views")} == render.rounded(result.explain)
+        assert {key: found[key] for key in ("waterfall", "views")} == render.lean(render.rounded(result.explain))
         assert found["score"] == render.rounded(result.mode_score)
 
 

@@ -121,7 +121,7 @@ def test_paths_of_moves_are_seen_from_the_folder_of_the_user(session):
 def test_the_flag_and_the_key_of_a_batch(lci, session):
     root = ("--root", str(session.root))
     one = lci("search", "evict idle", "-m", "multiview", "--shadow", "live", "--json", *root)
-    assert one.json()["shadow"] == {"ranking": "live", "moves": [], "same": 3}
+    assert one.json()["shadow"] == {"ranking": "live", "same": 3}
     lines = [{"query": "evict idle", "shadow": "live"}, {"query": "evict idle"}, {"query": "x", "shadow": 1}]
     ran = lci("search", "--batch", "-", "-m", "multiview", *root, stdin="\n".join(map(json.dumps, lines)))
     first, second, third = map(json.loads, ran.out.splitlines())

@@ -97,7 +97,8 @@ def check(answer: Answer) -> None:
         for step in signals:
             if "terms" in step:
                 assert sum(step["terms"].values()) == pytest.approx(step["value"], rel=1e-6)
-        written = [step["adds"] for step in shown["explain"]["waterfall"]]
+        written = [step["adds"] for step in shown.get("explain", {}).get("waterfall", ())]
+        assert len(written) == len(steps)
         # Half a unit of the sixth digit of each number.
         bound = 5e-6 * sum(map(abs, [*written, shown["mode_score"]])) + 1e-8
         assert sum(written) == pytest.approx(shown["mode_score"], abs=bound)
