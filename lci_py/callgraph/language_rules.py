@@ -5,6 +5,8 @@ Most rules are in grammars/: a language names those it has as its `call_rules`.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from lci_py.source.syntax.languages import load_languages
 
 
@@ -138,3 +140,35 @@ ELEMENT_GETTERS = frozenset(
     unwrap_or_default to_owned front back top at find single firstOrNull poll element value
     popleft stream""".split()
 )
+
+
+class NameRules(NamedTuple):
+    """The rules of one language for bare names, collected once: a file looks up a hundred."""
+
+    name: str
+    own: frozenset[str]  # names of the object or class around, or of its bases
+    maker: str | None
+    plain_self: bool
+    separate: bool
+    implicit_self: bool
+    module_scope: bool
+    lexical: bool  # a name means what the scopes around bind, never a member of the type around
+
+
+_NOT_LEXICAL = IMPLICIT_SELF | MODULE_SCOPE | PREFIXED | {"rust"}
+
+
+def name_rules(name: str, selfs: frozenset[str]) -> NameRules:
+    """The rules of a language, given its names for the object around a method."""
+    plain = name in PLAIN_SELF
+    own = selfs | SUPERS | OWN_TYPES
+    return NameRules(
+        name=name,
+        own=own - {"self"} if plain else own,
+        maker=MAKERS.get(name),
+        plain_self=plain,
+        separate=name in SEPARATE_NAMES,
+        implicit_self=name in IMPLICIT_SELF,
+        module_scope=name in MODULE_SCOPE,
+        lexical=name not in _NOT_LEXICAL,
+    )

@@ -199,7 +199,7 @@ def test_only_a_part(agent: Agent, root: Path) -> None:
 
 
 def detected(ran: Any) -> dict[str, list[str]]:
-    return {found["name"]: found["detected"] for found in ran.json["agents"]}
+    return {found["name"]: found.get("detected", []) for found in ran.json["agents"]}
 
 
 def test_agents_in_use_are_found_by_their_files_and_folders(agent: Agent, root: Path, home: Path) -> None:
@@ -455,7 +455,7 @@ def test_print_is_a_patch_that_does_what_install_does(agent: Agent, root: Path) 
     assert patched != before
     assert agent("install").out.endswith("nothing to do\n")
     assert tree(root) == patched
-    assert agent("print", "--json").json["diffs"] == []
+    assert "diffs" not in agent("print", "--json").json
     agent("uninstall")
     assert tree(root) == before
 
@@ -592,7 +592,7 @@ def test_what_keeps_the_server_from_starting_is_said(
     warnings = json.loads(capsys.readouterr().out)["warnings"]
     assert [text.partition(" ")[0] for text in warnings] == ["`lci`", "`lci"]
     main(["agent", "install", "agents-md", "--json"])
-    assert json.loads(capsys.readouterr().out)["warnings"] == []
+    assert "warnings" not in json.loads(capsys.readouterr().out)
 
 
 def test_the_tables_of_the_command_line_are_those_of_the_program() -> None:

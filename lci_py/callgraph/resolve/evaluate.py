@@ -42,7 +42,6 @@ from lci_py.types.source import Import, Typed
 _ENTER, _ITEM = "__enter__", (Step("item", ""),)
 _NO_SCOPES: frozenset[int] = frozenset()
 _RUST_MODULES = frozenset({"crate", "super"})
-_NOT_LEXICAL = language_rules.IMPLICIT_SELF | language_rules.MODULE_SCOPE | language_rules.PREFIXED | {"rust"}
 _BASE_DEPTH = 5
 _LINEAGE = 12
 #: How deep look-ups of base classes may be nested in each other.
@@ -239,19 +238,6 @@ class Evaluator:
         return distinct(found)
 
 
-class _Language(NamedTuple):
-    """The rules of one language, collected once, as names are looked up a hundred times in a file."""
-
-    name: str
-    own: frozenset[str]  # names of the object or class around, or of its bases
-    maker: str | None
-    plain_self: bool
-    separate: bool
-    implicit_self: bool
-    module_scope: bool
-    lexical: bool  # a name means what the scopes around bind, never a member of the type around
-
-
 class _Star(NamedTuple):
     """An import that binds every name of a module."""
 
@@ -271,7 +257,7 @@ class Names:
         self._look = look_ups
         self._import = imports
         self._selfs = selfs
-        self._languages: dict[str, _Language] = {}
+        self._languages: dict[str, language_rules.NameRules] = {}
         self._memo: dict[tuple[int, int, str, int, bool], Values] = {}
         self._memo_modules: dict[tuple[int, str, int, bool], Values] = {}
         self._memo_stars: dict[int, list[_Star]] = {}
@@ -282,23 +268,11 @@ class Names:
         self._memo_modules.clear()
         self._memo_stars.clear()
 
-    def _language(self, name: str) -> _Language:
+    def _language(self, name: str) -> language_rules.NameRules:
         known = self._languages.get(name)
-        if known is not None:
-            return known
-        plain = name in language_rules.PLAIN_SELF
-        own = self._selfs.get(name, frozenset()) | language_rules.SUPERS | language_rules.OWN_TYPES
-        found = self._languages[name] = _Language(
-            name=name,
-            own=own - {"self"} if plain else own,
-            maker=language_rules.MAKERS.get(name),
-            plain_self=plain,
-            separate=name in language_rules.SEPARATE_NAMES,
-            implicit_self=name in language_rules.IMPLICIT_SELF,
-            module_scope=name in language_rules.MODULE_SCOPE,
-            lexical=name not in _NOT_LEXICAL,
-        )
-        return found
+        if known is None:
+            known = self._languages[name] = language_rules.name_rules(name, self._selfs.get(name, frozenset()))
+        return known
 
     def name(self, file: int, place: int, name: str, depth: int = DEPTH, callee: bool = False) -> Values:
         """The values of a bare name at a place.

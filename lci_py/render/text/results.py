@@ -399,7 +399,7 @@ def render(
     listing = _Listing(answer, layout_for(file, color, width), snippet_lines, imports=imports)
     if width is None:
         for path, results in _by_file(answer.results).items():
-            file.write(listing.style(visible_path(path), "path") + "\n")
+            file.write(listing.style(visible_line(path), "path") + "\n")
             file.writelines(line + "\n" for result in results for line in listing.result(result))
     else:
         for i, result in enumerate(answer.results):

@@ -442,7 +442,7 @@ def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
     assert (less.results, len(less.conflicts)) == ((), 1)
     assert token_budget.cut(whole, 75, size_of).truncated["conflicts_dropped"] == 1
     several = replace(whole, conflicts=({"reasoning": "x" * 40},) * 5)
-    some = token_budget.cut(several, 150, size_of)
+    some = token_budget.cut(several, 120, size_of)
     assert some.truncated["conflicts_dropped"] == 5 - len(some.conflicts) and some.conflicts
 
 
