@@ -1,10 +1,13 @@
-"""Pauses the garbage collector while millions of values are made, all of which stay."""
+"""Pauses the garbage collector while millions of values are made, all of which stay, or lets it run less often."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+#: So many more containers than before start a collection while an index is built. Python's default is 700.
+_MANY = 50_000
 
 
 @contextmanager
@@ -22,3 +25,17 @@ def gc_paused() -> Iterator[None]:
         gc.unfreeze()  # all that is frozen becomes part of the oldest generation
         if collects:
             gc.enable()
+
+
+@contextmanager
+def gc_rare() -> Iterator[None]:
+    """Let the collector run less often, here and in processes forked meanwhile.
+
+    What an index is built of lives until a file or a stage is done, and is freed without the collector.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_MANY, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

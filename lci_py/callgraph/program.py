@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -167,7 +168,8 @@ def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
     Args:
         targets: Call, variable and target, in any order.
     """
-    found = _table(sorted(targets), 3)
+    found = np.fromiter(chain.from_iterable(targets), np.int64).reshape(-1, 3)
+    found = found[np.lexsort(found.T[::-1])].astype(np.int32)
     _, ranks = np.unique(found[:, 1], return_inverse=True)
     callee = ranks.reshape(-1) - int((found[:, 1] == -1).any())
     return Solution(found[:, 0].copy(), callee.astype(np.int32), found[:, 2].copy())

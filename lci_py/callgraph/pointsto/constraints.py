@@ -7,8 +7,8 @@ Source:
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,10 @@ MOST_STEPS = 20_000_000
 Use = tuple[int, int, int, int]
 COPY, LOAD, STORE, SUPER_OF, CALL, EACH, BIND = range(7)
 _OF_CALLS = frozenset({LOAD, CALL, EACH})
+#: Values whose members are only known when calls are followed.
+_BOUND_LATER = frozenset({INSTANCE, CLASS, SUPER})
+#: So many uses of a node are kept as a tuple.
+_FEW = 16
 #: What objects are made for that have no methods of lists and maps.
 _PLAIN = frozenset({"prototype", "instance", "created"})
 
@@ -64,6 +68,8 @@ class Function(NamedTuple):
         first: Node of its first parameter, 0 if it has none.
         this: Node of the object that it is called on, where that is no ordinary parameter: 0 if there is none.
         has_this: Whether it has such a parameter.
+        receiver: Node of the object that it is called on, of whichever kind: 0 if it has none.
+        shift: 1 if that is an ordinary parameter, else 0.
         singles: Node and name of each parameter that takes one argument.
         rest, named_rest: Nodes of the parameters that take all other arguments, None if there are none.
     """
@@ -75,6 +81,8 @@ class Function(NamedTuple):
     first: int
     this: int
     has_this: bool
+    receiver: int
+    shift: int
     singles: tuple[tuple[int, int], ...]
     rest: int | None
     named_rest: int | None
@@ -88,18 +96,21 @@ class Functions:
         self._rows: list[list[int]] = []
         self._parameters: list[list[int]] = []
         self._starts: list[int] = []
+        self._python: list[bool] = []
         self.results: NDArray[Any] = np.zeros(0, np.int64)
 
-    def take(self, functions: NDArray[Any], parameters: NDArray[Any]) -> None:
+    def take(self, functions: NDArray[Any], parameters: NDArray[Any], python: NDArray[Any]) -> None:
         """Take all functions, with nodes, names and classes as the program numbers them.
 
         Args:
             functions: int64 [f, 6], as in `Program.functions`.
             parameters: int64 [p, 3], of all of them.
+            python: bool [f], whether they are Python.
         """
         self.results = functions[:, [RESULT, ITEM]].reshape(-1)
         self._rows, self._parameters = functions.tolist(), parameters.tolist()
         self._starts = (np.cumsum(functions[:, TAKES]) - functions[:, TAKES]).tolist()
+        self._python = python.tolist()
 
     def __getitem__(self, number: int) -> Function:
         found = self._known.get(number)
@@ -110,21 +121,26 @@ class Functions:
     def _made(self, number: int) -> Function:
         row, start = self._rows[number], self._starts[number]
         parameters = self._parameters[start : start + row[TAKES]]
-        of_kind: dict[int, list[int]] = {}
-        for node, _, kind in parameters:
-            of_kind.setdefault(kind, []).append(node)
-        first_of = {kind: nodes[0] for kind, nodes in of_kind.items()}
+        singles = tuple((node, name) for node, name, kind in parameters if kind == ir.SINGLE)
+        others: dict[int, int] = {}
+        if len(singles) < len(parameters):
+            for node, _, kind in parameters:
+                others.setdefault(kind, node)
+        has_this, this = ir.THIS in others, others.get(ir.THIS, 0)
+        is_first = not has_this and bool(singles) and self._python[number]
         return Function(
             row[FLAGS],
             row[OWNER],
             row[RESULT],
             row[ITEM],
             parameters[0][0] if parameters else 0,
-            first_of.get(ir.THIS, 0),
-            ir.THIS in first_of,
-            tuple((node, name) for node, name, kind in parameters if kind == ir.SINGLE),
-            first_of.get(ir.REST),
-            first_of.get(ir.NAMED_REST),
+            this,
+            has_this,
+            singles[0][0] if is_first else this,
+            int(is_first),
+            singles,
+            others.get(ir.REST),
+            others.get(ir.NAMED_REST),
         )
 
 
@@ -138,7 +154,6 @@ class Constraints:
     Attributes:
         names: Names and keys to their numbers.
         functions: All functions, with nodes and names as the program numbers them.
-        function_python: Per function, whether it is Python.
         class_named, class_python: Per class, whether it has a symbol, and whether it is Python.
         sites: Calls as `Site`, with the start and end of their arguments in `arguments`; those of the text first.
         last_names: Per node, the last name of the expression that it stands for in the text.
@@ -147,7 +162,6 @@ class Constraints:
     def __init__(self) -> None:
         self.names: dict[str, int] = {"": 0}
         self.functions = Functions()
-        self.function_python: list[bool] = []
         self.class_named: list[bool] = []
         self.class_python: list[bool] = []
         self.sites: list[tuple[int, int, int, int, int, int]] = []
@@ -166,21 +180,17 @@ class Constraints:
         self.on_call: Callable[[int, int], None]
         self.on_each: Callable[[int, int], None]
         self._texts: list[str] = []
-        # Per node: the values that it may hold, in the order of their arrival; whether a constraint uses them; whether
-        # the node is an argument or is stored.
-        self._held: list[dict[int, None] | None] = [None]
-        self._watched = bytearray(1)
-        self._passed = bytearray(1)
-        self._starts: list[int] = [0, 0]
-        self._kinds: list[int] = []
-        self._first: list[int] = []
-        self._second: list[int] = []
-        self._of_calls: list[bool] = []  # per node of the text, whether a load, a call or a loop uses its values
-        self._more: dict[int, list[Use]] = {}
+        # Per node: the values that it may hold, in the order of their arrival, and how they are used: a node that they
+        # are copied to, or `~place` of another use in `_table`. Few uses are a tuple.
+        self._held: list[tuple[int, ...]] = [()]
+        self._uses: list[tuple[int, ...] | list[int]] = [()]
+        self._table: list[Use] = []
+        self._passed: set[int] = set()  # nodes that are arguments or are stored
+        self._followed: set[int] = set()  # nodes whose values a load, a call or a loop uses
         self._copied: set[int] = set()
-        self._known: set[tuple[int, Use]] = set()
-        self._later: list[tuple[int, int]] = []  # calls that `run` has yet to follow: site, value
-        self._queue: deque[tuple[int, int]] = deque()
+        self._known: set[tuple[int, ...]] = set()
+        self._queue: list[tuple[int, int]] = []  # nodes, each with a value that is new
+        self._later: list[tuple[int, int]] = []  # calls, each with a value that is called
         self._pairs: dict[tuple[int, int], int] = {}
         self._pair_list: list[tuple[int, int]] = []
         self._objects = 0
@@ -191,7 +201,10 @@ class Constraints:
 
     def name(self, text: str) -> int:
         """The number of a name."""
-        return self.names.setdefault(text, len(self.names))
+        found = self.names.get(text)
+        if found is None:
+            found = self.names[text] = len(self.names)
+        return found
 
     def text(self, name: int) -> str:
         """A name by its number."""
@@ -201,17 +214,15 @@ class Constraints:
 
     def node(self) -> int:
         """A new node."""
-        self._held.append(None)
-        self._watched.append(0)
-        self._passed.append(0)
+        self._held.append(())
+        self._uses.append(())
         return len(self._held) - 1
 
     def take_nodes(self, number: int) -> int:
         """Add so many nodes and return the first."""
         first = len(self._held)
-        self._held.extend([None] * number)
-        self._watched.extend(bytes(number))
-        self._passed.extend(bytes(number))
+        self._held.extend([()] * number)
+        self._uses.extend([()] * number)
         return first
 
     def site(self, number: int) -> Site:
@@ -223,14 +234,13 @@ class Constraints:
         """Add a call that is not in the text, and return its number."""
         start = len(self.arguments)
         self.arguments.extend(site.arguments)
-        for _, source in site.arguments:
-            self._passed[source] = 1
+        self._passed.update(source for _, source in site.arguments)
         self.sites.append((*site[:4], start, len(self.arguments)))
         return len(self.sites) - 1
 
     def is_used(self, node: int) -> bool:
         """Whether anything depends on what a node may hold."""
-        return bool(self._watched[node] or self._passed[node])
+        return bool(self._uses[node]) or node in self._passed
 
     def made(self, what: str, number: int) -> int:
         """The object that is made for something, once: for the rest parameter of a function, for its generator, ..."""
@@ -264,9 +274,9 @@ class Constraints:
         """The two parts of a value that `pair` made."""
         return self._pair_list[number_of(value)]
 
-    def values(self, node: int) -> Iterable[int]:
+    def values(self, node: int) -> tuple[int, ...]:
         """The values that a node may hold, in the order of their arrival."""
-        return self._held[node] or ()
+        return self._held[node]
 
     # --- constraints ----------------------------------------------------------------------------------------------
 
@@ -277,37 +287,40 @@ class Constraints:
             rows: int64 [4, n]: kind of use, the node whose values are used, and two operands.
             passed: Nodes that are arguments, or are stored.
         """
-        rows = self._of_use(rows, passed)
-        kinds, nodes, first, second = rows[:, np.argsort(rows[1], kind="stable")]
-        self._kinds, self._first, self._second = kinds.tolist(), first.tolist(), second.tolist()
-        total = len(self._held)
-        of_calls = np.zeros(total, np.bool_)
-        of_calls[nodes[np.isin(kinds, list(_OF_CALLS))]] = True
-        self._of_calls = of_calls.tolist()
-        counts = np.bincount(nodes, minlength=total)
-        self._starts = [0, *np.cumsum(counts).tolist()]
-        watched = np.frombuffer(self._watched, np.uint8) | (counts > 0)
-        watched[0] = 0  # node 0 stands for unknown values
-        self._watched = bytearray(watched.tobytes())
-        marks = np.zeros(total, np.uint8)
-        marks[passed] = 1
-        self._passed = bytearray((np.frombuffer(self._passed, np.uint8) | marks).tobytes())
+        rows = self._of_use(rows[:, rows[1] > 0], passed)  # node 0 stands for unknown values
+        rows = rows[:, np.argsort(rows[1], kind="stable")]
+        kinds, nodes = rows[:2]
+        others = np.flatnonzero(kinds != COPY)
+        codes = rows[2].copy()
+        codes[others] = ~np.arange(len(self._table), len(self._table) + len(others))
+        self._table.extend(zip(*rows[[0, 2, 3]][:, others].tolist(), repeat(0)))
+        starts = np.flatnonzero(np.diff(nodes, prepend=0))
+        targets, uses = tuple(codes.tolist()), self._uses
+        bounds = [*starts.tolist(), len(targets)]
+        for node, start, stop in zip(nodes[starts].tolist(), bounds, bounds[1:], strict=False):
+            # Those of imports and classes are there already: they come last.
+            uses[node] = targets[start:stop] + tuple(uses[node]) if uses[node] else targets[start:stop]
+        self._passed.update(passed.tolist())
+        self._followed.update(nodes[np.isin(kinds, list(_OF_CALLS))].tolist())
 
     def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
         """The constraints without those that fill a node whose values nothing uses."""
-        kept = np.frombuffer(self._watched, np.uint8).astype(np.bool_)
+        kept = np.zeros(len(self._held), np.bool_)
+        kept[[source >> 32 for source in self._copied]] = True
+        kept[[use[1] for use in self._known]] = True
         kept[passed] = True
         kept[self.functions.results] = True
         kept[[node for bases in self.bases.values() for node in bases]] = True
         kept[[node for exports in self.exports.values() for node in exports.values()]] = True
-        fills = np.isin(rows[0], (COPY, LOAD))
+        filled = np.where(np.isin(rows[0], (COPY, LOAD)), rows[2], 0)
+        kept[0] = True  # what fills no node stays
         while True:
             used = kept.copy()
             used[rows[1]] = True
-            stay = ~fills | used[rows[2]]
+            stay = used[filled]
             if stay.all():
                 return rows
-            rows, fills = rows[:, stay], fills[stay]
+            rows, filled = rows[:, stay], filled[stay]
 
     def copy(self, source: int, target: int) -> None:
         """From now on, `target` may hold whatever `source` may hold."""
@@ -315,124 +328,162 @@ class Constraints:
         if source == target or key in self._copied:
             return
         self._copied.add(key)
-        self._add(source, (COPY, target, 0, 0))
+        uses = self._uses[source]
+        if len(uses) < _FEW:
+            self._uses[source] = (*uses, target)
+        else:
+            self._append(source, target)
         held = self._held[source]
-        if held:
+        if not held:
+            return
+        values = self._held[target]
+        if not values:
+            self._held[target] = held
+            if self._uses[target]:
+                for value in held:
+                    self._queue.append((target, value))
+        elif len(values) < MOST_VALUES:
             give = self.give
-            for value in tuple(held):
+            for value in held:
                 give(target, value)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
         """`target` may hold a member of whatever `node` may hold, bound to `on` if that is another object."""
-        if self._is_new(node, (LOAD, target, key, on)):
-            for value in tuple(self._held[node] or ()):
+        if self._is_new((LOAD, node, target, key, on)):
+            self._add(node, (LOAD, target, key, on))
+            for value in self._held[node]:
                 self.on_load(value, target, key, on)
 
     def store(self, node: int, key: int, source: int) -> None:
         """Whatever `source` may hold becomes a member of whatever `node` may hold."""
-        if self._is_new(node, (STORE, key, source, 0)):
-            for value in tuple(self._held[node] or ()):
+        if self._is_new((STORE, node, key, source)):
+            self._add(node, (STORE, key, source, 0))
+            for value in self._held[node]:
                 self.on_store(value, key, source)
 
     def call(self, node: int, site: int) -> None:
         """Whatever `node` may hold is called at a site."""
-        if self._is_new(node, (CALL, site, 0, 0)):
-            self._later.extend((site, value) for value in self._held[node] or ())
+        if self._is_new((CALL, node, site)):
+            self._add(node, (CALL, site, 0, 0))
+            self._later.extend((site, value) for value in self._held[node])
 
     def bind(self, source: int, target: int, on: int) -> None:
         """Like `copy`, but a function becomes a method bound to the object `on`."""
-        if self._is_new(source, (BIND, target, on, 0)):
-            for value in tuple(self._held[source] or ()):
-                self.on_bind(value, target, on)
+        if self._is_new((BIND, source, target, on)):
+            self.bind_new(source, target, on)
 
-    def _is_new(self, node: int, use: Use) -> bool:
-        """Add a constraint; False if it is there already."""
+    def bind_new(self, source: int, target: int, on: int) -> None:
+        """The same, if the two are not bound so far."""
+        self._add(source, (BIND, target, on, 0))
+        for value in self._held[source]:
+            self.on_bind(value, target, on)
+
+    def _is_new(self, use: tuple[int, ...]) -> bool:
+        """Whether a use is not known so far: its kind, the node whose values are used, and operands."""
         known = len(self._known)
-        self._known.add((node, use))
-        if len(self._known) == known:
-            return False
-        self._add(node, use)
-        return True
+        self._known.add(use)
+        return len(self._known) != known
 
     def _add(self, node: int, use: Use) -> None:
-        uses = self._more.get(node)
-        if uses is None:
-            self._more[node] = [use]
+        place = ~len(self._table)
+        self._table.append(use)
+        uses = self._uses[node]
+        if len(uses) < _FEW:
+            self._uses[node] = (*uses, place)
+        else:
+            self._append(node, place)
+        if use[0] in _OF_CALLS:
+            self._followed.add(node)
+
+    def _append(self, node: int, use: int) -> None:
+        """Add a use to many."""
+        uses = self._uses[node]
+        if isinstance(uses, tuple):
+            self._uses[node] = [*uses, use]
         else:
             uses.append(use)
-        self._watched[node] = 1
 
     def give(self, node: int, value: int) -> None:
         """Add a value to those that a node may hold."""
         held = self._held[node]
-        if held is None:
-            self._held[node] = {value: None}
-        elif value in held or len(held) >= MOST_VALUES:
+        if value in held or len(held) >= MOST_VALUES:
             return
-        else:
-            held[value] = None
-        if self._watched[node]:
+        self._held[node] = (*held, value)
+        if self._uses[node]:
             self._queue.append((node, value))
 
     # --- propagation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin to propagate. All files must be there."""
-        self._queue.clear()
-        for node, held in enumerate(self._held):
-            if held and self._watched[node]:
-                self._queue.extend((node, value) for value in held)
+        self._queue = [
+            (node, value)
+            for node, (held, uses) in enumerate(zip(self._held, self._uses, strict=True))
+            if held and uses
+            for value in held
+        ]
 
     def start_calling(self) -> None:
-        """Follow calls from now on. The bases of classes must be known."""
+        """Follow calls from now on. The bases of classes must be known.
+
+        Values that are there already have gone through all uses but calls and what depends on them.
+        """
         self.calling = True
-        for node, held in enumerate(self._held):
-            if held and self._watched[node]:
-                of_text = node < len(self._of_calls) and self._of_calls[node]
-                if of_text or any(use[0] in _OF_CALLS for use in self._more.get(node, ())):
-                    self._queue.extend((node, value) for value in held)
+        table, later, uses_of = self._table, self._later, self._uses
+        held = self._held
+        waiting = [(node, value) for node in sorted(self._followed) for value in held[node]]
+        waiting = waiting[: max(0, MOST_STEPS - self.steps)]
+        for node, value in waiting:
+            while later:
+                self.on_call(*later.pop())
+            is_bound = value & KIND in _BOUND_LATER
+            for place in tuple(uses_of[node]):
+                if place < 0:
+                    kind, a, b, c = table[~place]
+                    if is_bound if kind == LOAD else kind in _OF_CALLS:
+                        self._pass(value, kind, a, b, c)
+        self.steps += len(waiting)
 
     def run(self) -> None:
         """Propagate values until nothing changes."""
-        queue, later, starts, kinds, first, second = (
-            self._queue, self._later, self._starts, self._kinds, self._first, self._second
-        )  # fmt: skip
-        held, watched = self._held, self._watched
-        on_load, on_call, pass_on, give = self.on_load, self.on_call, self._pass, self.give
-        more, last, steps = self._more, len(starts) - 1, self.steps
-        while (queue or later) and steps < MOST_STEPS:
+        held, uses, table, later = self._held, self._uses, self._table, self._later
+        on_load, on_call, on_store, pass_on = self.on_load, self.on_call, self.on_store, self._pass
+        calling = self.calling
+        while (self._queue or later) and self.steps < MOST_STEPS:
+            # Values in the order of their arrival: all that are new, then all that came of these, ...
+            arrived, self._queue = self._queue[: MOST_STEPS - self.steps], []
+            append = self._queue.append
             while later:
                 on_call(*later.pop())
-            if not queue:
-                continue
-            node, value = queue.popleft()
-            steps += 1
-            if node < last:
-                for at in range(starts[node], starts[node + 1]):
-                    kind = kinds[at]
-                    if kind == COPY:
+            for node, value in arrived:
+                while later:
+                    on_call(*later.pop())
+                of_node = uses[node]
+                # More may be added meanwhile, with their values.
+                for use in of_node if of_node.__class__ is tuple else of_node[:]:
+                    if use >= 0:
                         # The same as `give`, which is most of the work.
-                        target = first[at]
-                        values = held[target]
-                        if values is None:
-                            held[target] = {value: None}
+                        values = held[use]
+                        if not values:
+                            held[use] = (value,)
                         elif value in values or len(values) >= MOST_VALUES:
                             continue
                         else:
-                            values[value] = None
-                        if watched[target]:
-                            queue.append((target, value))
-                    elif kind == LOAD:
-                        on_load(value, first[at], second[at], 0)
+                            held[use] = (*values, value)
+                        if uses[use]:
+                            append((use, value))
                     else:
-                        pass_on(value, kind, first[at], second[at], 0)
-            if node in more:
-                for kind, a, b, c in tuple(more[node]):
-                    if kind == COPY:
-                        give(a, value)
-                    else:
-                        pass_on(value, kind, a, b, c)
-        self.steps = steps
+                        kind, a, b, c = table[~use]
+                        if kind == LOAD:
+                            on_load(value, a, b, c)
+                        elif kind == CALL:
+                            if calling:
+                                on_call(a, value)
+                        elif kind == STORE:
+                            on_store(value, a, b)
+                        else:
+                            pass_on(value, kind, a, b, c)
+            self.steps += len(arrived)
 
     def _pass(self, value: int, kind: int, a: int, b: int, c: int) -> None:
         """Apply a use of a node's values to a value."""

@@ -29,6 +29,8 @@ from lci_py.callgraph.pointsto.constraints import (
 )
 from lci_py.source.dataflow import constraints as ir
 
+#: Binds a node to another one, on an object: `Constraints.bind` or `bind_new`.
+Bind = Callable[[int, int, int], None]
 #: Members that every function has.
 OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
 
@@ -44,16 +46,20 @@ class PointsTo(Constraints):
         """
         super().__init__()
         self.submodule = submodule
-        self.methods = methods
+        self._methods = {self.name(method) for method in sorted(methods)}
         self.on_load = self._load
         self.on_store = self._store
         self.on_bind = self._bind
         self._resolved: dict[tuple[int, int], int] = {}
         self._fields: dict[tuple[int, int], int] = {}
         self._awaited: dict[tuple[int, int], list[int]] = {}  # members that nothing is stored in so far -> readers
+        self._of_classes: set[int] = set()  # keys of fields of classes
         self._keys: dict[int, list[tuple[int, int]]] = {}  # object -> key and node of each field
         self._all: dict[int, int] = {}  # object -> node of all its fields
         self._prototypes: dict[int, int] = {}
+        self._inherited: dict[
+            int, list[tuple[int, int, int]]
+        ] = {}  # objects without prototypes so far -> loads of these
         self._lineages: dict[int, tuple[int, ...]] = {}
 
     def follow_calls(self) -> None:
@@ -72,12 +78,16 @@ class PointsTo(Constraints):
         found = self._fields.get((obj, key))
         if found is None:
             found = self._fields[obj, key] = self.node()
-            for node in self._awaited.pop((obj, key), ()):
-                self.copy(found, node)
-            if obj & KIND == OBJECT:
+            kind = obj & KIND
+            if kind == INSTANCE:
+                for node in self._awaited.pop((obj, key), ()):
+                    self.copy(found, node)
+            elif kind == OBJECT:
                 self._keys.setdefault(obj, []).append((key, found))
                 if obj in self._all:
                     self.copy(found, self._all[obj])
+            elif kind == CLASS:
+                self._of_classes.add(key)
         return found
 
     def everything(self, obj: int) -> int:
@@ -119,7 +129,7 @@ class PointsTo(Constraints):
             self._of_function(value, target, key)
         elif kind == SUPER and self.calling:
             owner, obj = self.parts(value)
-            self._of_lineage(self.lineage_of(obj, owner), target, key, obj)
+            self._of_lineage(self.lineage_of(obj, owner), target, key, obj, self.bind)
         elif kind == BUILTIN or (kind == BOUND and self.text(key) in OF_FUNCTIONS):
             self.give(target, self.pair(METHOD, value, key))
 
@@ -128,53 +138,64 @@ class PointsTo(Constraints):
             self.copy(self.everything(value), target)
             return
         if on and on != value:
-            self._member_of(value, target, key, on)
+            self._member_of(value, target, key, on, self.bind)
             return
         found = self._resolved.get((value, key))
         if found is None:
             found = self._resolved[value, key] = self.node()
-            self._member_of(value, found, key, value)
-            if self.text(key) in self.methods and not self.is_plain(value):
+            self._member_of(value, found, key, value, self.bind_new)
+            if key in self._methods and not self.is_plain(value):
                 self.give(found, self.pair(METHOD, value, key))
         self.copy(found, target)
 
-    def _member_of(self, value: int, target: int, key: int, on: int) -> None:
-        self.bind(self.field(value, key), target, on)
-        if self.is_plain(value) or self.text(key) not in self.methods:  # an element of a list is not its method
-            self.bind(self.field(value, 0), target, on)
-        self.load(self.prototype(value), target, key, on)
+    def _member_of(self, value: int, target: int, key: int, on: int, bind: Bind) -> None:
+        bind(self.field(value, key), target, on)
+        if self.is_plain(value) or key not in self._methods:  # an element of a list is not its method
+            bind(self.field(value, 0), target, on)
+        found = self._prototypes.get(value)
+        if found is None:
+            self._inherited.setdefault(value, []).append((target, key, on))
+        else:
+            self.load(found, target, key, on)
 
     def prototype(self, value: int) -> int:
         """The node of an object's prototypes, which are searched for members that it does not have itself."""
         found = self._prototypes.get(value)
         if found is None:
             found = self._prototypes[value] = self.node()
+            for target, key, on in self._inherited.pop(value, ()):
+                self.load(found, target, key, on)
         return found
 
     def _of_instance(self, value: int, key: int) -> int:
         """The node of a member of an instance. It is made once per class and name, as many more places ask."""
         found = self._resolved[value, key] = self.node()
         lineage = self.lineage(number_of(value))
+        fields, awaited = self._fields, self._awaited
         for owner in lineage:
             place = value_of(INSTANCE, owner), key
-            field = self._fields.get(place)
+            field = fields.get(place)
             if field is not None:
                 self.copy(field, found)
+            elif place in awaited:
+                awaited[place].append(found)
             else:
-                self._awaited.setdefault(place, []).append(found)
-        self._of_lineage(lineage, found, key, value)
+                awaited[place] = [found]
+        self._of_lineage(lineage, found, key, value, self.bind_new)
         return found
 
-    def _of_lineage(self, lineage: Sequence[int], target: int, key: int, on: int) -> None:
+    def _of_lineage(self, lineage: Sequence[int], target: int, key: int, on: int, bind: Bind) -> None:
+        members, fields = self.members, self._fields
         for owner in lineage:
-            node = self.members.get((owner, key))
+            node = members.get((owner, key))
             if node is not None:
-                self.bind(node, target, on)
+                bind(node, target, on)
                 break
-        for owner in lineage:
-            found = self._fields.get((value_of(CLASS, owner), key))
-            if found is not None:
-                self.bind(found, target, on)
+        if key in self._of_classes:
+            for owner in lineage:
+                found = fields.get((value_of(CLASS, owner), key))
+                if found is not None:
+                    bind(found, target, on)
 
     def _of_class(self, number: int, target: int, key: int, on: int) -> None:
         if not self.class_python[number] and key == self.name("prototype"):

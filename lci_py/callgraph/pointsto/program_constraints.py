@@ -63,7 +63,6 @@ def gather(program: Program, to: Constraints) -> None:
     first_class = program.starts(CLASSES)[:-1]
     _functions(program, to, names, bases, first_name, first_class)
     python = program.columns[:, PYTHON].astype(np.bool_)
-    to.function_python = python[program.owners(FUNCTIONS)].tolist()
     to.class_named = (program.classes >= 0).tolist()
     to.class_python = python[program.owners(CLASSES)].tolist()
     _renumber(rows, of_rows, names, first_name, bases, first_function, first_class)
@@ -139,14 +138,14 @@ def _functions(
     first_class: NDArray[Any],
 ) -> None:  # fmt: skip
     functions = program.functions.reshape(-1, 6).astype(np.int64)
-    files = program.owners(FUNCTIONS)
-    functions[:, [RESULT, ITEM]] += bases[files][:, None]
-    functions[:, OWNER] = np.where(functions[:, OWNER] >= 0, functions[:, OWNER] + first_class[files], -1)
+    of_functions = program.owners(FUNCTIONS)
+    functions[:, [RESULT, ITEM]] += bases[of_functions][:, None]
+    functions[:, OWNER] = np.where(functions[:, OWNER] >= 0, functions[:, OWNER] + first_class[of_functions], -1)
     parameters = program.parameters.reshape(-1, 3).astype(np.int64)
     files = program.owners(PARAMETERS)
     parameters[:, 0] += bases[files]
     parameters[:, 1] = names[parameters[:, 1] + first_name[files]]
-    to.functions.take(functions, parameters)
+    to.functions.take(functions, parameters, program.columns[:, PYTHON].astype(np.bool_)[of_functions])
 
 
 def _renumber(

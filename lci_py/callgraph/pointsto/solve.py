@@ -15,6 +15,7 @@ from lci_py.callgraph.pointsto.constraints import (
     MODULE,
     OBJECT,
     SUPER,
+    Function,
     Site,
     kind_of,
     number_of,
@@ -117,18 +118,17 @@ class Solver:
         points = self.points
         known = points.functions[function]
         shift = 0
-        if obj:
-            this, is_first = self._receiver(function)
-            if this:
-                points.give(this, obj)
-                shift = int(is_first)
-        if (site, function, shift) in self._linked:
-            return
+        if obj and known.receiver:
+            points.give(known.receiver, obj)
+            shift = known.shift
+        linked = len(self._linked)
         self._linked.add((site, function, shift))
+        if len(self._linked) == linked:
+            return
         result, callee, origin, _, start, stop = points.sites[site]
         self._targets.add((origin, callee, function))
         if start < stop:
-            self._pass(points.arguments[start:stop], function, shift)
+            self._pass(points.arguments[start:stop], known, function, shift)
         if known.flags & ir.GENERATOR:
             made = points.made("generator", function)
             points.copy(known.item, points.field(made, 0))
@@ -136,19 +136,9 @@ class Solver:
         elif points.is_used(result):
             points.copy(known.result, result)
 
-    def _receiver(self, function: int) -> tuple[int, bool]:
-        """The node of the object that a function is called on, 0 if it has none, and whether that is a parameter."""
-        known = self.points.functions[function]
-        if known.has_this:
-            return known.this, False
-        if known.singles and self.points.function_python[function]:
-            return known.singles[0][0], True
-        return 0, False
-
-    def _pass(self, arguments: Iterable[tuple[int, int]], function: int, shift: int) -> None:
+    def _pass(self, arguments: Iterable[tuple[int, int]], known: Function, function: int, shift: int) -> None:
         """Pass the arguments of a call to the parameters of a function, after the first `shift` ones."""
         points = self.points
-        known = points.functions[function]
         singles, rest, named = known.singles, known.rest, known.named_rest
         if rest is not None:
             points.give(rest, points.made("rest", function))
@@ -245,12 +235,16 @@ class Solver:
     def _callbacks(self) -> None:
         """Add functions that are passed to something unknown, since that may call them."""
         points = self.points
+        arguments, values, parts = points.arguments, points.values, points.parts
         for _, callee, origin, flags, start, stop in points.sites:
             if start == stop or flags & ir.DECORATOR:
                 continue
-            passed = [value for _, source in points.arguments[start:stop] for value in points.values(source)]
-            functions = [points.parts(v)[0] if v & KIND == BOUND else v for v in passed]
-            functions = [value for value in functions if value & KIND == FUNC]
+            functions = []
+            for _, source in arguments[start:stop]:
+                for value in values(source):
+                    passed = parts(value)[0] if value & KIND == BOUND else value
+                    if passed & KIND == FUNC:
+                        functions.append(passed)
             if not functions or self._is_known(callee):
                 continue
             if any(self._is_of_object(value) for value in points.values(callee)):

@@ -120,3 +120,21 @@ def test_tests_are_not_followed() -> None:
     links = full(files)
     assert not (links.source == 0).any()
     assert (full({"a.py": files["a.py"], "b.py": files["test_a.py"]}).source == 0).any()
+
+
+def test_a_program_may_have_more_names_than_variables() -> None:
+    keywords = ", ".join(f"name{n}=1" for n in range(200))
+    links = full({"a.py": f"def g(): pass\nunknown({keywords})\nclass C: pass\nc = C()\nc.last = g\nc.last()\n"})
+    caller = links.n_symbols  # the file itself
+    assert (links.target[links.source == caller] == 0).any()
+
+
+@pytest.mark.parametrize("places", [3, 100])
+def test_a_value_reaches_all_places_that_use_it(places: int) -> None:
+    """Also those that come to be while calls are followed, such as the results of a function."""
+    runs = "".join(f"def run{n}():\n    same(f)()\n" for n in range(places))
+    text = f"def f(): pass\ndef same(x):\n    return x\n{runs}"
+    links = full({"a.py": text})
+    names = [symbol.name for symbol in extracted("a.py", text).symbols]
+    callers = {names[source] for source in links.source[links.target == names.index("f")].tolist()}
+    assert callers == {f"run{n}" for n in range(places)}
