@@ -56,7 +56,7 @@ def index(root: Path, *, files: int | None, seconds: float = 600, crashes: bool 
     began = time.monotonic()
     built: dict[str, Any] = json.loads(lci(root, "index", "--json", seconds=seconds)[1])
     took = time.monotonic() - began
-    if files is not None and built["files"] + sum(built["skipped_by_reason"].values()) != files:
+    if files is not None and built["files"] + sum(built.get("skipped_by_reason", {}).values()) != files:
         raise Failed(f"{files} files, but {built['files']} indexed and {built['skipped_by_reason']} skipped")
     if not set(built["skipped_by_reason"]) <= set(REASONS):
         raise Failed(f"unknown reasons in {built['skipped_by_reason']}")

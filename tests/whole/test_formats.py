@@ -57,7 +57,7 @@ def test_an_older_one_is_refused_and_rebuilt(tmp_path: Path, lci: Callable[..., 
     (warning,) = ran.json()["warnings"]
     assert ran.code == 0 and f"an older format ({version[1:]};" in warning and "rebuilt" in warning
     assert lci("search", "expired", "--json", cwd=root).json()["results"][0]["file"] == "cookie.py"
-    assert lci("index", "--json", cwd=root).json()["warnings"] == []
+    assert "warnings" not in lci("index", "--json", cwd=root).json()
     # Its shards are gone: they were folders then.
     assert not [item for item in (root / ".lci").iterdir() if item.is_dir()]
 
