@@ -30,7 +30,10 @@ PARTS: dict[str, tuple[str, ...]] = {
 EVERYWHERE = ("types", "errors", "interrupts")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
-    "cli": ("main", "search graph show outline path affected grep conflicts index typer_app", "request", "streams", "terminal", "fast_parser", "options"),
+    "cli": (
+        "main", "mcp_server", "batch", "commands object_parser", "search graph show outline path affected grep conflicts index typer_app",
+        "request", "kept_engine streams", "terminal", "fast_parser", "options",
+    ),
     "render": ("shares", "token_budget", "call_tree", "json", "text", "outline_tree relative_paths"),
     "search": (
         "logged", "engine", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",

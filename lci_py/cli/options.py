@@ -17,6 +17,8 @@ DIRECTIONS, FORMATS = ("callees", "callers"), ("text", "dot", "mermaid", "json")
 ROLES = ("definition", "call", "import", "reference")
 RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
 MATCHING = "Matching"
+#: What --tools of `lci mcp` takes.
+TOOLS = ("default", "all")
 
 
 class Flag(NamedTuple):
@@ -83,6 +85,7 @@ _REFRESH = Flag(
 )
 _PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
 _JSONL = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
+_BATCH = Flag(("--batch",), "text", "One of these per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-")
 _FILTERS = (
     Flag(
         ("--lang", "-l"),
@@ -202,7 +205,6 @@ SEARCH = Command(
         Flag(("--before-context", "-B"), "int", "The same, with N lines before it.", OUTPUT, "N"),
         Flag(("--after-context", "-A"), "int", "The same, with N lines after it.", OUTPUT, "N"),
         Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
-        Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
         Flag(
             ("--explain-file",),
@@ -587,6 +589,23 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
+MCP = Command(
+    "mcp",
+    "Serve the index to a coding agent, over MCP on standard input and output; needs the extra mcp.",
+    None,
+    (
+        Flag(("--tools",), "text", "default (search and read, if left out) or all.", "Server", "WHICH", TOOLS),
+        _REFRESH,
+        _TRUST,
+        _ROOT,
+        _QUIET,
+        _VERBOSE,
+    ),
+    (
+        ("lci mcp", "as an agent starts it, in the folder of the project or with roots of its own"),
+        ("lci mcp --root ~/src/project --tools all", "one project, with the call graph and more as tools"),
+    ),
+)
 _ALL_COMMANDS = (
     INDEX,
     SEARCH,
@@ -605,5 +624,18 @@ _ALL_COMMANDS = (
     STATS,
     CLEAN,
     HOOK,
+    MCP,
 )
-COMMANDS = {command.name: command for command in _ALL_COMMANDS}
+#: The commands that answer questions about an index: each can be a line of a batch.
+ANSWERING = (
+    "search", "show", "outline", "grep", "def", "refs", "callers", "callees", "tree", "path", "affected", "conflicts",
+    "status",
+)  # fmt: skip
+
+
+def _with_batch(command: Command) -> Command:
+    place = next(place for place, flag in enumerate(command.flags) if flag.panel == GENERAL)
+    return command._replace(flags=(*command.flags[:place], _BATCH, *command.flags[place:]))
+
+
+COMMANDS = {command.name: _with_batch(command) if command.name in ANSWERING else command for command in _ALL_COMMANDS}

@@ -1,0 +1,136 @@
+"""The process that answers: it runs commands on an index that it keeps open, one after the other.
+
+It is apart from the process that speaks the protocol, so that a call can be cancelled, whatever it is doing, by ending
+it; and so that it has no threads, and may fork to build an index.
+
+A line of JSON in is a command with its folder; lines of JSON out are its progress, and then its answer.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import os
+import sys
+from contextlib import ExitStack, redirect_stderr
+from typing import IO, TYPE_CHECKING, Any
+
+from lci_py import interrupts
+from lci_py.cli.batch import printed
+from lci_py.cli.fast_parser import Invocation, defaults
+from lci_py.cli.object_parser import invocation
+from lci_py.cli.options import COMMANDS
+from lci_py.cli.request import keep_open
+from lci_py.cli.streams import prepare_streams
+from lci_py.errors import LciError
+
+if TYPE_CHECKING:
+    from lci_py.cli.kept_engine import KeptEngine
+
+#: How much further the build of an index must be before that is reported.
+_STEP = 0.01
+
+
+def work(settings: dict[str, Any]) -> None:
+    """Answer until standard input ends. This is the whole program of a process of its own.
+
+    Args:
+        settings: The flags of `lci mcp` that say how an index is opened.
+    """
+    interrupts.install()
+    prepare_streams()
+    gc.enable()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)  # nothing that a command reads or prints may meet the lines
+    os.dup2(nowhere, 0)
+    os.dup2(2, 1)
+    from lci_py import app
+
+    app.import_search()
+    desk = _Desk(settings, answers)
+    for line in requests:
+        _send(answers, desk.answer(json.loads(line)))
+
+
+def _send(answers: IO[bytes], message: dict[str, Any]) -> None:
+    answers.write(json.dumps(message).encode() + b"\n")
+    answers.flush()
+
+
+class _Desk:
+    """Answers requests about one folder at a time."""
+
+    def __init__(self, settings: dict[str, Any], answers: IO[bytes]) -> None:
+        self._settings = settings
+        self._answers = answers
+        self._place: tuple[str, bool] | None = None
+        self._base = self._opening(None)
+        self._open = ExitStack()
+        self._kept: KeptEngine | None = None
+
+    def _opening(self, root: str | None) -> Invocation:
+        return Invocation("search", {**defaults(COMMANDS["search"]), **self._settings, "root": root})
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """
+        Args:
+            request: `folder`; whether it is `named`, so that an index may be made there without git; and `command`, an
+                object.
+        Returns:
+            The exit `code` of the command, and its output as `json` and as `text`.
+        """
+        try:
+            self._go_to(request["folder"], request["named"])
+            from lci_py import app
+
+            root = str(app.find_root(self._base.text("root")))
+            call = invocation(request["command"], Invocation("search", defaults(COMMANDS["search"])))
+        except LciError as error:
+            return {"code": error.exit_code, "json": json.dumps({"error": error.as_json()}), "text": ""}
+        if self._kept is not None:
+            self._kept.look_again()
+        as_json = Invocation(call.command, {**call.values, "root": root, "json": True, **self._settings})
+        code, said = 0, io.StringIO()
+        with redirect_stderr(said):
+            found, code = printed(as_json)
+            text = "" if code > 1 and '"error"' in found[:10] else printed(_as_text(as_json))[0]
+        return {"code": code, "json": found, "text": text + said.getvalue()}
+
+    def _go_to(self, folder: str, named: bool) -> None:
+        if self._place == (folder, named):
+            return
+        self._open.close()
+        self._place = None
+        os.chdir(folder)
+        self._base = self._opening(folder if named else None)
+        self._kept = self._open.enter_context(keep_open(self._base, self._report))
+        self._place = (folder, named)
+        self._bar()
+
+    def _bar(self) -> None:
+        from lci_py.render.text.progress import Progress
+
+        self._progress, self._reported = Progress(io.StringIO(), 80), 0.0
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        self._progress(stage, done, total)
+        if self._progress.part >= self._reported + _STEP:
+            self._reported = self._progress.part
+            _send(self._answers, {"progress": round(self._reported, 2), "stage": f"{stage} {done:,}/{total:,}"})
+
+
+def _as_text(call: Invocation) -> Invocation:
+    return Invocation(call.command, {**call.values, "json": False})
+
+
+def start(settings: dict[str, Any], path: list[str]) -> list[str]:
+    """The command line of a process that works.
+
+    Args:
+        settings: As in `work`.
+        path: Where the process finds the program. The current folder, which may hold anything, is no part of it.
+    """
+    program = f"import sys; sys.path[:] = {path!r}; from {__name__} import work; work({settings!r})"
+    return [sys.executable, "-c", program]
