@@ -376,6 +376,7 @@ def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
         return None
     same = (held.snippet, held.limit, held.model) == (settings.snippet, settings.limit, settings.model)
     if same and held.is_newest():
+        held.forget()
         held.freshness.look_again()
         return held
     held.close()

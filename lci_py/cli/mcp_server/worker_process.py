@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -25,9 +24,7 @@ class WorkerProcess:
     """One process, started again after it was ended. A question is asked in one thread at a time."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        here = os.getcwd()
-        path = [place for place in sys.path if place not in ("", here) or os.path.isdir(os.path.join(place, "lci_py"))]
-        self._command = start(settings, path)
+        self._command = start(settings, sys.path)
         self._process: subprocess.Popen[bytes] | None = None
 
     def started(self) -> subprocess.Popen[bytes]:
