@@ -35,7 +35,6 @@ def run_mcp(call: Invocation) -> int:
         from lci_py import app
 
         root = str(app.find_root(root))
-    gc.enable()  # the entry point turned it off for short runs
     wire, offered = Wire(), tools(which)
     worker = WorkerProcess({"refresh": refresh, "trust_index": call.flag("trust_index")})
     try:
@@ -45,6 +44,7 @@ def run_mcp(call: Invocation) -> int:
         if left != b"":
             from lci_py.cli.mcp_server.server import Server
 
+            gc.enable()  # the entry point turned it off for short runs, such as this import
             Server(wire, offered, worker, root).run(greeting.replayed, left)
     except BrokenPipeError:
         pass  # the client has gone

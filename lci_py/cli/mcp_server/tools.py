@@ -45,7 +45,8 @@ class Tool(NamedTuple):
         schema: dict[str, Any] = {"type": "object", "properties": self.arguments}
         if self.required:
             schema["required"] = list(self.required)
-        return {"description": self.description, "inputSchema": schema, "name": self.name}
+        read_only = {"readOnlyHint": True}  # clients ask their user less
+        return {"annotations": read_only, "description": self.description, "inputSchema": schema, "name": self.name}
 
 
 SEARCH = Tool(
