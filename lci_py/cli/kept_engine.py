@@ -47,11 +47,19 @@ class KeptEngine:
         engine = self._engine
         lacks_graph = whole and engine is not None and not engine.snapshot.manifest.is_complete
         if engine is None or not self._looked or lacks_graph:
-            self._engine = None  # whatever `opened` raises, it has closed the one so far
-            self._engine = engine = self._opened(whole, engine)
+            self._engine = engine = self._open(whole, engine)
             self._handed = _Remembering(engine) if self._remembering else engine
             self._looked = True
         return nullcontext(self._handed)
+
+    def _open(self, whole: bool, engine: Engine | None) -> Engine:
+        self._engine = None
+        try:
+            return self._opened(whole, engine)
+        except BaseException:
+            if engine is not None:
+                engine.__exit__()
+            raise
 
 
 class _Remembering:

@@ -130,8 +130,8 @@ class Server:
 
     async def _ask(self, context: _Context, command: dict[str, Any]) -> dict[str, Any]:
         """The worker's answer. If the client cancels its request, the worker is ended."""
-        folder = self._named or self._of_client
-        request = {"folder": folder or os.getcwd(), "named": folder is not None, "command": command}
+        chosen = "flag" if self._named else "client" if self._of_client else "nobody"
+        request = {"folder": self._named or self._of_client or os.getcwd(), "chosen": chosen, "command": command}
 
         def report(part: float, stage: str) -> None:
             anyio.from_thread.run(context.session.report_progress, part, 1.0, stage)

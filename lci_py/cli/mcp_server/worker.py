@@ -12,6 +12,7 @@ import gc
 import io
 import json
 import os
+import signal
 import sys
 from contextlib import ExitStack, redirect_stderr
 from typing import IO, TYPE_CHECKING, Any
@@ -23,11 +24,13 @@ from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import keep_open
 from lci_py.cli.streams import prepare_streams
-from lci_py.errors import LciError
+from lci_py.errors import BadPathError, LciError
 
 if TYPE_CHECKING:
     from lci_py.cli.kept_engine import KeptEngine
 
+#: Who has chosen a folder: a flag of `lci mcp`, the client, or nobody. Where nobody has, an index is made in git only.
+CHOSEN = ("flag", "client", "nobody")
 #: How much further the build of an index must be before that is reported.
 _STEP = 0.01
 
@@ -39,6 +42,7 @@ def work(settings: dict[str, Any]) -> None:
         settings: The flags of `lci mcp` that say how an index is opened.
     """
     interrupts.install()
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     prepare_streams()
     gc.enable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -65,7 +69,7 @@ class _Desk:
     def __init__(self, settings: dict[str, Any], answers: IO[bytes]) -> None:
         self._settings = settings
         self._answers = answers
-        self._place: tuple[str, bool] | None = None
+        self._place: tuple[str, str] | None = None
         self._base = self._opening(None)
         self._open = ExitStack()
         self._kept: KeptEngine | None = None
@@ -76,37 +80,38 @@ class _Desk:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """
         Args:
-            request: `folder`; whether it is `named`, so that an index may be made there without git; and `command`, an
-                object.
+            request: `folder`, `chosen` as one of CHOSEN, and `command`, an object.
         Returns:
             The exit `code` of the command, and its output as `json` and as `text`.
         """
         try:
-            self._go_to(request["folder"], request["named"])
+            self._go_to(request["folder"], request["chosen"])
             from lci_py import app
 
             root = str(app.find_root(self._base.text("root")))
             call = invocation(request["command"], Invocation("search", defaults(COMMANDS["search"])))
+            if self._kept is not None:
+                self._kept.look_again()
+            return _answer(Invocation(call.command, {**call.values, **self._settings, "root": root}))
         except LciError as error:
             return {"code": error.exit_code, "json": json.dumps({"error": error.as_json()}), "text": ""}
-        if self._kept is not None:
-            self._kept.look_again()
-        as_json = Invocation(call.command, {**call.values, "root": root, "json": True, **self._settings})
-        code, said = 0, io.StringIO()
-        with redirect_stderr(said):
-            found, code = printed(as_json)
-            text = "" if code > 1 and '"error"' in found[:10] else printed(_as_text(as_json))[0]
-        return {"code": code, "json": found, "text": text + said.getvalue()}
 
-    def _go_to(self, folder: str, named: bool) -> None:
-        if self._place == (folder, named):
+    def _go_to(self, folder: str, chosen: str) -> None:
+        if self._place == (folder, chosen):
             return
         self._open.close()
         self._place = None
-        os.chdir(folder)
-        self._base = self._opening(folder if named else None)
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            raise BadPathError(f"cannot open {folder}: {error.strerror}", hint="is it still there?") from error
+        from lci_py import app
+
+        # A folder that is open in the client is in some repository, or is one; that of --root is taken as it is.
+        root = {"flag": folder, "client": str(app.find_root(None))}.get(chosen)
+        self._base = self._opening(root)
         self._kept = self._open.enter_context(keep_open(self._base, self._report))
-        self._place = (folder, named)
+        self._place = (folder, chosen)
         self._bar()
 
     def _bar(self) -> None:
@@ -121,8 +126,12 @@ class _Desk:
             _send(self._answers, {"progress": round(self._reported, 2), "stage": f"{stage} {done:,}/{total:,}"})
 
 
-def _as_text(call: Invocation) -> Invocation:
-    return Invocation(call.command, {**call.values, "json": False})
+def _answer(call: Invocation) -> dict[str, Any]:
+    said = io.StringIO()
+    with redirect_stderr(said):
+        found, code = printed(Invocation(call.command, {**call.values, "json": True}))
+        text = "" if found.startswith('{"error":') else printed(call)[0]
+    return {"code": code, "json": found, "text": text + said.getvalue()}
 
 
 def start(settings: dict[str, Any], path: list[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -58,7 +57,7 @@ class WorkerProcess:
         process, self._process = self._process, None
         if process is None or process.poll() is not None:
             return
-        process.send_signal(signal.SIGINT)  # an index that is being built keeps what it has
+        process.terminate()  # an index that is being built keeps what it has
         try:
             process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:

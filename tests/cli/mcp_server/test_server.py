@@ -120,6 +120,22 @@ def test_what_is_wrong_is_a_structured_error(
         assert found.structured_content["error"]["valid_modes"] == ["dense", "bm25", "symbolic", "multiview"]
 
 
+def test_calls_that_are_made_at_once_are_all_answered(all_tools: Agent) -> None:
+    async def ask_all() -> list[Any]:
+        found: list[Any] = []
+
+        async def ask(number: int) -> None:
+            answer = await all_tools.client.call_tool("search", {"query": f"store {number}", "limit": 1})
+            found.append(answer.structured_content["query"])
+
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(ask, number)
+        return found
+
+    assert sorted(all_tools.ask(ask_all)) == [f"store {number}" for number in range(8)]
+
+
 def test_the_resource_is_the_status(all_tools: Agent, tree: Path) -> None:
     [listed] = all_tools.ask(all_tools.client.list_resources).resources
     [found] = all_tools.ask(all_tools.client.read_resource, listed.uri).contents
@@ -165,12 +181,30 @@ def test_the_client_says_which_folder(tree: Path, tmp_path: Path, mode: str) -> 
     assert not (tmp_path / ".lci").exists()
 
 
+def test_a_folder_inside_a_repository_stands_for_the_repository(tree: Path) -> None:
+    with agent(tree.parent, "--tools", "all", roots=lambda: [tree / "python"]) as opened:
+        assert opened.json("status")["root"] == str(tree)
+        assert opened.json("search", query="Record", mode="symbolic", lang="python")["results"]
+    assert not (tree / "python" / ".lci").exists()
+
+
 def test_a_folder_that_nobody_named_gets_no_index(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("def f():\n    pass\n")
     with agent(tmp_path, mode="auto") as opened:
         found = opened.call("search", query="f")
         assert (found.is_error, found.structured_content["error"]["code"]) == (True, "no_index")
     assert not (tmp_path / ".lci").exists()
+
+
+def test_a_folder_that_goes_away_is_an_error_until_it_is_back(tmp_path: Path) -> None:
+    (folder := tmp_path / "folder").mkdir()
+    (folder / "main.py").write_text("def f():\n    pass\n")
+    with agent(tmp_path, "--root", str(folder)) as opened:
+        assert opened.json("search", query="f", mode="symbolic")["results"]
+        folder.rename(tmp_path / "elsewhere")
+        assert opened.call("search", query="f", mode="symbolic").is_error
+        (tmp_path / "elsewhere").rename(folder)
+        assert opened.json("search", query="f", mode="symbolic")["results"]
 
 
 # --- what ends nothing but its request ----------------------------------------------------------------------------
