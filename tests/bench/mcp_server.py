@@ -24,18 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-PACKAGES = (
-    "asyncio",
-    "concurrent",
-    "email",
-    "http",
-    "importlib",
-    "json",
-    "logging",
-    "multiprocessing",
-    "unittest",
-    "urllib",
-)
+PACKAGES = ("asyncio", "concurrent", "email", "http", "json", "urllib")
 MODES = ("dense", "bm25", "multiview")
 STARTS, CALLS = 10, 120
 WORDS = "connection pool request retry timeout header cookie session close parse stream payload upgrade proxy".split()

@@ -28,6 +28,7 @@ from lci_py.errors import BadPathError, LciError
 
 if TYPE_CHECKING:
     from lci_py.cli.kept_engine import KeptEngine
+    from lci_py.render.text.progress import Progress
 
 #: Who has chosen a folder: a flag of `lci mcp`, the client, or nobody. Where nobody has, an index is made in git only.
 CHOSEN = ("flag", "client", "nobody")
@@ -73,6 +74,8 @@ class _Desk:
         self._base = self._opening(None)
         self._open = ExitStack()
         self._kept: KeptEngine | None = None
+        self._progress: Progress | None = None
+        self._reported = 0.0
 
     def _opening(self, root: str | None) -> Invocation:
         return Invocation("search", {**defaults(COMMANDS["search"]), **self._settings, "root": root})
@@ -84,6 +87,7 @@ class _Desk:
         Returns:
             The exit `code` of the command, and its output as `json` and as `text`.
         """
+        self._progress = None
         try:
             self._go_to(request["folder"], request["chosen"])
             from lci_py import app
@@ -112,14 +116,12 @@ class _Desk:
         self._base = self._opening(root)
         self._kept = self._open.enter_context(keep_open(self._base, self._report))
         self._place = (folder, chosen)
-        self._bar()
-
-    def _bar(self) -> None:
-        from lci_py.render.text.progress import Progress
-
-        self._progress, self._reported = Progress(io.StringIO(), 80), 0.0
 
     def _report(self, stage: str, done: int, total: int) -> None:
+        if self._progress is None:
+            from lci_py.render.text.progress import Progress
+
+            self._progress, self._reported = Progress(io.StringIO(), 80), 0.0  # it knows how long each stage takes
         self._progress(stage, done, total)
         if self._progress.part >= self._reported + _STEP:
             self._reported = self._progress.part
