@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from lci_py.cli.mcp_server.tools import tools
 from lci_py.cli.mcp_server.wire import Wire
 from lci_py.cli.mcp_server.worker_process import WorkerProcess
 from lci_py.cli.options import TOOLS
+from lci_py.cli.streams import say
 from lci_py.errors import EXIT_OK, UsageError, unknown_refresh, unknown_value
 from lci_py.types.search import REFRESH
 
@@ -35,6 +37,8 @@ def run_mcp(call: Invocation) -> int:
         from lci_py import app
 
         root = str(app.find_root(root))
+    if sys.stdin is not None and sys.stdin.isatty() and not call.flag("quiet"):
+        say("an agent starts this, and talks to it on standard input; Ctrl-D ends it")
     wire, offered = Wire(), tools(which)
     worker = WorkerProcess({"refresh": refresh, "trust_index": call.flag("trust_index")})
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -235,7 +236,8 @@ class _Output:
         if self._dropped:
             self._dropped -= 1
         else:
-            self._wire.write(text.encode())
+            with suppress(BrokenPipeError):  # a client that reads no more ends the server by asking no more
+                self._wire.write(text.encode())
 
     async def flush(self) -> None:
         pass

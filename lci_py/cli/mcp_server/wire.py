@@ -6,14 +6,23 @@ import os
 from typing import IO
 
 from lci_py.cli.batch import MAX_LINE
+from lci_py.errors import UsageError
 
 
 class Wire:
     """What this process prints otherwise goes to stderr."""
 
     def __init__(self) -> None:
-        self._in: IO[bytes] = os.fdopen(os.dup(0), "rb")
-        self._out: IO[bytes] = os.fdopen(os.dup(1), "wb")
+        """
+        Raises:
+            UsageError: One of the two is closed.
+        """
+        try:
+            self._in: IO[bytes] = os.fdopen(os.dup(0), "rb")
+            self._out: IO[bytes] = os.fdopen(os.dup(1), "wb")
+        except OSError as error:
+            hint = "an agent starts `lci mcp`, and talks to it there"
+            raise UsageError("standard input or output is closed", hint=hint) from error
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)
         os.close(nowhere)

@@ -112,6 +112,32 @@ def test_nonsense_ends_nothing(tmp_path: Path) -> None:
     assert by_number[None]["error"]["message"] == "the line is too long"
 
 
+def test_a_client_that_reads_no_more(tmp_path: Path) -> None:
+    pings = lines([request(number, "ping") for number in range(2, 9)])
+    with subprocess.Popen(
+        [sys.executable, "-m", "lci_py", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, cwd=tmp_path, env=environment(),
+    ) as server:  # fmt: skip
+        assert server.stdin and server.stdout and server.stderr
+        server.stdin.write(lines(handshake("2025-11-25")))
+        server.stdin.flush()
+        assert b"serverInfo" in server.stdout.readline()
+        server.stdout.close()
+        server.stdin.write(pings)
+        server.stdin.close()
+        assert (server.stderr.read(), server.wait(60)) == (b"", 0)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_closed_stream_is_an_error(tmp_path: Path, closed: str) -> None:
+    command = f"{sys.executable} -m lci_py mcp {closed}"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=False, env=environment(),
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode in (0, 2) and b"Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("sent", [b"", b"\n", lines(handshake("2025-11-25")[:1])])
 def test_a_client_that_says_little(tmp_path: Path, sent: bytes) -> None:
     assert len(served(tmp_path, sent)) == (1 if len(sent) > 1 else 0)
