@@ -193,3 +193,18 @@ def test_what_does_not_go_with_a_batch(run: Callable[..., Ran], app: FakeApp, ar
 def test_without_a_batch_the_argument_is_needed(run: Callable[..., Ran], argv: list[str]) -> None:
     ran = run(*argv)
     assert ran.code == 2 and "missing argument" in ran.err
+
+
+def test_paths_of_flags_are_read_once_and_those_of_lines_from_the_root(
+    run: Callable[..., Ran], app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (below := tmp_path / "below").mkdir()
+    for folder in (tmp_path, below):
+        (folder / "a.py").touch()
+    app.root = tmp_path
+    monkeypatch.chdir(below)
+    lines = b'{"query": "one"}\n{"query": "two", "near": "a.py:1", "path": "./a.py"}\n'
+    ran = run("search", "--batch", "-", "-m", "multiview", "--path", "../missing/**", "--near", "a.py", stdin=lines)
+    one, two = app.requests
+    assert (ran.code, one.filters.path, one.near) == (0, ("/missing/**",), f"{below}/a.py")
+    assert (two.filters.path, two.near) == (("/a.py",), "a.py:1")
