@@ -57,6 +57,7 @@ quality: $(BIN)/.installed-dev  ## DIR=folder: the call graph; HOPS=folder: mult
 	$(if $(HOPS),PYTHONPATH=. $(BIN)/python -m tests.quality.multihop $(HOPS) $(if $(VERBOSE),-v))
 	$(if $(COMMITS),PYTHONPATH=. $(BIN)/python -m tests.quality.affected $(COMMITS) $(if $(VERBOSE),-v))
 	$(if $(BENCH),PYTHONPATH=. $(BIN)/python -m tests.quality.known $(BENCH) $(REPOS) $(if $(MODE),--mode $(MODE)))
+	$(if $(BENCH),PYTHONPATH=. $(BIN)/python -m tests.quality.economy $(BENCH) $(REPOS))
 	$(if $(BENCH),PYTHONPATH=. $(BIN)/python -m tests.quality.judged $(BENCH) $(REPOS) \
 	  $(if $(filter-out multiview,$(LEFT)),--left $(LEFT)) --right $(patsubst multiview,live,$(RIGHT)) $(if $(SAVE),--save $(SAVE)))
 

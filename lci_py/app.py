@@ -291,9 +291,10 @@ def open_engine(
     *,
     refresh: str | None = None,
     trust: bool | None = None,
-    snippet: int | None = None,
+    snippet: int = 2,
     whole: bool = False,
     progress: Progress = nullcontext,
+    say: Callable[[str], None] = lambda _: None,
     kept: Engine | None = None,
 ) -> Engine:
     """Open the index around `root` for searching; if there is none, make it first, unless a setting forbids it.
@@ -303,9 +304,10 @@ def open_engine(
         model: Folder of the embedding model; None for the setting.
         refresh: One of types.REFRESH; None for the setting.
         trust: Read an index that somebody else made; None for the setting.
-        snippet: Lines of code per result where a request does not say; None for the setting.
+        snippet: Lines of code per result, where neither a request nor the settings say.
         whole: Wait for the call graph, too, if it is still being built.
         progress: A context manager around what takes long, which gives a callback as of `build_index`, or None.
+        say: Tells a person that an index was made.
         kept: What an earlier call with these arguments has returned: it is handed back if there is nothing newer, else
             closed.
     Raises:
@@ -313,9 +315,13 @@ def open_engine(
     """
     began = time.perf_counter()
     where = find_root(root)
-    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust, "snippet": snippet})
+    settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
+    if settings.snippet is None:
+        from dataclasses import replace
+
+        settings = replace(settings, snippet=snippet)
     held = None if kept is None else kept.snapshot
-    snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress, held))
+    snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress, say, held))
     if kept is not None and snapshot is held:
         return kept
     opening = (time.perf_counter() - began) * 1e3
@@ -337,6 +343,7 @@ class _Opening(NamedTuple):
     named: bool  # its root is named
     whole: bool
     progress: Progress
+    say: Callable[[str], None]  # what was done that nobody asked for
     held: Snapshot | None = None  # what an earlier call has opened
 
 
@@ -349,6 +356,8 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
         if settings.refresh != "always" and not _may_index(where, settings, named=opening.named):
             raise
         _index_first(where, settings, model, opening)
+        folder = os.path.relpath(_index_dir(where, settings), where)
+        opening.say(f"made an index of {where} in {folder}: `lci clean` removes it, `auto_index = false` makes none")
         snapshot = _snapshot(where, settings)
     if opening.whole and not snapshot.manifest.is_complete and settings.refresh != "never":
         snapshot.close()
@@ -426,7 +435,7 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
         return Snapshot(
             root,
             index_dir,
-            snippet=settings.snippet,
+            snippet=settings.snippet or 0,  # `open_engine` has put a number there
             limit=settings.limit,
             model=settings.model,
             trust=settings.trust,
@@ -556,3 +565,16 @@ def run_hook(root: str | None) -> None:
     index_dir = _own_index_dir(where, settings)
     if os.path.lexists(index_dir / "manifest.json"):
         hook_run(index_dir, lambda: build_index(root, wait=_HOOK_WAIT))
+
+
+def agents(
+    root: str | None, action: str, names: Sequence[str] = (), *, user: bool = False, only: str | None = None
+) -> dict[str, Any]:
+    """Write lci into the files of coding agents, take it out, or show where it is; returns one JSON-able object.
+
+    Raises:
+        UsageError: The action, an agent or a part does not exist, or there is nothing to do it in.
+    """
+    from lci_py.agents.install import agents as change
+
+    return change(str(find_root(root)), action, names, user=user, only=only)

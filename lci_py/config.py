@@ -45,7 +45,7 @@ class Settings:
     max_file_bytes: int = 2_000_000
     hidden: bool = False
     jobs: int | None = None  # None: as many as there are cores
-    snippet: int = 8  # lines of code per result
+    snippet: int | None = None  # lines of code per result; None: 4 on a terminal, else 2
     limit: int = 10  # results shown
     model: Path | None = None  # folder of the embedding model; None: the one in the package
     refresh: str = "auto"  # one of types.REFRESH: whether a search refreshes the index first

@@ -14,13 +14,14 @@ PAGE = PROJECT / "docs" / "architecture.md"
 #: Part -> the parts that it may import. All may import `types`, `errors` and `interrupts`; `errors` imports `types`.
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
-    "app": ("search", "index", "config", "source"),
+    "app": ("search", "index", "agents", "config", "source"),
     "render": (),
     "search": ("index", "callgraph", "embed", "source"),
     "training": ("index", "embed", "source"),
     "index": ("callgraph", "embed", "source"),
     "callgraph": ("source",),
     "embed": ("source",),
+    "agents": ("source",),
     "config": ("source",),
     "source": (),
     "errors": (),
@@ -31,10 +32,11 @@ EVERYWHERE = ("types", "errors", "interrupts")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (
-        "main", "mcp_server", "batch", "commands object_parser", "search graph show outline path affected grep conflicts index typer_app",
-        "request", "kept_engine streams", "terminal", "fast_parser", "options",
+        "main", "mcp_server", "batch", "commands object_parser",
+        "search graph show outline path affected grep conflicts index agent typer_app", "output", "request",
+        "kept_engine streams", "terminal", "fast_parser", "options",
     ),
-    "render": ("shares", "token_budget", "call_tree", "json", "text", "outline_tree relative_paths"),
+    "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "logged", "engine", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",
         "suggest trace worktree degraded",
@@ -59,6 +61,7 @@ SAYS = {
     "index": "files to shards on disk",
     "callgraph": "call sites to edges",
     "embed": "text to vectors",
+    "agents": "lci in the files of coding agents",
     "config": ".lci.toml and the environment",
     "source": "files to symbols, calls, chunks",
 }

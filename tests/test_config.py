@@ -31,7 +31,7 @@ def write(root: Path, text: str) -> Path:
 def test_defaults(tmp_path: Path) -> None:
     settings, warnings = load(tmp_path)
     assert (settings, warnings) == (Settings(), [])
-    assert (settings.limit, settings.snippet, settings.jobs, settings.index_dir) == (10, 8, None, None)
+    assert (settings.limit, settings.snippet, settings.jobs, settings.index_dir) == (10, None, None, None)
     assert settings.walk_options() == WalkOptions()
 
 

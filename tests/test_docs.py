@@ -155,7 +155,7 @@ def test_no_document_names_a_flag_that_does_not_exist() -> None:
     for page in PAGES:
         for line in text(page).splitlines():
             for words in re.findall(
-                r"(?<![\w/.-])lci (?:search|show|outline|path|affected|grep|index|def|status|callers|callees|tree|refs|conflicts)\b([^|#`]*)",
+                r"(?<![\w/.-])lci (?:search|show|outline|path|affected|grep|index|def|status|callers|callees|tree|refs|conflicts|agent)\b([^|#`]*)",
                 line,
             ):
                 unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", words)

@@ -126,8 +126,9 @@ def test_explaining_a_structural_answer_imports_nothing_heavy(repo: Path) -> Non
         assert not loaded("search", "kind:class", "--mode", "symbolic", *flags[:-1], file, "--root", str(repo))
 
 
-def test_status_def_grep_and_conflicts_import_nothing_heavy(repo: Path) -> None:
+def test_status_def_grep_conflicts_and_agent_import_nothing_heavy(repo: Path) -> None:
     assert not loaded("status", "--root", str(repo))
+    assert not loaded("agent", "list", "--root", str(repo))
     assert not loaded("def", "Shape", "--root", str(repo))
     assert not loaded("grep", "Shape", "--json", "--root", str(repo))
     assert loaded("grep", "Sh[a]pes?", "--root", str(repo)) == {"re2"}

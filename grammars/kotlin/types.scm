@@ -20,3 +20,17 @@
 (type_alias type: (_) @typed.alias (_) @typed.type .) @typed
 ; A type parameter has the members of its bound.
 (type_parameter (identifier) @typed.alias . (_) @typed.type) @typed
+
+; Smart casts: what a name is where a test of its type has held.
+(if_expression condition: (is_expression left: (identifier) @narrowed.name "is" right: (_) @narrowed.type) . (_) @narrowed.body) @narrowed
+(if_expression
+  condition: (binary_expression
+    left: (is_expression left: (identifier) @narrowed.name "is" right: (_) @narrowed.type)
+    operator: "&&"
+    right: (_) @narrowed.body)
+  . (_) @narrowed.body) @narrowed
+(when_expression
+  (when_subject (identifier) @narrowed.name)
+  (when_entry . condition: (type_test "is" (_) @narrowed.type) . (_) @narrowed.body .)) @narrowed
+(for_statement
+  . (multi_variable_declaration . (_) . (variable_declaration (identifier) @typed.name .) .) . (_) @typed.each) @typed

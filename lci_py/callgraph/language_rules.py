@@ -116,6 +116,21 @@ TRANSPARENT = frozenset(
     Nullable Supplier Provider Future CompletableFuture NonNull ManuallyDrop Cow Result ContextManager
     AsyncContextManager Self""".split()
 )
+#: Types of libraries whose elements are of their last argument; of a few, of the first.
+CONTAINERS = frozenset(
+    """list dict set frozenset tuple deque defaultdict List Dict Set FrozenSet Tuple Deque DefaultDict OrderedDict
+    Sequence MutableSequence Iterable Iterator Collection Container Reversible AbstractSet MutableSet Mapping
+    MutableMapping AsyncIterable AsyncIterator ValuesView KeysView Generator AsyncGenerator
+    Map HashMap TreeMap LinkedHashMap ConcurrentHashMap ArrayList LinkedList HashSet LinkedHashSet TreeSet Queue Stack
+    Vector ArrayDeque PriorityQueue Stream Enumeration ListIterator IEnumerable IEnumerator IList ICollection
+    IReadOnlyList IReadOnlyCollection IDictionary IReadOnlyDictionary Dictionary HashTable SortedDictionary Array
+    ReadonlyArray ReadonlyMap ReadonlySet""".split()
+)
+FIRST_ARGUMENT = frozenset({"Generator", "AsyncGenerator", "KeysView"})
+#: Containers whose places may differ in type.
+TUPLES = frozenset({"tuple", "Tuple"})
+#: Methods of containers that return another one of the same elements, if that is iterated.
+VIEWS = frozenset("values iter iter_mut into_iter copy items stream withIndex toList ToList AsEnumerable".split())
 #: Methods of containers that return an element.
 ELEMENT_GETTERS = frozenset(
     """get unwrap expect first last pop next peek remove getOrNull orElse orElseThrow orElseGet as_ref as_mut lock

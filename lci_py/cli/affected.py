@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import IO, TYPE_CHECKING
 
+from lci_py.cli.output import Writer, cost, emit, from_here, shape_of
 from lci_py.cli.request import flag_filters, number, open_engine, path_from_root, plain_text
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UnknownTargetError, UsageError
 from lci_py.types.affected import AffectedAnswer, AffectedRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.streams import Screen
+    from lci_py.render.json.answer import Parts
 
 
 def run_affected(call: Invocation) -> int:
     """Run the command, which exits with 1 if nothing has changed, and with --paths if no test is affected."""
-    one_output(call, "json", "jsonl", "paths")
+    shape, writer = shape_of(call), _writer(call)
     request = _request(call)
     with open_engine(call, whole=True) as engine:
         for text in call.texts("argument") if call.flag("files") else ():
             if not path_from_root(text, call):
                 raise UnknownTargetError(f"there is no file {text}", engine.similar_paths(text))
         answer = engine.affected(request)
-        if call.text("root") is None and not (call.flag("json") or call.flag("jsonl")):
+        if from_here(call, shape):
             from lci_py.render.relative_paths import affected_seen_from
 
             answer = affected_seen_from(answer, engine.root, os.getcwd())
     found = answer.tests if call.flag("paths") else answer.changed
-    if (max_tokens := number(call.values, "max_tokens")) is not None and not call.flag("paths"):
-        answer = _within(answer, call, max_tokens)
-    with writing():
-        _print(answer, call)
+    if (max_tokens := number(call.values, "max_tokens")) is not None and shape != "paths":
+        answer = _within(answer, max_tokens, cost(call, shape, writer))
+    emit(call, shape, answer, writer)
     return EXIT_OK if found else EXIT_NO_RESULTS
 
 
@@ -53,14 +55,12 @@ def _request(call: Invocation) -> AffectedRequest:
 # --- output -----------------------------------------------------------------------------------------------------
 
 
-def _within(answer: AffectedAnswer, call: Invocation, max_tokens: int) -> AffectedAnswer:
+def _within(answer: AffectedAnswer, max_tokens: int, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
     """The answer with as many rows as the budget has room for: changes first, then tests, then callers."""
-    import io
-    import shutil
+    from lci_py.render.token_budget import largest
 
-    from lci_py.render.token_budget import tokens
-
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if cost(answer) <= max_tokens:
+        return answer
     whole = len(answer.changed), len(answer.tests), len(answer.callers)
 
     def first(count: int) -> AffectedAnswer:
@@ -77,55 +77,24 @@ def _within(answer: AffectedAnswer, call: Invocation, max_tokens: int) -> Affect
             max_tokens=max_tokens,
         )
 
-    def fits(part: AffectedAnswer) -> bool:
-        written = io.StringIO()
-        _write(part, call, written, color=False, width=width)
-        return tokens(written.getvalue()) <= max_tokens
-
-    if fits(answer):
-        return answer
-    low, high = 0, sum(whole)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(first(middle)):
-            low = middle
-        else:
-            high = middle - 1
-    return first(low)
+    return first(largest(sum(whole), lambda count: cost(first(count)) <= max_tokens))
 
 
-def _write(answer: AffectedAnswer, call: Invocation, file: IO[str], *, color: bool, width: int | None) -> None:
-    if call.flag("json"):
-        from lci_py.render.json.affected import answer_object
-        from lci_py.render.json.answer import dumps
+def _writer(call: Invocation) -> Writer[AffectedAnswer]:
+    def parts(answer: AffectedAnswer) -> Parts:
+        from lci_py.render.json.affected import parts
 
-        file.write(dumps(answer_object(answer)) + "\n")
-    elif call.flag("jsonl"):
-        from lci_py.render.json.affected import jsonl
+        return parts(answer)
 
-        file.writelines(line + "\n" for line in jsonl(answer))
-    elif call.flag("paths"):
+    def text(answer: AffectedAnswer, to: Screen, footer: bool) -> None:
+        from lci_py.render.text.affected import render
+
+        each = call.flag("verbose")
+        render(answer, file=to.file, color=to.color, width=to.width, footer=footer, each=each)
+
+    def paths(answer: AffectedAnswer, file: IO[str]) -> None:
         from lci_py.render.text.affected import render_paths
 
         render_paths(answer, file=file)
-    else:
-        from lci_py.render.text.affected import render
 
-        render(
-            answer,
-            file=file,
-            color=color,
-            width=width,
-            footer=not call.flag("quiet"),
-            each=call.flag("verbose"),
-        )
-
-
-def _print(answer: AffectedAnswer, call: Invocation) -> None:
-    if call.flag("json") or call.flag("jsonl"):
-        _write(answer, call, machine_stdout(), color=False, width=None)
-    elif call.flag("paths"):
-        _write(answer, call, paths_stdout(), color=False, width=None)
-    else:
-        to = screen(call)
-        _write(answer, call, to.file, color=to.color, width=to.width)
+    return Writer(parts, text, paths)

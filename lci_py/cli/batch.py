@@ -13,6 +13,7 @@ from lci_py.cli.commands import run_command
 from lci_py.cli.fast_parser import Invocation
 from lci_py.cli.object_parser import invocation, text_invocation
 from lci_py.cli.options import COMMANDS
+from lci_py.cli.output import shape_of
 from lci_py.cli.request import from_root, keep_open, line_defaults, open_engine, to_request
 from lci_py.cli.streams import EXIT_INTERNAL, InternalError, machine_stdout, warn, writing
 from lci_py.errors import (
@@ -34,7 +35,7 @@ MAX_LINE = 1 << 20
 #: The exit code of a batch is the first of these that one of its lines alone would have.
 _GRAVEST_FIRST = (EXIT_INTERNAL, EXIT_INDEX, EXIT_USAGE, EXIT_DEGRADED, EXIT_OK)
 #: Flags that say what a process prints. A batch prints JSON.
-_OUTPUTS = ("jsonl", "paths", "sarif", "files_with_matches", "count")
+_OUTPUTS = ("sarif", "files_with_matches", "count")
 
 
 def run_batch(call: Invocation) -> int:
@@ -64,11 +65,10 @@ def _check(call: Invocation) -> None:
     if command.argument and call.values["argument"]:
         word = command.argument.metavar
         raise UsageError(f"--batch and {word} cannot be used together", hint=f"put the {word} into the batch")
-    given = [f"--{name.replace('_', '-')}" for name in _OUTPUTS if call.values.get(name)]
-    if (form := call.text("format")) not in (None, "json"):
-        given.append(f"--format {form}")
-    if given:
-        raise UsageError(f"--batch and {given[0]} cannot be used together", hint="a batch prints JSON")
+    shape, form = shape_of(call, *_OUTPUTS), call.text("format")
+    if shape != "json" and (form or call.flag(shape)):
+        flag = f"--format {form}" if form else f"--{shape.replace('_', '-')}"
+        raise UsageError(f"--batch and {flag} cannot be used together", hint="a batch prints JSON")
     if call.command == "search":
         from lci_py.cli.request import batch_values
 
@@ -114,7 +114,7 @@ def _answer(base: Invocation, line: str | None, line_number: int) -> tuple[str, 
     try:
         call = _read(base, line)
     except LciError as error:
-        return _error(error, line_number)
+        return printed_error(error, line_number)
     return printed(call, line_number)
 
 
@@ -129,12 +129,13 @@ def printed(call: Invocation, line_number: int | None = None) -> tuple[str, int]
             code = run_command(call)
         return out.getvalue(), code
     except LciError as error:
-        return _error(error, line_number)
+        return printed_error(error, line_number)
     except Exception as found:  # a bug in one command must not end the others
-        return _error(InternalError(f"internal error: {type(found).__name__}: {found}"), line_number)
+        return printed_error(InternalError(f"internal error: {type(found).__name__}: {found}"), line_number)
 
 
-def _error(error: LciError, line_number: int | None) -> tuple[str, int]:
+def printed_error(error: LciError, line_number: int | None = None) -> tuple[str, int]:
+    """An error as the line of JSON that a command prints, and its exit code."""
     from lci_py.render.json.answer import dumps, error_object
 
     if line_number is not None:

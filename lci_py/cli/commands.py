@@ -42,6 +42,10 @@ def run_command(call: Invocation) -> int:
         from lci_py.cli import conflicts
 
         return conflicts.run_conflicts(call)
+    if call.command == "agent":
+        from lci_py.cli import agent
+
+        return agent.run_agent(call)
     from lci_py.cli import index
 
     runs = {

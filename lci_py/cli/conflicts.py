@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING
 
+from lci_py.cli.output import MACHINE, Cut, Writer, emit, from_here, shape_of
 from lci_py.cli.request import flag_filters, number, open_engine, plain_text
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say_unknown, screen, write_json, writing
+from lci_py.cli.streams import machine_stdout, say_unknown, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
@@ -14,6 +16,8 @@ from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 if TYPE_CHECKING:
     from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.streams import Screen
+    from lci_py.render.json.answer import Parts
 
 #: The exit code of a check that fails, as of grep and ruff; a search without results exits with the same number.
 _EXIT_FOUND = 1
@@ -24,17 +28,20 @@ def run_conflicts(call: Invocation) -> int:
 
     With --fail-on it is a check: it exits with 1 if there is a conflict of a kind that the flag names, else with 0.
     """
-    one_output(call, "json", "jsonl", "paths", "sarif")
+    shape = shape_of(call, "sarif")
     request = _request(call)
     fail_on = _fail_on(call, request.relations)
     with open_engine(call) as engine:
         answer = engine.conflicts(request)
-        shown = _from_here(answer, engine, call)
+        shown = _from_here(answer, engine) if from_here(call, shape) and shape != "sarif" else answer
         found = bool(answer.results or answer.conflicts)
         near = () if found or not request.name else _near(engine, request.name)
-    with writing():
-        _print(shown, call, request)
-    if near is not None and request.name and not found and not call.flag("quiet") and not _for_machines(call):
+    if shape == "sarif":
+        _print_sarif(shown)
+    else:
+        emit(call, shape, shown, _writer(call, request))
+    machine = shape in (*MACHINE, "sarif")
+    if near is not None and request.name and not found and not call.flag("quiet") and not machine:
         say_unknown(request.name, near)
     if fail_on:
         return _EXIT_FOUND if _fails(answer, fail_on) else EXIT_OK
@@ -53,6 +60,7 @@ def _request(call: Invocation) -> ConflictsRequest:
         flag_filters(call),
         relations=_words(call, "relation", RELATIONS),
         limit=limit,
+        offset=number(call.values, "offset") or 0,
         name=name,
     )
 
@@ -91,13 +99,7 @@ def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
 # --- output -----------------------------------------------------------------------------------------------------
 
 
-def _for_machines(call: Invocation) -> bool:
-    return any(call.flag(name) for name in ("json", "jsonl", "sarif"))
-
-
-def _from_here(answer: ConflictsAnswer, engine: Engine, call: Invocation) -> ConflictsAnswer:
-    if call.text("root") is not None or _for_machines(call):
-        return answer
+def _from_here(answer: ConflictsAnswer, engine: Engine) -> ConflictsAnswer:
     from lci_py.render.relative_paths import conflicts_seen_from
 
     return conflicts_seen_from(answer, engine.root, os.getcwd())
@@ -109,32 +111,38 @@ def _near(engine: Engine, name: str) -> tuple[str, ...] | None:
     return None if found.total else found.did_you_mean
 
 
-def _print(answer: ConflictsAnswer, call: Invocation, request: ConflictsRequest) -> None:
-    if call.flag("json"):
-        from lci_py.render.json.conflicts import answer_object
+def _writer(call: Invocation, request: ConflictsRequest) -> Writer[ConflictsAnswer]:
+    def parts(answer: ConflictsAnswer) -> Parts:
+        from lci_py.render.json.conflicts import parts
 
-        write_json(answer_object(answer))
-    elif call.flag("jsonl"):
-        from lci_py.render.json.conflicts import jsonl
+        return parts(answer)
 
-        machine_stdout().writelines(line + "\n" for line in jsonl(answer))
-    elif call.flag("sarif"):
-        from lci_py.render.json.sarif import sarif
-
-        machine_stdout().write(sarif(answer) + "\n")
-    elif call.flag("paths"):
-        from lci_py.render.text.conflicts import render_paths
-
-        render_paths(answer, file=paths_stdout())
-    else:
+    def text(answer: ConflictsAnswer, to: Screen, footer: bool) -> None:
         from lci_py.render.text.conflicts import render
 
-        to = screen(call)
-        render(
-            answer,
-            file=to.file,
-            color=to.color,
-            width=to.width,
-            footer=not call.flag("quiet"),
-            whole=bool(request.name) or call.flag("verbose"),
-        )
+        whole = bool(request.name) or call.flag("verbose")
+        render(answer, file=to.file, color=to.color, width=to.width, footer=footer, whole=whole)
+
+    def paths(answer: ConflictsAnswer, file: IO[str]) -> None:
+        from lci_py.render.text.conflicts import render_paths
+
+        render_paths(answer, file=file)
+
+    def cut(answer: ConflictsAnswer) -> Cut[ConflictsAnswer]:
+        # Disagreements go last: an answer that hides one is worse than a short answer.
+        first = len(answer.conflicts)
+
+        def part(count: int) -> ConflictsAnswer:
+            kept = answer.results[: max(0, count - first)]
+            return replace(answer, results=kept, conflicts=answer.conflicts[:count])
+
+        return Cut(first + len(answer.results), part)
+
+    return Writer(parts, text, paths, cut)
+
+
+def _print_sarif(answer: ConflictsAnswer) -> None:
+    from lci_py.render.json.sarif import sarif
+
+    with writing():
+        machine_stdout().write(sarif(answer) + "\n")

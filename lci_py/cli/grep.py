@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import os
-import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from lci_py.cli.output import Cut, Writer, emit, from_here, shape_of
 from lci_py.cli.request import flag_filters, number, open_engine
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, warn, writing
+from lci_py.cli.streams import paths_stdout, screen, warn
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK
-from lci_py.types.grep import GrepAnswer, GrepRequest
+from lci_py.types.grep import FileLines, GrepAnswer, GrepRequest
 
 if TYPE_CHECKING:
-    from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
     from lci_py.cli.streams import Screen
+    from lci_py.render.json.answer import Parts
 
 
 def run_grep(call: Invocation) -> int:
-    one_output(call, "json", "jsonl", "paths", "files_with_matches", "count")
-    machine = call.flag("json") or call.flag("jsonl")
-    to = None if machine or call.flag("paths") else screen(call)
+    shape = shape_of(call, "files_with_matches", "count")
+    if shape in ("files_with_matches", "count"):
+        shape = "text"
+    to = screen(call) if shape == "text" else None
     # A pipe gets what ripgrep prints, which has no place for definitions.
     request = _request(call)._replace(
-        enclosing=machine or (to is not None and to.width is not None),
-        marks=machine or (to is not None and (to.color or to.width is not None)),
+        enclosing=shape not in ("text", "paths") or (to is not None and to.width is not None),
+        marks=shape not in ("text", "paths") or (to is not None and (to.color or to.width is not None)),
     )
     with open_engine(call) as engine:
         answer = engine.grep(request)
-        with writing():
-            _print(answer, engine, call, to)
+        if from_here(call, shape):
+            from lci_py.render.relative_paths import grep_seen_from
+
+            answer = grep_seen_from(answer, engine.root, os.getcwd())
+        if to is not None:
+            paths_stdout()  # a path in a pipe is its bytes
+        emit(call, shape, answer, _WRITER)
+    if to is not None and to.width is None and (stale := answer.info.stale_files):
+        from lci_py.render.text.style import plural
+
+        warn(f"{plural(stale, 'file')} changed since: run `lci index`", quiet=call.flag("quiet"))
     return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS
 
 
@@ -52,25 +62,46 @@ def _request(call: Invocation) -> GrepRequest:
     )
 
 
-def _print(answer: GrepAnswer, engine: Engine, call: Invocation, to: Screen | None) -> None:
-    if call.flag("json") or call.flag("jsonl"):
-        from lci_py.render.json.grep import jsonl, parts
+# --- output -----------------------------------------------------------------------------------------------------
 
-        # One object is written whole or, after an error on the way, not at all.
-        machine_stdout().writelines(jsonl(answer) if call.flag("jsonl") else list(parts(answer)))
-        return
-    from lci_py.render.text import grep
 
-    if call.text("root") is None:
-        from lci_py.render.relative_paths import grep_seen_from
+def _parts(answer: GrepAnswer) -> Parts:
+    from lci_py.render.json.grep import parts
 
-        answer = grep_seen_from(answer, engine.root, os.getcwd())
-    paths_stdout()
-    if to is None:
-        grep.render_paths(answer, file=sys.stdout)
-        return
-    grep.render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
-    if to.width is None and (stale := answer.info.stale_files):
-        from lci_py.render.text.style import plural
+    return parts(answer)
 
-        warn(f"{plural(stale, 'file')} changed since: run `lci index`", quiet=call.flag("quiet"))
+
+def _text(answer: GrepAnswer, to: Screen, footer: bool) -> None:
+    from lci_py.render.text.grep import render
+
+    render(answer, file=to.file, color=to.color, width=to.width, footer=footer)
+
+
+def _paths(answer: GrepAnswer, file: IO[str]) -> None:
+    from lci_py.render.text.grep import render_paths
+
+    render_paths(answer, file=file)
+
+
+def _cut(answer: GrepAnswer) -> Cut[GrepAnswer]:
+    """A budget needs all files before it can tell how many of their lines fit."""
+    files = list(answer.files)
+    # A file without lines, as with --count, is one row.
+    rows: list[tuple[FileLines, int]] = [
+        (file, line.number) for file in files for line in file.lines if line.matches
+    ] or [(file, 0) for file in files]
+
+    def first(count: int) -> GrepAnswer:
+        if count == len(rows):
+            return answer._replace(files=iter(files))
+        following, number = rows[count]
+        kept = files[: files.index(following)]
+        if count and rows[count - 1][0] is following:  # this file has lines on both sides of the cut
+            end = min(number - 1, rows[count - 1][1] + answer.request.context[1])
+            kept.append(following._replace(lines=tuple(line for line in following.lines if line.number <= end)))
+        return answer._replace(files=iter(kept))
+
+    return Cut(len(rows), first)
+
+
+_WRITER = Writer(_parts, _text, _paths, _cut)

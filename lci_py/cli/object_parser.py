@@ -124,6 +124,8 @@ def _value(flag: Flag, key: str, value: Any) -> Value:
         return value
     if flag.shape == "list":
         return _texts(key, value)
+    if flag.name == "fields" and not isinstance(value, str):
+        return ",".join(_texts(key, value))
     if flag.name == "mode" and not isinstance(value, str):
         raise UnknownModeError(_json(value))
     return _text(key, value)

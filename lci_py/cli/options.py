@@ -13,7 +13,7 @@ from lci_py.types.search import FAIL_ON, KINDS, MODES, REFRESH, RELATIONS
 Shape = Literal["flag", "int", "text", "once", "list"]  # of "text" the last counts, of "once" a second is an error
 
 # Copies of those in `types.graph`, which a search does not import.
-DIRECTIONS, FORMATS = ("callees", "callers"), ("text", "dot", "mermaid", "json")
+DIRECTIONS = ("callees", "callers")
 ROLES = ("definition", "call", "import", "reference")
 RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
 MATCHING = "Matching"
@@ -83,9 +83,17 @@ _REFRESH = Flag(
     "WHEN",
     REFRESH,
 )
+_MAX_TOKENS = Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N")
+_FORMATS = ("text", "json", "jsonl", "markdown")
+_TREE_FORMATS = ("text", "json", "markdown", "dot", "mermaid")
+_FORMAT = Flag(("--format",), "text", "text, json, jsonl or markdown; text if left out.", OUTPUT, "FORMAT", _FORMATS)
+_FIELDS = Flag(("--fields",), "text", "Only these keys of each result, as JSON: file,line,symbol.", OUTPUT, "KEY,…")
+_OFFSET = Flag(("--offset",), "int", "Results to skip before the first one shown.", RETRIEVAL, "N")
 _PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
 _JSONL = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
 _BATCH = Flag(("--batch",), "text", "One of these per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-")
+#: What every command with results has.
+_ANSWER = (_JSON, _JSONL, _FORMAT, _FIELDS)
 _FILTERS = (
     Flag(
         ("--lang", "-l"),
@@ -169,6 +177,7 @@ SEARCH = Command(
             RETRIEVAL,
             "N",
         ),
+        _OFFSET,
         Flag(("--model",), "text", "The folder of the embedding model that made the index.", RETRIEVAL, "DIR"),
         Flag(
             ("--near",),
@@ -197,14 +206,13 @@ SEARCH = Command(
         ),
         *_FILTERS,
         _NAME,
-        _JSON,
-        _JSONL,
+        *_ANSWER,
         _PATHS,
         Flag(("--snippet",), "int", "Lines of code per result, those that match best; 0 for none.", OUTPUT, "N"),
         Flag(("--context", "-C"), "int", "Instead: the line that matches best, and N lines around it.", OUTPUT, "N"),
         Flag(("--before-context", "-B"), "int", "The same, with N lines before it.", OUTPUT, "N"),
         Flag(("--after-context", "-A"), "int", "The same, with N lines after it.", OUTPUT, "N"),
-        Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
+        _MAX_TOKENS,
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
         Flag(
             ("--explain-file",),
@@ -237,10 +245,12 @@ DEF = Command(
     Positional("NAME", "The name, or a qualified name.", required=True),
     (
         Flag(("--limit", "-n"), "int", "Definitions shown.", RETRIEVAL, "N", default=50),
+        _OFFSET,
         _REFRESH,
         *_FILTERS,
-        _JSON,
+        *_ANSWER,
         _PATHS,
+        _MAX_TOKENS,
         _TRUST,
         *_GENERAL,
     ),
@@ -253,8 +263,7 @@ DEF = Command(
 _GRAPH_NAME = Positional("NAME", "A name, a qualified name or the end of one; FILE:: before it.", required=True)
 _ALL = Flag(("--all", "-a"), "flag", "If several definitions have the name, take them all.", RETRIEVAL)
 _ALL_SHOWN = Flag(("--limit", "-n"), "int", "Results shown; all if left out.", RETRIEVAL, "N")
-_GRAPH_REST = (_REFRESH, *_FILTERS, _JSON, _JSONL, _PATHS, _TRUST, *_GENERAL)
-_MAX_TOKENS = Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N")
+_GRAPH_REST = (_REFRESH, *_FILTERS, *_ANSWER, _PATHS, _MAX_TOKENS, _TRUST, *_GENERAL)
 SHOW = Command(
     "show",
     "Show the text of definitions: by name, by the id of a result, or by place.",
@@ -275,8 +284,7 @@ SHOW = Command(
         Flag(("--doc",), "flag", "The doc comment instead of the text.", OUTPUT),
         Flag(("--line-number", "-N"), "flag", "Line numbers; a terminal always gets them.", OUTPUT),
         _MAX_TOKENS,
-        _JSON,
-        _JSONL,
+        *_ANSWER,
         _PATHS,
         _TRUST,
         *_GENERAL,
@@ -313,8 +321,7 @@ OUTLINE = Command(
             OUTPUT,
             "N",
         ),
-        _JSON,
-        _JSONL,
+        *_ANSWER,
         _PATHS,
         _TRUST,
         *_GENERAL,
@@ -331,7 +338,7 @@ CALLERS = Command(
     "callers",
     "Show who calls a function, or makes objects of a type.",
     _GRAPH_NAME,
-    (_ALL, _ALL_SHOWN, *_GRAPH_REST),
+    (_ALL, _ALL_SHOWN, _OFFSET, *_GRAPH_REST),
     (
         ("lci callers Session.close", "definitions, with the lines of the calls"),
         ("lci callers src/pool.py::close --paths", "every place of a call as file:line"),
@@ -342,7 +349,7 @@ CALLEES = Command(
     "callees",
     "Show what a function calls, in the repository and outside it.",
     _GRAPH_NAME,
-    (_ALL, _ALL_SHOWN, *_GRAPH_REST),
+    (_ALL, _ALL_SHOWN, _OFFSET, *_GRAPH_REST),
     (
         ("lci callees Session.close", "definitions first, then what is external or unknown"),
         ("lci callees main --json | jq .external", "only that"),
@@ -358,9 +365,16 @@ TREE = Command(
         Flag(("--direction",), "text", "callees (down, if left out) or callers (up).", RETRIEVAL, "WAY", DIRECTIONS),
         _REFRESH,
         *_FILTERS,
-        Flag(("--format", "-f"), "text", "text, dot, mermaid or json; text if left out.", OUTPUT, "FORMAT", FORMATS),
+        Flag(
+            ("--format", "-f"),
+            "text",
+            "text, json, markdown, dot or mermaid; text if left out.",
+            OUTPUT,
+            "FORMAT",
+            _TREE_FORMATS,
+        ),
         Flag(("--max-nodes",), "int", "Places shown; 0 for all. If left out, 200 as text, else all.", OUTPUT, "N"),
-        Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N"),
+        _MAX_TOKENS,
         _JSON,
         _TRUST,
         *_GENERAL,
@@ -382,9 +396,9 @@ PATH = Command(
         Flag(("--limit", "-n"), "int", "Chains shown.", RETRIEVAL, "N", default=5),
         _REFRESH,
         *_FILTERS,
-        _JSON,
-        _JSONL,
+        *_ANSWER,
         _PATHS,
+        _MAX_TOKENS,
         _TRUST,
         *_GENERAL,
     ),
@@ -404,8 +418,7 @@ AFFECTED = Command(
         _REFRESH,
         *_FILTERS,
         _MAX_TOKENS,
-        _JSON,
-        _JSONL,
+        *_ANSWER,
         Flag(("--paths",), "flag", "Only the files of the tests, one per line, for a test runner.", OUTPUT),
         _TRUST,
         *_GENERAL,
@@ -422,12 +435,13 @@ REFS = Command(
     Positional("NAME", "A name, or a qualified name; FILE:: before it.", required=True),
     (
         _ALL_SHOWN,
+        _OFFSET,
         Flag(("--role",), "list", "Only definition, call, import or reference; repeatable.", FILTERS, "ROLE", ROLES),
         _REFRESH,
         *(flag for flag in _FILTERS if flag.name != "kind"),
-        _JSON,
-        _JSONL,
+        *_ANSWER,
         _PATHS,
+        _MAX_TOKENS,
         _TRUST,
         *_GENERAL,
     ),
@@ -473,9 +487,9 @@ GREP = Command(
         Flag(("--after-context", "-A"), "int", "N lines after each.", OUTPUT, "N"),
         Flag(("--line-number", "-n"), "flag", "Line numbers; they are always shown.", OUTPUT),
         Flag(("--limit",), "int", "Lines shown, of all files together; all if left out.", OUTPUT, "N"),
-        _JSON,
-        _JSONL,
+        *_ANSWER,
         _PATHS,
+        _MAX_TOKENS,
         _TRUST,
         *_GENERAL,
     ),
@@ -505,6 +519,7 @@ CONFLICTS = Command(
         _NAME,
         _REFRESH,
         Flag(("--limit", "-n"), "int", "Conflicts shown; all if left out.", RETRIEVAL, "N"),
+        _OFFSET,
         Flag(
             ("--fail-on",),
             "list",
@@ -513,9 +528,9 @@ CONFLICTS = Command(
             "WHAT",
             FAIL_ON,
         ),
-        _JSON,
-        _JSONL,
+        *_ANSWER,
         _PATHS,
+        _MAX_TOKENS,
         Flag(("--sarif",), "flag", "SARIF 2.1.0, for code scanning in CI.", OUTPUT),
         _TRUST,
         *_GENERAL,
@@ -606,6 +621,45 @@ MCP = Command(
         ("lci mcp --root ~/src/project --tools all", "one project, with the call graph and more as tools"),
     ),
 )
+AGENT_ACTIONS = ("install", "uninstall", "print", "list")
+AGENT_NAMES = ("claude-code", "codex", "cursor", "vscode", "gemini-cli", "opencode", "zed", "agents-md")
+AGENT_PARTS = ("mcp", "instructions")
+AGENT = Command(
+    "agent",
+    "Tell coding agents about lci: in the files that each of them reads.",
+    Positional(
+        "ACTION",
+        "install, uninstall, print (what install would write) or list.",
+        required=True,
+        choices=AGENT_ACTIONS,
+    ),
+    (
+        Flag(("--user",), "flag", "Your own files, for all projects, instead of those of this project.", "Files"),
+        Flag(
+            ("--only",),
+            "text",
+            "Only the entry of the MCP server, or only the instructions.",
+            "Files",
+            "PART",
+            AGENT_PARTS,
+        ),
+        _JSON,
+        *_GENERAL,
+    ),
+    (
+        ("lci agent list", "which agents are known and in use, and what lci has written"),
+        ("lci agent print claude-code codex", "what would be written, as a diff"),
+        ("lci agent install", "for all agents that are in use here"),
+        ("lci agent install cursor --only mcp", "the MCP server of one agent"),
+        ("lci agent uninstall", "take everything out again, without a trace"),
+    ),
+    Positional(
+        "NAME",
+        f"Agents: {', '.join(AGENT_NAMES[:-1])} or {AGENT_NAMES[-1]}; if left out, all that fit the action.",
+        many=True,
+        choices=AGENT_NAMES,
+    ),
+)
 _ALL_COMMANDS = (
     INDEX,
     SEARCH,
@@ -624,6 +678,7 @@ _ALL_COMMANDS = (
     STATS,
     CLEAN,
     HOOK,
+    AGENT,
     MCP,
 )
 #: The commands that answer questions about an index: each can be a line of a batch.
@@ -639,3 +694,10 @@ def _with_batch(command: Command) -> Command:
 
 
 COMMANDS = {command.name: _with_batch(command) if command.name in ANSWERING else command for command in _ALL_COMMANDS}
+#: Of each command that has the flag, the values of --format.
+FORMATS = {
+    command.name: flag.choices
+    for command in _ALL_COMMANDS
+    for flag in command.flags
+    if flag.name == "format" and flag.choices
+}

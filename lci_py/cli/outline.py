@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import IO, TYPE_CHECKING
 
+from lci_py.cli.output import Writer, cost, emit, from_here, shape_of
 from lci_py.cli.request import flag_filters, number, open_engine, path_from_root, place_from_root, plain_text
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UnknownTargetError, UsageError
 from lci_py.types.outline import MAP_TOKENS, OutlineAnswer, OutlineRequest
 
 if TYPE_CHECKING:
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.streams import Screen
+    from lci_py.render.json.answer import Parts
 
 #: Tokens that a line of a map takes at least.
 _LEAST = 5
 
 
 def run_outline(call: Invocation) -> int:
-    one_output(call, "json", "jsonl", "paths")
+    shape, writer = shape_of(call), _writer()
     request, max_tokens = _request(call)
     with open_engine(call, whole=True) as engine:
         for text in call.texts("argument"):
             if path_from_root(text, call) is None:
                 raise UnknownTargetError(f"there is no file or folder {text}", engine.similar_paths(text))
         answer = engine.outline(request)
-        if call.text("root") is None and not (call.flag("json") or call.flag("jsonl")):
+        if from_here(call, shape):
             from lci_py.render.relative_paths import outline_seen_from
 
             answer = outline_seen_from(answer, engine.root, os.getcwd())
     if max_tokens is not None:
-        answer = _within(answer, call, max_tokens)
-    with writing():
-        _print(answer, call)
+        from lci_py.render.outline_tree import within_tokens
+
+        answer = within_tokens(answer, max_tokens, cost(call, shape, writer))
+    emit(call, shape, answer, writer)
     return EXIT_OK if answer.total else EXIT_NO_RESULTS
 
 
@@ -78,48 +80,20 @@ def _near(call: Invocation) -> tuple[str, int | None] | None:
 # --- output -----------------------------------------------------------------------------------------------------
 
 
-def _within(answer: OutlineAnswer, call: Invocation, max_tokens: int) -> OutlineAnswer:
-    import io
-    import shutil
+def _writer() -> Writer[OutlineAnswer]:
+    def parts(answer: OutlineAnswer) -> Parts:
+        from lci_py.render.json.outline import parts
 
-    from lci_py.render.outline_tree import within_tokens
-    from lci_py.render.token_budget import tokens
+        return parts(answer)
 
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    def text(answer: OutlineAnswer, to: Screen, footer: bool) -> None:
+        from lci_py.render.text.outline import render
 
-    def cost(part: OutlineAnswer) -> int:
-        written = io.StringIO()
-        _write(part, call, written, color=False, width=width)
-        return tokens(written.getvalue())
+        render(answer, file=to.file, color=to.color, width=to.width, footer=footer)
 
-    return within_tokens(answer, max_tokens, cost)
-
-
-def _write(answer: OutlineAnswer, call: Invocation, file: IO[str], *, color: bool, width: int | None) -> None:
-    if call.flag("json"):
-        from lci_py.render.json.answer import dumps
-        from lci_py.render.json.outline import answer_object
-
-        file.write(dumps(answer_object(answer)) + "\n")
-    elif call.flag("jsonl"):
-        from lci_py.render.json.outline import jsonl
-
-        file.writelines(line + "\n" for line in jsonl(answer))
-    elif call.flag("paths"):
+    def paths(answer: OutlineAnswer, file: IO[str]) -> None:
         from lci_py.render.text.outline import render_paths
 
         render_paths(answer, file=file)
-    else:
-        from lci_py.render.text.outline import render
 
-        render(answer, file=file, color=color, width=width, footer=not call.flag("quiet"))
-
-
-def _print(answer: OutlineAnswer, call: Invocation) -> None:
-    if call.flag("json") or call.flag("jsonl"):
-        _write(answer, call, machine_stdout(), color=False, width=None)
-    elif call.flag("paths"):
-        _write(answer, call, paths_stdout(), color=False, width=None)
-    else:
-        to = screen(call)
-        _write(answer, call, to.file, color=to.color, width=to.width)
+    return Writer(parts, text, paths)

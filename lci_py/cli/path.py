@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from lci_py.cli.output import Cut, Writer, emit, from_here, shape_of
 from lci_py.cli.request import flag_filters, name_from_root, number, open_engine, plain_text
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, screen, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError
 from lci_py.types.chains import PathAnswer, PathRequest
 
 if TYPE_CHECKING:
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.streams import Screen
+    from lci_py.render.json.answer import Parts
 
 
 def run_path(call: Invocation) -> int:
-    one_output(call, "json", "jsonl", "paths")
+    shape = shape_of(call)
     request = _request(call)
     with open_engine(call, whole=True) as engine:
         answer = engine.path(request)
-        if call.text("root") is None and not (call.flag("json") or call.flag("jsonl")):
+        if from_here(call, shape):
             from lci_py.render.relative_paths import chains_seen_from
 
             answer = chains_seen_from(answer, engine.root, os.getcwd())
-    with writing():
-        _print(answer, call)
+    emit(call, shape, answer, _writer())
     return EXIT_OK if answer.chains else EXIT_NO_RESULTS
 
 
@@ -44,22 +45,23 @@ def _request(call: Invocation) -> PathRequest:
     )
 
 
-def _print(answer: PathAnswer, call: Invocation) -> None:
-    if call.flag("json"):
-        from lci_py.render.json.answer import dumps
-        from lci_py.render.json.chains import answer_object
+def _writer() -> Writer[PathAnswer]:
+    def parts(answer: PathAnswer) -> Parts:
+        from lci_py.render.json.chains import parts
 
-        machine_stdout().write(dumps(answer_object(answer)) + "\n")
-    elif call.flag("jsonl"):
-        from lci_py.render.json.chains import jsonl
+        return parts(answer)
 
-        machine_stdout().writelines(line + "\n" for line in jsonl(answer))
-    elif call.flag("paths"):
-        from lci_py.render.text.chains import render_paths
-
-        render_paths(answer, file=paths_stdout())
-    else:
+    def text(answer: PathAnswer, to: Screen, footer: bool) -> None:
         from lci_py.render.text.chains import render
 
-        to = screen(call)
-        render(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
+        render(answer, file=to.file, color=to.color, width=to.width, footer=footer)
+
+    def paths(answer: PathAnswer, file: IO[str]) -> None:
+        from lci_py.render.text.chains import render_paths
+
+        render_paths(answer, file=file)
+
+    def cut(answer: PathAnswer) -> Cut[PathAnswer]:
+        return Cut(len(answer.chains), lambda count: answer._replace(chains=answer.chains[:count]))
+
+    return Writer(parts, text, paths, cut)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cli.fast_parser import MORE, Invocation
-from lci_py.cli.streams import progress
+from lci_py.cli.streams import progress, warn
 from lci_py.errors import BadPathError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
@@ -27,8 +27,8 @@ FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Each number and its smallest valid value.
 _NUMBERS = {
-    "limit": 1, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1, "expand": 0,
-    "budget_ms": 1,
+    "limit": 1, "offset": 0, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1,
+    "expand": 0, "budget_ms": 1,
 }  # fmt: skip
 #: The same of other commands.
 _MORE_NUMBERS = {"max_nodes": 0, "max_count": 1, "depth": 1}
@@ -42,12 +42,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _kept: KeptEngine | None = None
 
 
-def open_engine(call: Invocation, *, snippet: int | None = None, whole: bool = False) -> AbstractContextManager[Engine]:
+def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> AbstractContextManager[Engine]:
     """The engine that the flags of a query ask for.
 
     Args:
         call: The command line.
-        snippet: The lines that it shows of a result; None for the setting.
+        snippet: The lines that it shows of a result, if neither a flag nor the settings say.
         whole: The command needs the call graph.
     """
     if _kept is not None:
@@ -67,7 +67,7 @@ def keep_open(call: Invocation, report: Report | None = None) -> Iterator[KeptEn
 
     global _kept
     shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
-    kept = KeptEngine(lambda whole, kept: _open_engine(call, None, whole, kept, shown), remembering=report is not None)
+    kept = KeptEngine(lambda whole, kept: _open_engine(call, 2, whole, kept, shown), remembering=report is not None)
     with kept as _kept:
         try:
             yield _kept
@@ -75,9 +75,7 @@ def keep_open(call: Invocation, report: Report | None = None) -> Iterator[KeptEn
             _kept = None
 
 
-def _open_engine(
-    call: Invocation, snippet: int | None, whole: bool, kept: Engine | None, shown: Callable[[], Any]
-) -> Engine:
+def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | None, shown: Callable[[], Any]) -> Engine:
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh("--refresh", refresh)
@@ -87,7 +85,15 @@ def _open_engine(
     root, model = call.text("root"), call.text("model")
     more: dict[str, Any] = {} if kept is None else {"kept": kept}
     return app.open_engine(
-        root, model, refresh=refresh, trust=trust, snippet=snippet, whole=whole, progress=shown, **more
+        root,
+        model,
+        refresh=refresh,
+        trust=trust,
+        snippet=snippet,
+        whole=whole,
+        progress=shown,
+        say=lambda text: warn(text, quiet=call.flag("quiet")),
+        **more,
     )
 
 
@@ -138,7 +144,7 @@ def line_defaults(call: Invocation, root: str) -> Invocation:
 
     The paths of lines start at the root.
     """
-    values: dict[str, Any] = {**call.values, "root": root, "json": True, "batch": None}
+    values: dict[str, Any] = {**call.values, "root": root, "json": True, "batch": None, "format": None}
     if call.command == "search":
         searched = batch_values(call)
         values.update({key: searched[key] for key in ("mode", "near", *_PATH_KEYS)})
@@ -191,6 +197,7 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
         expand=_expand(values, mode),
         near=_near(values.get("near"), mode, query),
         limit=number(values, "limit"),
+        offset=number(values, "offset") or 0,
         filters=filters,
         snippet=number(values, "snippet"),
         context=_context(values),
@@ -220,6 +227,9 @@ def _expand(values: Mapping[str, object], mode: Mode) -> int:
     expand = number(values, "expand") or 0
     if expand and mode != "multiview":
         raise UsageError("--expand needs --mode multiview", hint="the other modes read no graph")
+    if expand and number(values, "offset"):
+        hint = "neighbours are those of the best results: leave out --offset"
+        raise UsageError("--expand and --offset cannot be used together", hint=hint)
     if expand > MAX_HOPS:
         raise UsageError(f"--expand must be at most {MAX_HOPS}, not {expand}")
     return expand

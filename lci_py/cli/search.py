@@ -6,18 +6,13 @@ import os
 import re
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from lci_py.cli.output import MACHINE, Cut, Writer, cost, emit, fields_of, from_here, shape_of
 from lci_py.cli.request import batch_values, flag_filters, number, open_engine, required_name, to_request
 from lci_py.cli.streams import (
-    machine_stdout,
-    one_output,
-    paths_stdout,
     say_unknown,
-    screen,
     warn,
-    write_json,
-    writing,
 )
 from lci_py.errors import (
     EXIT_DEGRADED,
@@ -29,62 +24,61 @@ from lci_py.types.search import Answer, Filters, SearchRequest
 if TYPE_CHECKING:
     from lci_py.app import Engine
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.streams import Screen
+    from lci_py.render.json.answer import Parts
 
+#: Lines of code per result, where neither a flag nor the settings say: on a terminal, where ten results are then about
+#: one screen, and where a program pays for each.
+_LINES, _FEW_LINES = 4, 2
 #: A query that may be a name, and needs no quotes in a shell.
 _NAME = re.compile(r"\w[\w.:]*")
 
 
 def run_search(call: Invocation) -> int:
-    one_output(call, "json", "jsonl", "paths")
+    shape = shape_of(call)
     request = to_request({**batch_values(call), "query": call.text("argument")})
-    if call.flag("paths") and request.snippet is not None:
+    if shape == "paths" and request.snippet is not None:
         request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
-    with open_engine(call, snippet=_default_lines(call)) as engine:
-        answer = _from_here(engine.search(request), engine, call)
+    with open_engine(call, snippet=_LINES if shape == "text" and sys.stdout.isatty() else _FEW_LINES) as engine:
+        answer = engine.search(request)
+        if from_here(call, shape):
+            answer = _from_here(answer, engine)
+        listed = not any(found.snippet for found in answer.results)  # a flag or a setting says 0 lines
         _warn_of_log(engine, call)
-        name = _defined_name(engine, request, call)
-    with writing():
-        _print(answer, call, request)
+        name = _defined_name(engine, request, call, shape)
+    writer = _writer(call, request, listed=listed)
+    code = _exit_code(answer, request.strict)  # results that do not fit into a budget were found all the same
+    if request.max_tokens is not None:
+        from lci_py.render.token_budget import cut
+
+        answer = cut(answer, request.max_tokens, cost(call, shape, writer))
+    emit(call, shape, answer, writer)
+    if shape == "paths":
+        _warn(answer, call)
     if name:
         warn(f"`lci def {name}` shows where it is defined", quiet=False)
-    return _exit_code(answer, request.strict)
-
-
-def _default_lines(call: Invocation) -> int | None:
-    """Lines per result that the output has without --snippet, so that these are the ones that match best; None for the
-    setting."""
-    if call.flag("json") or call.flag("jsonl") or call.flag("paths"):
-        return None
-    from lci_py.render.text.results import DEFAULT_SNIPPET_LINES
-
-    return DEFAULT_SNIPPET_LINES
+    return code
 
 
 def run_def(call: Invocation) -> int:
-    one_output(call, "json", "paths")
+    shape = shape_of(call)
     name = required_name(call)
     filters = flag_filters(call)
-    limit = number(call.values, "limit")
+    limit, offset = number(call.values, "limit") or 1, number(call.values, "offset") or 0
     with open_engine(call) as engine:
-        answer = _from_here(engine.definitions(name, filters, limit or 1), engine, call)
-    with writing():
-        if call.flag("json"):
-            _print_json(answer, doc=True)
-        elif call.flag("paths"):
-            _print_paths(answer)
-        else:
-            from lci_py.render.text.results import render_definitions
-
-            to = screen(call)
-            render_definitions(answer, file=to.file, color=to.color, width=to.width, footer=not call.flag("quiet"))
-    if not answer.results and not filters and not call.flag("json") and not call.flag("quiet"):
+        answer = engine.definitions(name, filters, limit + offset)
+        if from_here(call, shape):
+            answer = _from_here(answer, engine)
+    shown = replace(answer, results=answer.results[offset:], offset=offset)
+    emit(call, shape, shown, _DEFINITIONS)
+    if not answer.results and not filters and shape not in MACHINE and not call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)
-    return _exit_code(answer, strict=False)
+    return _exit_code(shown, strict=False)
 
 
-def _defined_name(engine: Engine, request: SearchRequest, call: Invocation) -> str:
+def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shape: str) -> str:
     """The query, if it is the name of a definition and nobody chose the mode: then `lci def` is what a person wants."""
-    quiet = any(call.flag(flag) for flag in ("quiet", "json", "jsonl", "paths")) or not sys.stderr.isatty()
+    quiet = call.flag("quiet") or shape != "text" or not sys.stderr.isatty()
     if quiet or call.text("mode") is not None or request.mode != "dense" or not _NAME.fullmatch(request.query.strip()):
         return ""
     name = request.query.strip()
@@ -95,66 +89,67 @@ def _defined_name(engine: Engine, request: SearchRequest, call: Invocation) -> s
 
 
 def _exit_code(answer: Answer, strict: bool) -> int:
-    # The answer before --max-tokens cuts it: results that do not fit were found all the same.
     if strict and answer.degraded:
         return EXIT_DEGRADED
     return EXIT_OK if answer.results else EXIT_NO_RESULTS
 
 
-def _within_budget(answer: Answer, max_tokens: int | None) -> Answer:
-    if max_tokens is None:
-        return answer
-    from lci_py.render.token_budget import cut
-
-    return cut(answer, max_tokens)
-
-
-def _from_here(answer: Answer, engine: Engine, call: Invocation) -> Answer:
-    """The answer with paths from the current folder, for people and xargs; with --root they start at the root."""
-    if call.text("root") is not None or call.flag("json") or call.flag("jsonl"):
-        return answer
+def _from_here(answer: Answer, engine: Engine) -> Answer:
     from lci_py.render.relative_paths import seen_from
 
     return seen_from(answer, engine.root, os.getcwd())
 
 
-def _print(answer: Answer, call: Invocation, request: SearchRequest) -> None:
-    answer = _within_budget(answer, request.max_tokens)
-    if call.flag("json"):
-        _print_json(answer)
-    elif call.flag("jsonl"):
-        from lci_py.render.json.answer import jsonl
+def _parts(answer: Answer, request: SearchRequest, fields: tuple[str, ...] = ()) -> Parts:
+    from lci_py.render.json.answer import parts
 
-        machine_stdout().writelines(line + "\n" for line in jsonl(answer))
-    elif call.flag("paths"):
-        _print_paths(answer)
-        _warn(answer, call)
-    else:
+    linked, signature = bool(request.expand) or "graph" in fields, "signature" in fields
+    return parts(answer, linked=linked, signature=signature, explain=request.explain)
+
+
+def _writer(call: Invocation, request: SearchRequest, *, listed: bool) -> Writer[Answer]:
+    fields = fields_of(call)
+
+    def text(answer: Answer, to: Screen, footer: bool) -> None:
         from lci_py.render.text.results import render
 
-        to, quiet = screen(call), call.flag("quiet")
         render(
             answer,
             file=to.file,
             color=to.color,
             width=to.width,
-            snippet_lines=request.snippet if request.context is None else sum(request.context) + 1,
-            footer=not quiet,
+            snippet_lines=0 if listed else None,
+            footer=footer,
             explain=request.explain,
             imports=bool(request.expand) or call.flag("verbose"),
         )
 
-
-def _print_json(answer: Answer, *, doc: bool = False) -> None:
-    from lci_py.render.json.answer import envelope
-
-    write_json(envelope(answer, doc=doc))
+    return Writer(lambda answer: _parts(answer, request, fields), text, _paths)
 
 
-def _print_paths(answer: Answer) -> None:
+def _paths(answer: Answer, file: IO[str]) -> None:
     from lci_py.render.text.results import render_paths
 
-    render_paths(answer, file=paths_stdout())
+    render_paths(answer, file=file)
+
+
+def _definition_parts(answer: Answer) -> Parts:
+    from lci_py.render.json.answer import parts
+
+    return parts(answer, doc=True)
+
+
+def _definition_text(answer: Answer, to: Screen, footer: bool) -> None:
+    from lci_py.render.text.results import render_definitions
+
+    render_definitions(answer, file=to.file, color=to.color, width=to.width, footer=footer)
+
+
+def _definition_cut(answer: Answer) -> Cut[Answer]:
+    return Cut(len(answer.results), lambda count: replace(answer, results=answer.results[:count]))
+
+
+_DEFINITIONS = Writer(_definition_parts, _definition_text, _paths, _definition_cut)
 
 
 def _warn(answer: Answer, call: Invocation) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import IO, TYPE_CHECKING
 
+from lci_py.cli.output import MACHINE, Writer, cost, emit, from_here, shape_of
 from lci_py.cli.request import (
     flag_filters,
     name_from_root,
@@ -15,35 +15,39 @@ from lci_py.cli.request import (
     place_from_root,
     plain_text,
 )
-from lci_py.cli.streams import machine_stdout, one_output, paths_stdout, say, screen, writing
+from lci_py.cli.streams import say
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, EXIT_USAGE, UnknownTargetError, UsageError
 from lci_py.types.show import ShowAnswer, ShowRequest, Target, Unknown
 
 if TYPE_CHECKING:
     from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.streams import Screen
+    from lci_py.render.json.answer import Parts
 
 
 def run_show(call: Invocation) -> int:
     """Run the command, which exits with 2 if a target is unknown; the others are shown all the same."""
-    one_output(call, "json", "jsonl", "paths")
+    shape, writer = shape_of(call), _writer(call)
     request = _request(call)
     with open_engine(call, whole=call.flag("callers") or call.flag("callees")) as engine:
         answer = engine.show(request)
-        if call.text("root") is None and not (call.flag("json") or call.flag("jsonl")):
+        if from_here(call, shape):
             from lci_py.render.relative_paths import show_seen_from
 
             answer = show_seen_from(answer, engine.root, os.getcwd())
     if answer.unknown and not answer.results:
         raise _error(answer.unknown)
+    found = bool(answer.results)  # those that do not fit into a budget are found all the same
     if (max_tokens := number(call.values, "max_tokens")) is not None:
-        answer = _within(answer, call, max_tokens)
-    with writing():
-        _print(answer, call)
-    if answer.unknown and not (call.flag("json") or call.flag("jsonl")):
+        from lci_py.render.shares import cut
+
+        answer = cut(answer, max_tokens, cost(call, shape, writer))
+    emit(call, shape, answer, writer)
+    if answer.unknown and shape not in MACHINE:
         for unknown in answer.unknown:
             error = _error([unknown])
             say(f"{error.message}: {error.hint}" if error.hint else error.message)
-    return EXIT_USAGE if answer.unknown else EXIT_OK if answer.results else EXIT_NO_RESULTS
+    return EXIT_USAGE if answer.unknown else EXIT_OK if found else EXIT_NO_RESULTS
 
 
 def _error(unknown: list[Unknown] | tuple[Unknown, ...]) -> UnknownTargetError:
@@ -92,60 +96,21 @@ def _target(text: str, call: Invocation) -> Target:
 # --- output -----------------------------------------------------------------------------------------------------
 
 
-def _within(answer: ShowAnswer, call: Invocation, max_tokens: int) -> ShowAnswer:
-    from lci_py.render.shares import cut
-    from lci_py.render.token_budget import tokens
+def _writer(call: Invocation) -> Writer[ShowAnswer]:
+    def parts(answer: ShowAnswer) -> Parts:
+        from lci_py.render.json.show import parts
 
-    width = _width()
+        return parts(answer)
 
-    def cost(part: ShowAnswer) -> int:
-        import io
+    def text(answer: ShowAnswer, to: Screen, footer: bool) -> None:
+        from lci_py.render.text.show import render
 
-        written = io.StringIO()
-        _write(part, call, written, color=False, width=width)
-        return tokens(written.getvalue())
+        numbers = call.flag("line_number")
+        render(answer, file=to.file, color=to.color, width=to.width, numbers=numbers, footer=footer)
 
-    return cut(answer, max_tokens, cost)
-
-
-def _width() -> int | None:
-    import shutil
-
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _write(answer: ShowAnswer, call: Invocation, file: IO[str], *, color: bool, width: int | None) -> None:
-    if call.flag("json"):
-        from lci_py.render.json.answer import dumps
-        from lci_py.render.json.show import answer_object
-
-        file.write(dumps(answer_object(answer)) + "\n")
-    elif call.flag("jsonl"):
-        from lci_py.render.json.show import jsonl
-
-        file.writelines(line + "\n" for line in jsonl(answer))
-    elif call.flag("paths"):
+    def paths(answer: ShowAnswer, file: IO[str]) -> None:
         from lci_py.render.text.show import render_paths
 
         render_paths(answer, file=file)
-    else:
-        from lci_py.render.text.show import render
 
-        render(
-            answer,
-            file=file,
-            color=color,
-            width=width,
-            numbers=call.flag("line_number"),
-            footer=not call.flag("quiet"),
-        )
-
-
-def _print(answer: ShowAnswer, call: Invocation) -> None:
-    if call.flag("json") or call.flag("jsonl"):
-        _write(answer, call, machine_stdout(), color=False, width=None)
-    elif call.flag("paths"):
-        _write(answer, call, paths_stdout(), color=False, width=None)
-    else:
-        to = screen(call)
-        _write(answer, call, to.file, color=to.color, width=to.width)
+    return Writer(parts, text, paths)

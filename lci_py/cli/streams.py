@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 #: A bug in this program: EX_SOFTWARE of sysexits.h.
 EXIT_INTERNAL = 70
-_MACHINE_FLAGS = ("--json", "--jsonl", "--batch")
+_MACHINE_FLAGS = ("--json", "--jsonl", "--batch", "--fields")
+_MACHINE_FORMATS = (
+    "--format json", "--format=json", "--format jsonl", "--format=jsonl", "-f json", "-fjson", "-f jsonl", "-fjsonl",
+)  # fmt: skip
 _BYTES = "lci-bytes"
 #: How many definitions of an ambiguous name an error lists as text.
 _CANDIDATES = 20
@@ -153,12 +156,11 @@ def writing() -> Iterator[None]:
 def wants_json(argv: Sequence[str]) -> bool:
     """Whether errors go to stdout as JSON. This looks at the plain arguments, since they may not parse."""
     flags = argv[: argv.index("--")] if "--" in argv else argv
-    if any(flag in _MACHINE_FLAGS or flag.startswith("--batch=") for flag in flags):
+    if any(flag in _MACHINE_FLAGS or flag.startswith(("--batch=", "--fields=")) for flag in flags):
         return True
-    formats = ("--format=json", "-fjson")
-    return any(flag in formats for flag in flags) or any(
-        pair in (("--format", "json"), ("-f", "json")) for pair in itertools.pairwise(flags)
-    )
+    return any(flag in _MACHINE_FORMATS or " ".join((flag, value)) in _MACHINE_FORMATS for flag, value in (
+        itertools.pairwise((*flags, ""))
+    ))  # fmt: skip
 
 
 def wants_traceback(argv: Sequence[str]) -> bool:

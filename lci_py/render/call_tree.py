@@ -6,6 +6,8 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lci_py.render.token_budget import largest
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -82,13 +84,19 @@ def _cut_below(branch: Branch, shown: dict[int, int]) -> Branch:
     )
 
 
-def within_tokens(answer: GraphAnswer, most: int, fits: Callable[[GraphAnswer], bool]) -> GraphAnswer:
-    """The largest part of a tree, of at most `most` places, that fits; the roots alone if not even they do."""
-    low, high = 0, min(most, size(answer.branches))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(replace(cut(answer, middle), limited_by="--max-tokens")):
-            low = middle
-        else:
-            high = middle - 1
-    return replace(cut(answer, low), limited_by="--max-tokens")
+def within_tokens(answer: GraphAnswer, most: int, max_tokens: int, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
+    """The largest part of a tree, of at most `most` places, that fits; the roots alone if not even they do.
+
+    Args:
+        answer: The tree.
+        most: Places below the roots.
+        max_tokens: > 0.
+        cost: Tokens of a part as it will be written.
+    """
+    if cost(cut(answer, most)) <= max_tokens:
+        return cut(answer, most)
+
+    def first(count: int) -> GraphAnswer:
+        return replace(cut(answer, count), limited_by="--max-tokens", max_tokens=max_tokens)
+
+    return first(largest(min(most, size(answer.branches)), lambda count: cost(first(count)) <= max_tokens))

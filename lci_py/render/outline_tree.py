@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lci_py.render.token_budget import largest
 from lci_py.types.outline import FileOutline, Node
 
 if TYPE_CHECKING:
@@ -45,11 +46,4 @@ def within_tokens(answer: OutlineAnswer, max_tokens: int, cost: Callable[[Outlin
     def first(count: int) -> OutlineAnswer:
         return answer._replace(items=answer.items[:count], max_tokens=max_tokens)
 
-    low, high = 0, len(answer.items)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if cost(first(middle)) <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return first(low)
+    return first(largest(len(answer.items), lambda count: cost(first(count)) <= max_tokens))

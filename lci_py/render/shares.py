@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.render.token_budget import BYTES_PER_TOKEN
+from lci_py.render.token_budget import BYTES_PER_TOKEN, largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,15 +29,9 @@ def cut(answer: ShowAnswer, max_tokens: int, cost: Callable[[ShowAnswer], int]) 
     """
     if cost(answer) <= max_tokens:
         return answer
-    low, high = -1, max_tokens
-    while low < high:
-        middle = (low + high + 1) // 2
-        if cost(_within(answer, middle, max_tokens)) <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
-    if low >= 0:
-        return _within(answer, low, max_tokens)
+    share = largest(max_tokens, lambda room: cost(_within(answer, room, max_tokens)) <= max_tokens, least=-1)
+    if share >= 0:
+        return _within(answer, share, max_tokens)
     return _fewer(_within(answer, 0, max_tokens), cost, max_tokens)
 
 
@@ -82,11 +76,4 @@ def _fewer(least: ShowAnswer, cost: Callable[[ShowAnswer], int], max_tokens: int
     def first(count: int) -> ShowAnswer:
         return least._replace(results=least.results[:count], dropped=(*least.results[count:], *least.dropped))
 
-    low, high = 0, len(least.results)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if cost(first(middle)) <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return first(low)
+    return first(largest(len(least.results), lambda count: cost(first(count)) <= max_tokens))

@@ -1,39 +1,42 @@
-"""`--max-tokens`: cut an answer to a token budget, and count what was cut."""
+"""`--max-tokens`: the largest part of an answer that fits into a token budget, and what is missing from it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from lci_py.render.json.answer import dumps, result_object, summary
-from lci_py.render.text.conflicts import chosen
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
-    from lci_py.types.search import Answer, Result
+    from lci_py.types.search import Answer, DefinitionSite, Result
 
 #: Bytes per token, an estimate: tokenizers differ, code is nearer to three and prose to five.
 BYTES_PER_TOKEN = 4
 #: How many definitions a result of --conflicts keeps when there is no room for all.
 KEPT_DEFINITIONS = 3
 
+A = TypeVar("A")
+
 
 def tokens(text: str) -> int:
     """Estimated tokens of `text`."""
-    return -(-len(text.encode()) // BYTES_PER_TOKEN)
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
-def _cost(result: Result) -> int:
-    return tokens(dumps(result_object(result, doc=True)) + ",")
+def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
+    """The largest size up to `most` that fits; `least` if none does. Less than what fits must fit, too."""
+    low, high = least, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
-def _envelope(answer: Answer) -> int:
-    return tokens(dumps({**summary(answer), "results": []}))
-
-
-def cut(answer: Answer, max_tokens: int) -> Answer:
-    """Shorten `answer` until its JSON takes at most `max_tokens`, by the estimate of `tokens`.
+def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answer:
+    """Shorten the answer of a search until it takes at most `max_tokens`.
 
     Each step works from the tail of the ranking: it drops snippets (the place of a result costs little and says most),
     then explanations of scores, then all but `KEPT_DEFINITIONS` definitions of a result, then whole results.
@@ -42,65 +45,70 @@ def cut(answer: Answer, max_tokens: int) -> Answer:
 
     Args:
         answer: What was found.
-        max_tokens: > 0. The envelope counts too; a budget smaller than the envelope leaves no results.
+        max_tokens: > 0. A budget smaller than the envelope leaves no results.
+        cost: Tokens of an answer as it will be written.
     """
-    results = list(answer.results)
-    costs = [_cost(result) for result in results]
-    if _envelope(answer) + sum(costs) <= max_tokens:
+    if cost(answer) <= max_tokens:
         return answer
-    # The note itself takes room: reserve it at its longest.
-    note = _note(
-        max_tokens,
-        results=len(results),
-        snippets=len(results),
-        explanations=sum(result.explain is not None for result in results),
-        definitions=sum(len(result.definitions) for result in results),
-        conflicts=len(answer.conflicts),
+    lighter = list(_lighter(answer))
+    steps = len(lighter) - 1
+
+    def part(kept: int) -> Answer:
+        return _noted(answer, lighter[steps - kept], max_tokens)
+
+    return part(largest(steps, lambda kept: cost(part(kept)) <= max_tokens))
+
+
+def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
+    """The results and the number of disagreements, whole and after each step."""
+    results, conflicts = list(answer.results), len(answer.conflicts)
+    yield list(results), conflicts
+    lights: tuple[Callable[[Result], Result], ...] = (
+        lambda result: replace(result, snippet=""),
+        lambda result: replace(result, explain=None),
+        _fewer_definitions,
     )
-    conflicts = answer.conflicts
-    while conflicts and _envelope(replace(answer, conflicts=conflicts, truncated=note)) > max_tokens:
-        conflicts = conflicts[:-1]
-    room = max_tokens - _envelope(replace(answer, conflicts=conflicts, truncated=note))
-    emptied = _lighten(results, costs, room, lambda result: replace(result, snippet=""))
-    silenced = _lighten(results, costs, room, lambda result: replace(result, explain=None))
-    _lighten(results, costs, room, _fewer_definitions)
-    while results and sum(costs) > room:
+    for light in lights:
+        for i in range(len(results) - 1, -1, -1):
+            found = light(results[i])
+            if found != results[i]:
+                results[i] = found
+                yield list(results), conflicts
+    while results:
         results.pop()
-        costs.pop()
+        yield list(results), conflicts
+    while conflicts:
+        conflicts -= 1
+        yield [], conflicts
+
+
+def _noted(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> Answer:
+    """The answer with what is kept of it, and with the number of each kind that is missing."""
+    results, conflicts = kept
+    both = list(zip(results, answer.results, strict=False))
     dropped = len(answer.results) - len(results)
-    kept = zip(results, answer.results, strict=False)
-    note = _note(
-        max_tokens,
-        results=dropped,
-        snippets=sum(i < len(results) for i in emptied),
-        explanations=sum(i < len(results) for i in silenced),
-        definitions=sum(len(old.definitions) - len(new.definitions) for new, old in kept),
-        conflicts=len(answer.conflicts) - len(conflicts),
+    others = {
+        "explanations": sum(old.explain is not None and new.explain is None for new, old in both),
+        "definitions": sum(len(old.definitions) - len(new.definitions) for new, old in both),
+        "conflicts": len(answer.conflicts) - conflicts,
+    }
+    emptied = sum(new.snippet != old.snippet for new, old in both)
+    note = {"results_dropped": dropped, "snippets_dropped": emptied, "max_tokens": max_tokens}
+    return replace(
+        answer,
+        results=tuple(results),
+        conflicts=answer.conflicts[:conflicts],
+        has_more=answer.has_more or dropped > 0,
+        truncated=note | {f"{what}_dropped": count for what, count in others.items() if count},
     )
-    more = answer.has_more or dropped > 0
-    return replace(answer, results=tuple(results), conflicts=conflicts, has_more=more, truncated=note)
 
 
-def _note(max_tokens: int, *, results: int, snippets: int, **others: int) -> dict[str, int]:
-    """The answer's `truncated`: how many of each were dropped; of the others only those that are not 0."""
-    note = {"results_dropped": results, "snippets_dropped": snippets, "max_tokens": max_tokens}
-    return note | {f"{what}_dropped": count for what, count in others.items() if count}
-
-
-def _lighten(results: list[Result], costs: list[int], room: int, lighter: Callable[[Result], Result]) -> set[int]:
-    """Replace results by lighter ones, last first, until all fit in `room`; return the places of those replaced."""
-    total = sum(costs)
-    changed: set[int] = set()
-    for i in range(len(results) - 1, -1, -1):
-        if total <= room:
-            break
-        found = lighter(results[i])
-        if found != results[i]:
-            results[i] = found
-            changed.add(i)
-            total += _cost(found) - costs[i]
-            costs[i] = _cost(found)
-    return changed
+def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
+    """The first `most`, in their order; the active definition and `own` are always among them."""
+    if most is None or len(sites) <= most:
+        return sites
+    ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
+    return [sites[i] for i in sorted(ranked[:most])]
 
 
 def _fewer_definitions(result: Result) -> Result:

@@ -68,10 +68,14 @@ class Engine:
         check(self.snapshot, request.filters)
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
+        if request.offset:  # the ranking does not depend on it: the results before it are found as well
+            request = replace(request, limit=self.snapshot.shown(request) + request.offset)
         answered = self._answered(request)
         answer = answered.answer
         for step in self._STEPS:
             answer = step(self, request, answered, answer)
+        if request.offset:
+            answer = replace(answer, results=answer.results[request.offset :], offset=request.offset)
         opening, self._opening = self._opening, None
         if not request.trace:
             return answer

@@ -29,6 +29,7 @@ class ConflictsRequest:
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all
     limit: int | None = None  # None: all
     name: str = ""  # as `lci def` takes it; "": of any name
+    offset: int = 0  # results left out before the first one shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,4 @@ class ConflictsAnswer:
     total: int  # of results, before the limit
     by_relation: dict[str, int]  # relation -> number of results
     index: IndexInfo
+    offset: int = 0  # results left out before the first one shown

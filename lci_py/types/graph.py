@@ -12,8 +12,6 @@ from lci_py.types.search import Filters, IndexInfo
 
 Direction = Literal["callers", "callees"]
 DIRECTIONS: tuple[Direction, ...] = ("callees", "callers")
-Format = Literal["text", "dot", "mermaid", "json"]
-FORMATS: tuple[Format, ...] = ("text", "dot", "mermaid", "json")
 Role = Literal["definition", "call", "import", "reference"]
 ROLES: tuple[Role, ...] = ("definition", "call", "import", "reference")
 
@@ -25,6 +23,7 @@ class GraphRequest(NamedTuple):
     every: bool = False  # all definitions that an ambiguous name can mean
     filters: Filters = Filters()
     limit: int | None = None
+    offset: int = 0  # results left out before the first one shown
     roles: tuple[Role, ...] = ()  # of references; none for all
     direction: Direction = "callees"  # of a tree
     depth: int = 3  # of a tree
@@ -107,10 +106,12 @@ class GraphAnswer:
     depth: int | None = None
     places_left_out: int = 0  # of a tree, by a limit on its size
     limited_by: str = "--max-nodes"  # the flag that did
+    max_tokens: int | None = None  # of a tree, if a budget did
     unresolved_uses: int = 0  # calls of the name (of callees: calls inside the definitions) without a known target
     did_you_mean: tuple[str, ...] = ()
     left_out: tuple[tuple[str, int], ...] = ()  # (what the answer does not cover, how many)
     unsearched: tuple[str, ...] = ()  # files that could not be parsed
+    offset: int = 0  # results left out before the first one shown
 
     @property
     def shown(self) -> int:

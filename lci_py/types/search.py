@@ -98,6 +98,7 @@ class SearchRequest:
     trace: bool = False
     strict: bool = False
     shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
+    offset: int = 0  # results left out before the first one shown
 
 
 class Hit(NamedTuple):
@@ -222,3 +223,4 @@ class Answer:
     shadow: dict[str, Any] | None = None  # how another ranking differs (--shadow)
     did_you_mean: tuple[str, ...] = ()  # names similar to an unknown one
     explain_file: dict[str, Any] | None = None  # the rank of one file, explained (--explain-file)
+    offset: int = 0  # results left out before the first one shown

@@ -16,6 +16,7 @@ from lci_py.types.conflicts import ConflictsRequest
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 from tests.cli.fake import CONFLICT, DISAGREEMENT, HIT, SITES, VALIDATOR, FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
 from tests.conftest import PROJECT, Ran as Done
+from tests.support.envelopes import full_name
 
 Run = Callable[..., Ran]
 DUPLICATE = replace(CONFLICT, relation="duplicate", qualified_name="a.g")
@@ -201,12 +202,12 @@ def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
     done = lci("conflicts", "--json", "--root", str(root))
     assert done.code == 0
     VALIDATOR.validate(done.json())
-    assert {found["qualified_name"]: found["relation"] for found in done.json()["results"]} == {
+    assert {full_name(found): found["relation"] for found in done.json()["results"]} == {
         "Session.close": "duplicate",
         "wait_readable": "overlap",
         "store.lockFile": "variant",
     }
-    by_name = {found["qualified_name"]: found for found in done.json()["results"]}
+    by_name = {full_name(found): found for found in done.json()["results"]}
     assert list(by_name) == ["wait_readable", "Session.close", "store.lockFile"]  # gravest first
     assert [site["line"] for site in by_name["Session.close"]["definitions"] if site.get("active")] == [18]
     assert done.out == lci("conflicts", "--json", "--root", str(root)).out
@@ -233,7 +234,7 @@ def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
 )
 def test_filters(lci: Callable[..., Done], root: Path, args: list[str], names: list[str]) -> None:
     done = lci("conflicts", *args, "--json", "--root", str(root))
-    assert [found["qualified_name"] for found in done.json()["results"]] == names
+    assert [full_name(found) for found in done.json()["results"]] == names
     assert done.code == (0 if names else 1)
 
 
@@ -297,8 +298,9 @@ def test_a_budget_cuts_definitions_and_says_so(run: Run, app: FakeApp) -> None:
     VALIDATOR.validate(ran.json)
     assert len(ran.json["results"][0]["definitions"]) == 3
     assert ran.json["truncated"]["definitions_dropped"] == 97
-    text = run("search", "q", "--conflicts", "--max-tokens", "300").out
-    assert "cut to 300 tokens: 1 snippet and 97 definitions dropped\n" in text
+    assert "cut to" not in run("search", "q", "--conflicts", "--max-tokens", "300").out  # text shows eight of them
+    text = run("search", "q", "--conflicts", "--max-tokens", "110").out
+    assert "cut to 110 tokens: 1 snippet and 97 definitions dropped\n" in text and len(text.encode()) <= 440
 
 
 def test_help(run: Run) -> None:

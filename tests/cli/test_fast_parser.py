@@ -59,6 +59,7 @@ def by_typer(argv: list[str]) -> Invocation | None:
 @example(["index", "--wait=0", "--wait", "-1"])
 @example(["hook", "install", "--force"])
 @example(["hook"])
+@example(["agent", "list", "-q", "zed", "--json", "codex"])
 @example(["clean", "x"])
 def test_they_agree(argv: list[str]) -> None:
     fast = parse(argv)
@@ -82,6 +83,7 @@ def test_they_agree(argv: list[str]) -> None:
         ["status", "--json", "--check"],
         ["clean", "--cache"],
         ["hook", "run"],
+        ["agent", "install", "codex", "zed", "--only", "mcp", "--user"],
     ],
     ids=" ".join,
 )

@@ -64,12 +64,10 @@ def test_json(grep: Callable[..., Ran]) -> None:
     first, second, _ = answer["results"]
     assert first == {
         "file": "shop/app.py", "line": 1, "column": 31, "match": "clean",
-        "text": "from shop.store import Store, clean", "language": "python", "enclosing": None, "after": [""],
+        "text": "from shop.store import Store, clean", "language": "python", "after": [""],
     }  # fmt: skip
     assert second["enclosing"].pop("id")
-    assert second["enclosing"] == {
-        "symbol": "main", "qualified_name": "main", "kind": "function", "line": 4, "end_line": 7,
-    }  # fmt: skip
+    assert second["enclosing"] == {"symbol": "main", "kind": "function", "line": 4, "end_line": 7}
     *lines, summary = [json.loads(line) for line in grep("check", "shop", "--jsonl").out.splitlines()]
     for found in (*lines, summary):
         VALIDATOR.validate(found)

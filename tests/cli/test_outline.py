@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
+from tests.support.envelopes import full_name
 from tests.support.graph_repo import build
 from tests.support.terminal import on_a_terminal
 from tests.test_layers import loaded
@@ -42,7 +43,7 @@ def names(ran: Ran) -> list[str]:
     VALIDATOR.validate(answer)
 
     def below(nodes: list[dict]) -> list[str]:
-        return [name for node in nodes for name in (node["qualified_name"], *below(node["children"]))]
+        return [name for node in nodes for name in (full_name(node), *below(node.get("children", [])))]
 
     return [name for file in answer["results"] for name in below(file["definitions"])]
 
@@ -66,10 +67,10 @@ def test_a_file(outline: Callable[..., Ran], root: Path) -> None:
 
 
 def test_a_budget_of_a_file_keeps_the_outer_and_the_exported(outline: Callable[..., Ran]) -> None:
-    ran = outline("lib/shape.py", "lib/core.py", "--json", "--max-tokens", "300")
-    assert len(ran.out.encode()) <= 1200
+    ran = outline("lib/shape.py", "lib/core.py", "--json", "--max-tokens", "240")
+    assert len(ran.out.encode()) <= 960
     assert names(ran) == ["Shape", "rare", "core", "_hidden"]
-    assert json.loads(ran.out)["truncated"] == {"max_tokens": 300, "definitions_dropped": 3}
+    assert json.loads(ran.out)["truncated"] == {"max_tokens": 240, "definitions_dropped": 3}
     said = outline("lib/shape.py", "lib/core.py", "--max-tokens", "37").out
     assert said.endswith("of 7 definitions within 37 tokens: a larger --max-tokens shows more\n")
 

@@ -123,7 +123,7 @@ def test_a_long_answer_goes_through_the_pager(lci: Callable[..., Ran], root: Pat
     ]:  # fmt: skip
         plain = on_a_terminal(root, *argv, "--color", "never", **env)
         assert plain.startswith("a.py:1  ") and "> " not in plain
-    assert lci(*long, cwd=root, LCI_PAGER=pager).out.startswith("a.py:1  ")
+    assert lci(*long, cwd=root, LCI_PAGER=pager).out.startswith("a.py\n1-2 function target")
 
 
 def test_a_message_on_a_terminal_breaks_between_words(

@@ -23,7 +23,7 @@ from tests.cli.fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, 
 def test_search_for_a_person(run: Callable[..., Ran], app: FakeApp) -> None:
     ran = run("search", "find f")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("src/a.py:4  function a.f  0.50 dense\n")
+    assert ran.out.startswith("src/a.py\n4-5 function a.f  dense\n")
     assert ran.out.endswith("1 result · dense\n")
     assert app.requests == [SearchRequest("find f")]
     assert (app.opened, app.closed) == (1, 1)
@@ -141,6 +141,8 @@ USAGE_ERRORS = [
     ["clean", "x"],
     ["hook"],
     ["hook", "inst"],
+    ["agent"],
+    ["agent", "list", "--user", "--root", "."],
     ["status", "extra"],
     ["nope"],
 ]
@@ -216,7 +218,7 @@ def test_unknown_mode(run: Callable[..., Ran], app: FakeApp) -> None:
 
 
 def test_after_two_dashes_json_is_a_query(run: Callable[..., Ran], app: FakeApp) -> None:
-    assert run("search", "--", "--json").out.startswith("src/a.py:4")
+    assert run("search", "--", "--json").out.startswith("src/a.py\n4-5 ")
     assert app.requests[0].query == "--json"
     assert run("search", "-n0", "--", "--json").out == ""
 
@@ -301,8 +303,8 @@ def test_index_of_some_files(run: Callable[..., Ran], app: FakeApp) -> None:
 @pytest.mark.parametrize("command", ["search", "def"])
 def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeApp, command: str) -> None:
     assert run(command, "q").code == 0
-    assert app.options.pop("progress") and app.options == {
-        "refresh": None, "trust": None, "snippet": 4 if command == "search" else None, "whole": False
+    assert app.options.pop("progress") and app.options.pop("say") and app.options == {
+        "refresh": None, "trust": None, "snippet": 2, "whole": False
     }  # fmt: skip
     assert run(command, "q", "--refresh", "always", "--trust-index").code == 0
     assert (app.options["refresh"], app.options["trust"]) == ("always", True)
@@ -328,7 +330,7 @@ def test_dry_run(run: Callable[..., Ran]) -> None:
 def test_status(run: Callable[..., Ran], app: FakeApp) -> None:
     ran = run("status")
     assert (ran.code, ran.out.splitlines()[0]) == (0, "/r: ok")
-    assert run("status", "--json").json["schema_version"] == 1
+    assert run("status", "--json").json["schema_version"] == 2
     assert run("status", "-q") == Ran(0, "", "")
     assert app.options == {"check": False, "trust": None}
     run("status", "--check", "--trust-index")

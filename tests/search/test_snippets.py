@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
 from lci_py.types.search import MODES, Result, SearchRequest
 from tests.conftest import Ran
+from tests.support.terminal import on_a_terminal
 
 SOURCE = """\
 import os
@@ -181,20 +183,25 @@ def test_paths_name_the_line_that_matches(root: Path, lci: Callable[..., Ran]) -
 
 def test_text_shows_the_signature_above(root: Path, lci: Callable[..., Ran]) -> None:
     ran = lci("search", "session expired", "-n1", "-k", "function", cwd=root)
-    lines = ran.out.splitlines()
-    assert lines[0].startswith(f"pool.py:{line_of('def collect')}  function collect")
-    assert lines[1] == "    def collect(pool, limit)" and "session = pool.oldest()" in lines[2]
+    first = line_of("def collect")
+    file, head, signature, *code, _ = ran.out.splitlines()
+    assert file == "pool.py" and re.match(f"{first}-\\d+ function collect  ", head)
+    assert signature == "    def collect(pool, limit)" and "session = pool.oldest()" in code[0]
+    assert len(code) == 2
+    shown = on_a_terminal(root, "search", "session expired", "-n1", "-k", "function", "--color", "never")
+    lines = shown.replace("\r", "").splitlines()
+    assert lines[0].startswith(f"pool.py:{first}  function collect") and lines[1] == signature
     assert len([line for line in lines if "│" in line]) == 4
 
 
 def test_context_flags(root: Path, lci: Callable[..., Ran]) -> None:
     def shown(*flags: str) -> list[str]:
         out = lci("search", "oldest session", "-n1", "-k", "function", *flags, cwd=root).out
-        return [line.partition("│")[2].strip() for line in out.splitlines() if "│" in line]
+        return [found[1] for line in out.splitlines() if (found := re.match(r" +\d+: +(.+)", line))]
 
     match, after = "session = pool.oldest()", "if session.expired:"
     assert shown("-C0") == [match] and shown("-A1") == [match, after] and shown("-B", "0") == [match]
-    assert shown("-C1", "-B0") == [match, after] and len(shown("-C", "7")) == 15
+    assert shown("-C1", "-B0") == [match, after] and len(shown("-C", "7")) == 12  # and three blank lines
     ran = lci("search", "x", "-C1", "--snippet", "3", cwd=root)
     assert ran.code == 2 and "cannot be used together" in ran.err
     ran = lci(

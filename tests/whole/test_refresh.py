@@ -22,12 +22,12 @@ from lci_py.errors import BadPathError, ShardVersionError
 from lci_py.index.build import changes, generation, merge_policy, run as build, segment_writer, worker
 from lci_py.index.store import commit
 from lci_py.index.store.manifest import MANIFEST, Segment, read_manifest
-from lci_py.render.json.answer import envelope
 from lci_py.source.text.digest import digest
 from lci_py.types.index import BuildSummary
 from lci_py.types.search import SearchRequest
 from tests.conftest import Ran
 from tests.support import tiny_models
+from tests.support.envelopes import envelope
 
 FILES = 8
 

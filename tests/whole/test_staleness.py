@@ -20,10 +20,10 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import IndexWriteError, NoIndexError
-from lci_py.render.json.answer import envelope
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran, copy_corpus
 from tests.support import tiny_models
+from tests.support.envelopes import envelope
 
 SOURCE = """\
 def first():

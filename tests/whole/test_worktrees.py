@@ -17,11 +17,11 @@ from lci_py import app
 from lci_py.index.shards.files import FileTable
 from lci_py.index.store.cache import Cache
 from lci_py.index.store.seal import cache_secret
-from lci_py.render.json.answer import envelope
 from lci_py.types.index import BuildSummary
 from lci_py.types.search import MODES, SearchRequest
 from tests.conftest import Ran
 from tests.render.json.test_answer import definition
+from tests.support.envelopes import envelope
 
 Lci = Callable[..., Ran]
 FILES = 6

@@ -15,7 +15,7 @@ from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.resolve.expression_steps import Step, TypeText, steps_of, types_in
+from lci_py.callgraph.resolve.expression_steps import Step, TypeText, places_in, steps_of, types_in
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
 from lci_py.callgraph.resolve.values import (
@@ -39,6 +39,7 @@ from lci_py.callgraph.resolve.values import (
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Import, Typed
 
+_ENTER, _ITEM = "__enter__", (Step("item", ""),)
 _NO_SCOPES: frozenset[int] = frozenset()
 _RUST_MODULES = frozenset({"crate", "super"})
 _NOT_LEXICAL = language_rules.IMPLICIT_SELF | language_rules.MODULE_SCOPE | language_rules.PREFIXED | {"rust"}
@@ -110,6 +111,17 @@ class Evaluator:
             if step.kind == "attr":
                 receivers = values
                 called = number + 1 < len(rest) and rest[number + 1].kind == "call"
+                if step.name == _ENTER and called:
+                    return self._entered(values, depth - 1) if number + 2 == len(rest) else ()
+                if step.name in language_rules.VIEWS and called and rest[number + 2 : number + 3] == _ITEM:
+                    whole = [
+                        value._replace(kind=FUNCTION, text=f"list<{value.text}>")
+                        for value in values
+                        if value.kind == MANY
+                    ]
+                    if whole:
+                        values = tuple(whole)
+                        continue
                 values = self._attributes(values, step.name, depth - 1, called)
             elif step.kind == "call":
                 values = self._chained(values, receivers) or self._results(values, depth - 1)
@@ -142,6 +154,8 @@ class Evaluator:
                 found.extend(fields)
             elif value.kind == MANY and called and name in language_rules.ELEMENT_GETTERS:
                 found.append(value._replace(kind=FUNCTION))
+            elif value.kind == MANY and name.isdigit():
+                found.extend(self._place_of(value, int(name), depth))
             else:
                 values = attribute(value, name, depth - 1)
                 made = not called and value.kind == CLASS and values == (value,)  # in Ruby, `C.new`
@@ -196,13 +210,33 @@ class Evaluator:
 
     def _items(self, value: Value, depth: int) -> Values:
         if value.kind == MANY:
-            return self.types.declared(value.files[0], value.place, value.text, depth)
+            items = places_in(value.text)
+            return distinct(v for text in items for v in self.types.declared(value.files[0], value.place, text, depth))
         if value.kind == INSTANCE:
             for method in ("__iter__", "__aiter__", "__getitem__", "GetEnumerator", "iterator"):
                 for found in self.members.attribute(value, method, depth - 1):
                     results = self._results((found,), depth - 1)
                     return distinct(item for result in results for item in self._items(result, depth - 1)) or results
         return ()
+
+    def _place_of(self, value: Value, number: int, depth: int) -> Values:
+        """One place of a tuple; any element of another container."""
+        items = places_in(value.text)
+        text = items[min(number, len(items) - 1)]
+        text = items[0] if text == "..." else text
+        return self.types.declared(value.files[0], value.place, text, depth)
+
+    def _entered(self, values: Values, depth: int) -> Values:
+        """What `with` binds: what `__enter__` returns, and what a generator yields; else the object itself."""
+        found: list[Value] = []
+        for value in values:
+            if value.kind == MANY:
+                found.extend(self._items(value, depth))
+            elif value.kind == INSTANCE and (methods := self.members.attribute(value, _ENTER, depth)):
+                found.extend(self._results(methods, depth) or (value,))
+            else:
+                found.append(value)
+        return distinct(found)
 
 
 class _Language(NamedTuple):
@@ -834,10 +868,15 @@ class Types:
             yield from with_step(self._all.names.own_object(file, place, "self"), TYPE)
             return
         known = self.named(file, place, item.name, depth - 1) if item.name else ()
+        if item.arguments and last in language_rules.CONTAINERS and all(value.kind == EXTERNAL for value in known):
+            known = ()
         for value in known:
             yield Value(INSTANCE, value.at, TYPE) if value.kind == CLASS else value
         if item.arguments and not known:
-            yield Value(MANY, None, TYPE, files=(file,), text=item.arguments[-1], place=place)
+            text = item.arguments[0 if last in language_rules.FIRST_ARGUMENT else -1]
+            if last in language_rules.TUPLES:
+                text = ",".join(item.arguments)
+            yield Value(MANY, None, TYPE, files=(file,), text=text, place=place)
         elif item.name and not known and self._look.files.heads[file].language in language_rules.TYPED:
             yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 

@@ -173,12 +173,13 @@ def types_in(text: str) -> tuple[TypeText, ...]:
         array = _ARRAY.match(text)
         if array:
             item, text = True, text[array.end() :]
-            continue
-        if text.startswith("map["):
+        elif text.startswith("map["):
             end = text.find("]")
             item, text = True, text[end + 1 :] if end > 0 else ""
-            continue
-        break
+        else:
+            break
+        if text.startswith(("[", "map[")):  # of containers
+            return (TypeText("", (text,), True),)
     text = text.lstrip("\\:")
     if text.startswith("[") and text.endswith("]"):  # Swift's [T] and [K: V]
         inner = _split(text[1:-1], ":")
@@ -200,6 +201,12 @@ def types_in(text: str) -> tuple[TypeText, ...]:
     if rest.endswith("[]"):
         item = True
     return (TypeText(name, arguments, item),)
+
+
+@lru_cache(maxsize=20_000)
+def places_in(text: str) -> tuple[str, ...]:
+    """The types of the places of a tuple; the type itself if there is one."""
+    return tuple(_split(text, ",")) if "," in text else (text,)
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from lci_py import __version__
+from lci_py.cli.batch import printed_error
 from lci_py.cli.mcp_server.tools import INSTRUCTIONS, Tool, command_object
 from lci_py.cli.mcp_server.wire import Wire
 from lci_py.cli.mcp_server.worker_process import WorkerProcess
@@ -103,12 +104,12 @@ class Server:
                 return asked
             answer = await self._ask(context, command)
         except LciError as error:
-            answer = {"code": error.exit_code, "json": json.dumps({"error": error.as_json()}), "text": ""}
+            answer = {"json": printed_error(error)[0], "text": ""}
         found = _without_surrogates(json.loads(answer["json"]))
         text = plain_text(answer["text"]).strip("\n")
         failure = found.get("error")
         if isinstance(failure, dict):
-            text = ": ".join(part for part in (failure["message"], failure["hint"]) if part)
+            text = ": ".join(part for part in (failure["message"], failure.get("hint")) if part)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text or "no results")],
             structured_content=found,
@@ -125,7 +126,7 @@ class Server:
         try:
             text = (await self._ask(context, {"command": "status"}))["json"]
         except LciError as error:
-            text = json.dumps({"error": error.as_json()})
+            text, _ = printed_error(error)
         contents = types.TextResourceContents(uri=_STATUS.uri, mime_type=_STATUS.mime_type, text=plain_text(text))
         return types.ReadResourceResult(contents=[contents])
 

@@ -18,7 +18,7 @@ from contextlib import ExitStack, redirect_stderr
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py import interrupts
-from lci_py.cli.batch import printed
+from lci_py.cli.batch import printed, printed_error
 from lci_py.cli.fast_parser import Invocation, defaults
 from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS
@@ -98,7 +98,8 @@ class _Desk:
                 self._kept.look_again()
             return _answer(Invocation(call.command, {**call.values, **self._settings, "root": root}))
         except LciError as error:
-            return {"code": error.exit_code, "json": json.dumps({"error": error.as_json()}), "text": ""}
+            found, code = printed_error(error)
+            return {"code": code, "json": found, "text": ""}
 
     def _go_to(self, folder: str, chosen: str) -> None:
         if self._place == (folder, chosen):

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object
 from lci_py.render.json.graph import place_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lci_py.types.affected import AffectedAnswer, Reached
 
 
-def answer_object(answer: AffectedAnswer) -> dict[str, Any]:
+def parts(answer: AffectedAnswer) -> Parts:
     """The whole answer."""
-    return {**_head(answer), "results": [_reached(one) for one in answer.tests], **_tail(answer)}
-
-
-def jsonl(answer: AffectedAnswer) -> Iterator[str]:
-    """One test per line, then one ``{"summary": …}`` line."""
-    for one in answer.tests:
-        yield dumps(_reached(one))
-    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+    return Parts(_head(answer), (_reached(one) for one in answer.tests), lambda: _tail(answer))
 
 
 def _head(answer: AffectedAnswer) -> dict[str, Any]:

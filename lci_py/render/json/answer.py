@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from lci_py.errors import LciError
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lci_py.types.source import FileEntry, Skip
 
 #: Increases when a key changes its meaning or is removed; a new key does not change it.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # Significant digits of a float. Sums in another order differ in the last bits, and answers must not.
 _DIGITS = 6
 
@@ -22,7 +22,55 @@ _DIGITS = 6
 # terminal: DEL and C1 controls, bidi overrides, line separators, which split a JSON line for some readers, and lone
 # surrogates (of a path that is not UTF-8), which cannot be encoded at all.
 _RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_GRAPH = ("callers", "callees", "imports", "imported_by")
+#: What the graph of a result lists; the last two only where they are asked for.
+_CALLS, _IMPORTS = ("callers", "callees"), ("imports", "imported_by")
+#: Keys of a plan that every answer shows, if they have a value; the others need --explain.
+_PLAN = ("intent", "rewrites", "phrases", "relaxed")
+#: Keys that stay where they have no value: a reader may loop over the results without asking first.
+_KEPT = ("results", "query")
+
+
+class Parts(NamedTuple):
+    """An answer of any command as JSON values: the envelope's keys before its results, these, and the keys after them.
+
+    The last are asked for when all results have been read, since some commands count while they go.
+    """
+
+    head: dict[str, Any]
+    results: Iterable[dict[str, Any]]
+    tail: Callable[[], dict[str, Any]]
+
+    def whole(self, fields: Sequence[str] = ()) -> dict[str, Any]:
+        """The envelope, of each result only some fields, if they are given."""
+        results = [_chosen(found, fields) for found in self.results]
+        found: dict[str, Any] = lean({**self.head, "results": results, **self.tail()})
+        return found
+
+    def lines(self, fields: Sequence[str] = ()) -> Iterator[str]:
+        """One result per line, then one ``{"summary": …}`` line."""
+        for found in self.results:
+            yield dumps(lean(_chosen(found, fields)))
+        yield dumps({"summary": lean({**self.head, **self.tail()})})
+
+
+def _chosen(found: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    if not fields:
+        return found
+    whole = {"qualified_name": found.get("symbol"), **found}
+    return {key: whole[key] for key in fields if key in whole}
+
+
+def lean(value: Any) -> Any:
+    """`value` without the keys that say nothing: whose value is null, or an empty text, list or object."""
+    if isinstance(value, dict):
+        pairs = ((key, lean(item)) for key, item in value.items())
+        return {key: item for key, item in pairs if (item is not None and item not in _EMPTY) or key in _KEPT}
+    if isinstance(value, (list, tuple)):
+        return [lean(item) for item in value]
+    return value
+
+
+_EMPTY: tuple[object, ...] = ("", [], {})
 
 
 def dumps(obj: object) -> str:
@@ -62,20 +110,41 @@ def index_object(info: IndexInfo) -> dict[str, Any]:
     return found
 
 
+def names(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
+    """The name of a definition, and its qualified name where that is another."""
+    return {"symbol": symbol} | ({"qualified_name": qualified_name} if qualified_name != symbol else {})
+
+
+def _named_once(value: Any) -> Any:
+    """`value` without each qualified name that only repeats the name beside it."""
+    if isinstance(value, Mapping):
+        twice = value.get("qualified_name", "") == value.get("symbol")
+        return {key: _named_once(item) for key, item in value.items() if not (twice and key == "qualified_name")}
+    if isinstance(value, (list, tuple)):
+        return [_named_once(item) for item in value]
+    return value
+
+
 def _link(link: GraphLink) -> dict[str, Any]:
-    return {
-        "id": link.id,
-        "symbol": link.symbol,
-        "qualified_name": link.qualified_name,
-        "file": link.file,
-        "line": link.line,
-    }
+    return {"id": link.id, **names(link.symbol, link.qualified_name), "file": link.file, "line": link.line}
 
 
-def _graph(graph: GraphContext) -> dict[str, Any]:
-    lists: dict[str, Any] = {name: [_link(link) for link in getattr(graph, name)] for name in _GRAPH}
+def _short(link: GraphLink, file: str) -> str:
+    """`name file:line`, without the file if that is `file`."""
+    return f"{link.qualified_name or link.symbol or ''} {link.file if link.file != file else ''}:{link.line}".lstrip()
+
+
+def _graph(graph: GraphContext, file: str, *, linked: bool) -> dict[str, Any]:
+    """Callers and callees of a result in `file`, as short texts; if `linked`, as objects with ids, and who imports
+    whom."""
+    lists: dict[str, Any] = {}
+    for relation in (*_CALLS, *_IMPORTS) if linked else _CALLS:
+        links: tuple[GraphLink, ...] = getattr(graph, relation)
+        lists[relation] = [_link(link) if linked else _short(link, file) for link in links]
     # The lists hold only the first few; the counts are of all.
-    lists["counts"] = {name: graph.counts.get(name, len(lists[name])) for name in _GRAPH}
+    lists["counts"] = {
+        relation: count for relation, listed in lists.items() if (count := graph.counts.get(relation, 0)) > len(listed)
+    }
     return lists
 
 
@@ -93,35 +162,46 @@ def site_object(site: DefinitionSite) -> dict[str, Any]:
     return obj
 
 
-def result_object(result: Result, *, doc: bool = False) -> dict[str, Any]:
-    """One result; with `doc`, also the first line of its doc comment.
+def _holds(snippet: str, signature: str | None) -> bool:
+    return signature is not None and " ".join(signature.split()) in " ".join(snippet.split())
 
-    The keys that do not depend on flags are always there, and null for code outside a definition.
+
+def result_object(
+    result: Result, *, doc: bool = False, linked: bool = False, signature: bool = False
+) -> dict[str, Any]:
+    """One result.
+
+    Args:
+        result: What was found.
+        doc: Also the first line of its doc comment.
+        linked: Neighbours in the graph with their ids, and imports.
+        signature: Also a signature that the snippet holds.
     """
     obj: dict[str, Any] = {
         "id": result.id,
         "file": result.file,
         "line": result.line,
         "end_line": result.end_line,
-        "symbol": result.symbol,
-        "qualified_name": result.qualified_name,
+        **names(result.symbol, result.qualified_name),
         "kind": result.kind,
         "language": result.language,
-        "signature": result.signature,
+        "signature": result.signature if signature or not _holds(result.snippet, result.signature) else None,
     }
     if doc:
         obj["doc"] = result.doc
-    if result.snippet_line is not None:
-        obj["snippet_line"] = result.snippet_line
-    if result.match_line is not None:
-        obj["match_line"] = result.match_line
-    obj |= {"snippet": result.snippet, "mode_source": result.mode_source, "mode_score": _score(result.mode_score)}
+    obj |= {
+        "snippet_line": result.snippet_line,
+        "match_line": result.match_line,
+        "snippet": result.snippet,
+        "mode_source": result.mode_source,
+        "mode_score": _score(result.mode_score),
+    }
     if result.stale:
         obj["stale"] = True
     if result.also_matched is not None:
         obj["also_matched"] = [{"mode": view, "score": _score(score)} for view, score in result.also_matched]
     if result.graph is not None:
-        obj["graph"] = _graph(result.graph)
+        obj["graph"] = _graph(result.graph, result.file, linked=linked)
     if result.via is not None:
         obj["via"] = [{"id": target, "relation": relation} for target, relation in result.via]
     if result.conflict:
@@ -132,77 +212,58 @@ def result_object(result: Result, *, doc: bool = False) -> dict[str, Any]:
     return obj
 
 
-def _head(answer: Answer) -> dict[str, Any]:
-    return {"schema_version": SCHEMA_VERSION, "query": answer.query, "mode": answer.mode}
+def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan says of its query alone: its intent, what it reads into the words, and how it had to give in."""
+    found = {key: plan.get(key) for key in _PLAN}
+    if plan.get("rung") not in (None, *plan.get("ladder", ())[:1]):
+        found["rung"] = plan["rung"]
+    return found
 
 
-def _tail(answer: Answer) -> dict[str, Any]:
-    obj: dict[str, Any] = {"total": answer.total, "has_more": answer.has_more, "index": index_object(answer.index)}
+def parts(
+    answer: Answer, *, doc: bool = False, linked: bool = False, signature: bool = False, explain: bool = False
+) -> Parts:
+    """An answer of `lci search` or `lci def`; `explain` is for the whole plan, the others are as for a result."""
+    tail: dict[str, Any] = {"total": answer.total, "has_more": answer.has_more, "index": index_object(answer.index)}
     if answer.plan is not None:
-        obj["plan"] = rounded(answer.plan)
-    if answer.degraded:
-        obj["degraded"] = [
-            {
-                "view": d.view,
-                "failure_mode": d.failure_mode,
-                "fallback_mode": d.fallback_mode,
-                "confidence_impact": d.confidence_impact,
-                "detail": d.detail,
-            }
-            for d in answer.degraded
-        ]
-    if answer.conflicts:
-        obj["conflicts"] = rounded(answer.conflicts)
-    if answer.trace is not None:
-        obj["trace"] = rounded(answer.trace)
-    if answer.explain_file is not None:
-        obj["explain_file"] = rounded(answer.explain_file)
-    if answer.expansion is not None:
-        obj["expansion"] = rounded(answer.expansion)
-    if answer.shadow is not None:
-        obj["shadow"] = rounded(answer.shadow)
-    if answer.did_you_mean:
-        obj["did_you_mean"] = list(answer.did_you_mean)
-    if answer.truncated is not None:
-        obj["truncated"] = rounded(answer.truncated)
-    return obj
-
-
-def envelope(answer: Answer, *, doc: bool = False) -> dict[str, Any]:
-    """The whole answer; `doc` as in `result_object`."""
-    return {**_head(answer), "results": [result_object(r, doc=doc) for r in answer.results], **_tail(answer)}
-
-
-def summary(answer: Answer) -> dict[str, Any]:
-    """The answer without its results."""
-    return {**_head(answer), **_tail(answer)}
-
-
-def jsonl(answer: Answer) -> Iterator[str]:
-    """One result per line, then one ``{"summary": …}`` line."""
-    for result in answer.results:
-        yield dumps(result_object(result))
-    yield dumps({"summary": summary(answer)})
+        tail["plan"] = rounded(answer.plan if explain else _plan(answer.plan))
+    tail |= {
+        "degraded": [d._asdict() for d in answer.degraded],
+        "conflicts": rounded(answer.conflicts),
+        "trace": rounded(answer.trace),
+        "explain_file": rounded(_named_once(answer.explain_file)),
+        "expansion": rounded(answer.expansion),
+        "shadow": rounded(_named_once(answer.shadow)),
+        "did_you_mean": list(answer.did_you_mean),
+        "truncated": rounded(answer.truncated),
+    }
+    head = {"schema_version": SCHEMA_VERSION, "query": answer.query, "mode": answer.mode}
+    results = (result_object(found, doc=doc, linked=linked, signature=signature) for found in answer.results)
+    return Parts(head, results, lambda: tail)
 
 
 def error_object(error: LciError) -> dict[str, Any]:
     """What stands on stdout instead of an answer."""
-    return {"error": rounded(error.as_json())}
+    return {"error": lean(rounded(error.as_json()))}
 
 
 def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[str, Any]) -> dict[str, Any]:
     """`lci index --dry-run --json`; `rules` has the line of an ignore file, by path, where one decides."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "files": [entry.path for entry in files],
-        "skipped": [
-            {"path": skip.path, "reason": skip.reason}
-            | ({"rule": rule._asdict()} if (rule := rules.get(skip.path)) is not None else {})
-            for skip in skipped
-        ],
+        **lean(
+            {
+                "files": [entry.path for entry in files],
+                "skipped": [
+                    {"path": skip.path, "reason": skip.reason}
+                    | ({"rule": rule._asdict()} if (rule := rules.get(skip.path)) is not None else {})
+                    for skip in skipped
+                ],
+            }
+        ),
     }
 
 
 def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
     """JSON of the commands about the index: the fields of `found`, behind the version of the schema."""
-    return {"schema_version": SCHEMA_VERSION, **rounded(found)}
+    return {"schema_version": SCHEMA_VERSION, **lean(rounded(found))}

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object, rounded
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, rounded
 from lci_py.render.json.graph import place_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lci_py.types.chains import Frontier, Hop, PathAnswer
 
 
-def answer_object(answer: PathAnswer) -> dict[str, Any]:
+def parts(answer: PathAnswer) -> Parts:
     """The whole answer."""
-    return {**_head(answer), "results": [_chain(chain) for chain in answer.chains], **_tail(answer)}
-
-
-def jsonl(answer: PathAnswer) -> Iterator[str]:
-    """One chain per line, then one ``{"summary": …}`` line."""
-    for chain in answer.chains:
-        yield dumps(_chain(chain))
-    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+    return Parts(_head(answer), (_chain(chain) for chain in answer.chains), lambda: _tail(answer))
 
 
 def _head(answer: PathAnswer) -> dict[str, Any]:

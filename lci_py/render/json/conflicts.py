@@ -4,35 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object, rounded, site_object
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded, site_object
 from lci_py.types.search import RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lci_py.types.conflicts import Conflict, ConflictsAnswer
 
 
-def answer_object(answer: ConflictsAnswer) -> dict[str, Any]:
+def parts(answer: ConflictsAnswer) -> Parts:
     """The whole answer."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "results": [_conflict(found) for found in answer.results],
-        **_tail(answer),
-    }
-
-
-def jsonl(answer: ConflictsAnswer) -> Iterator[str]:
-    """One conflict per line, then one ``{"summary": …}`` line."""
-    for found in answer.results:
-        yield dumps(_conflict(found))
-    yield dumps({"summary": {"schema_version": SCHEMA_VERSION, **_tail(answer)}})
+    return Parts(
+        {"schema_version": SCHEMA_VERSION}, (_conflict(found) for found in answer.results), lambda: _tail(answer)
+    )
 
 
 def _conflict(found: Conflict) -> dict[str, Any]:
     obj: dict[str, Any] = {
-        "symbol": found.symbol,
-        "qualified_name": found.qualified_name,
+        **names(found.symbol, found.qualified_name),
         "kind": found.kind,
         "language": found.language,
         "relation": found.relation,
@@ -52,7 +40,7 @@ def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
         tail["conflicts"] = rounded(answer.conflicts)
     return tail | {
         "total": answer.total,
-        "has_more": answer.total > len(answer.results),
+        "has_more": answer.total > answer.offset + len(answer.results),
         "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},
         "index": index_object(answer.index),
     }

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object, rounded
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded
 
 if TYPE_CHECKING:
     from lci_py.types.graph import Branch, External, GraphAnswer, Neighbour, Place, Reference
 
 
-def answer_object(answer: GraphAnswer) -> dict[str, Any]:
+def parts(answer: GraphAnswer) -> Parts:
     """The whole answer."""
-    return {**_head(answer), "results": _results(answer), **_tail(answer)}
-
-
-def jsonl(answer: GraphAnswer) -> Iterator[str]:
-    """One result per line, then one ``{"summary": …}`` line."""
-    for result in _results(answer):
-        yield dumps(result)
-    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+    return Parts(_head(answer), _results(answer), lambda: _tail(answer))
 
 
 def _head(answer: GraphAnswer) -> dict[str, Any]:
@@ -40,14 +32,15 @@ def _results(answer: GraphAnswer) -> list[dict[str, Any]]:
         return [_reference(item) for item in answer.references]
     if answer.command == "tree":
         return [_branch(branch) for branch in answer.branches]
-    return [_neighbour(item) for item in answer.neighbours]
+    several = len(answer.targets) > 1
+    return [_neighbour(item, several=several) for item in answer.neighbours]
 
 
 def _tail(answer: GraphAnswer) -> dict[str, Any]:
     tail: dict[str, Any] = {}
     if answer.command == "callees":
         tail["external"] = [_external(item) for item in answer.external]
-    shown = len(answer.references) + len(answer.neighbours)
+    shown = answer.offset + len(answer.references) + len(answer.neighbours)
     tail |= {
         "total": answer.total,
         "has_more": answer.places_left_out > 0 if answer.command == "tree" else answer.total > shown,
@@ -57,6 +50,8 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
         tail["unresolved_uses"] = answer.unresolved_uses
     if answer.places_left_out:
         tail["left_out"] = {"places": answer.places_left_out}
+    if answer.max_tokens is not None:
+        tail["truncated"] = {"places_dropped": answer.places_left_out, "max_tokens": answer.max_tokens}
     if answer.left_out:
         tail["left_out"] = dict(answer.left_out)
     if answer.unsearched:
@@ -70,12 +65,10 @@ def place_object(place: Place) -> dict[str, Any]:
     """A definition, an anonymous function or a file."""
     return {
         "id": place.id,
-        "symbol": place.symbol,
-        "qualified_name": place.qualified_name,
+        **names(place.symbol, place.qualified_name),
         "kind": place.kind,
         "file": place.file,
         "line": place.line,
-        "language": place.language,
     }
 
 
@@ -90,8 +83,9 @@ def _edge(item: Neighbour | Branch) -> dict[str, Any]:
     return found
 
 
-def _neighbour(item: Neighbour) -> dict[str, Any]:
-    return {**place_object(item.place), **_edge(item), "targets": list(item.targets)}
+def _neighbour(item: Neighbour, *, several: bool) -> dict[str, Any]:
+    """A neighbour; of several definitions that were asked for, also those that the calls are between."""
+    return {**place_object(item.place), **_edge(item), "targets": list(item.targets) if several else []}
 
 
 def _external(item: External) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,21 +12,9 @@ if TYPE_CHECKING:
     from lci_py.types.grep import FileLines, GrepAnswer, Line
 
 
-def parts(answer: GrepAnswer) -> Iterator[str]:
-    """The whole answer, as one line in pieces."""
-    yield f'{dumps(_head(answer))[:-1]},"results":['
-    comma = ""
-    for result in _results(answer):
-        yield comma + dumps(result)
-        comma = ","
-    yield f"],{dumps(_tail(answer))[1:]}\n"
-
-
-def jsonl(answer: GrepAnswer) -> Iterator[str]:
-    """One result per line, then one ``{"summary": …}`` line."""
-    for result in _results(answer):
-        yield dumps(result) + "\n"
-    yield dumps({"summary": {**_head(answer), **_tail(answer)}}) + "\n"
+def parts(answer: GrepAnswer) -> Parts:
+    """The whole answer; its files are searched while its results are read."""
+    return Parts(_head(answer), _results(answer), lambda: _tail(answer))
 
 
 def _head(answer: GrepAnswer) -> dict[str, Any]:
@@ -68,8 +56,10 @@ def _line(file: FileLines, line: Line) -> dict[str, Any]:
         "match": line.text[start:stop],
         "text": line.text,
         "language": file.language,
-        "enclosing": line.around._asdict() if line.around is not None else None,
     }
+    if around := line.around:
+        place = {"kind": around.kind, "line": around.line, "end_line": around.end_line}
+        found["enclosing"] = {"id": around.id, **names(around.symbol, around.qualified_name), **place}
     if more:
         found["more_matches"] = [{"column": a + 1, "match": line.text[a:b]} for a, b in more]
     if file.stale:

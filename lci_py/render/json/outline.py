@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names
 from lci_py.render.outline_tree import trees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lci_py.types.outline import FileOutline, Node, OutlineAnswer
 
 
-def answer_object(answer: OutlineAnswer) -> dict[str, Any]:
+def parts(answer: OutlineAnswer) -> Parts:
     """The whole answer."""
-    return {**_head(answer), "results": [_file(found) for found in trees(answer)], **_tail(answer)}
-
-
-def jsonl(answer: OutlineAnswer) -> Iterator[str]:
-    """One file per line, then one ``{"summary": …}`` line."""
-    for found in trees(answer):
-        yield dumps(_file(found))
-    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+    return Parts(_head(answer), (_file(found) for found in trees(answer)), lambda: _tail(answer))
 
 
 def _head(answer: OutlineAnswer) -> dict[str, Any]:
@@ -56,8 +47,7 @@ def _node(node: Node) -> dict[str, Any]:
     item = node.item
     return {
         "id": item.id,
-        "symbol": item.symbol,
-        "qualified_name": item.qualified_name,
+        **names(item.symbol, item.qualified_name),
         "kind": item.kind,
         "line": item.line,
         "end_line": item.end_line,

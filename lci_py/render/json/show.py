@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, dumps, index_object
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names
 from lci_py.render.json.graph import place_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest
 
 
-def answer_object(answer: ShowAnswer) -> dict[str, Any]:
+def parts(answer: ShowAnswer) -> Parts:
     """The whole answer."""
-    return {**_head(answer), "results": [_result(item, answer.request) for item in answer.results], **_tail(answer)}
-
-
-def jsonl(answer: ShowAnswer) -> Iterator[str]:
-    """One result per line, then one ``{"summary": …}`` line."""
-    for item in answer.results:
-        yield dumps(_result(item, answer.request))
-    yield dumps({"summary": {**_head(answer), **_tail(answer)}})
+    return Parts(_head(answer), (_result(item, answer.request) for item in answer.results), lambda: _tail(answer))
 
 
 def _head(answer: ShowAnswer) -> dict[str, Any]:
@@ -60,8 +51,7 @@ def _result(item: Shown, request: ShowRequest) -> dict[str, Any]:
         "file": item.file,
         "line": item.line,
         "end_line": item.end_line,
-        "symbol": item.symbol,
-        "qualified_name": item.qualified_name,
+        **names(item.symbol, item.qualified_name),
         "kind": item.kind,
         "language": item.language,
         "signature": item.signature,

@@ -16,6 +16,7 @@ from lci_py.render.text.style import (
     width_of,
     wrapped,
 )
+from lci_py.render.token_budget import chosen
 from lci_py.types.search import RELATIONS
 
 if TYPE_CHECKING:
@@ -107,14 +108,6 @@ def site_lines(
     if len(rows) < len(sites):
         rest = f"{layout.signs.ellipsis} and {len(sites) - len(rows):,} more: {more}"
         yield indent + layout.style(rest, "dim")
-
-
-def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
-    """The first `most`, in their order; the active definition and `own` are always among them."""
-    if most is None or len(sites) <= most:
-        return sites
-    ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
-    return [sites[i] for i in sorted(ranked[:most])]
 
 
 def elsewhere(site: DefinitionSite, branch: str | None) -> bool:

@@ -23,7 +23,7 @@ from lci_py.render.text.style import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lci_py.types.graph import Branch, Format, GraphAnswer, Place
+    from lci_py.types.graph import Branch, GraphAnswer, Place
 
 #: A path, the numbers after it (`line` or `line:column`), two cells, and the rest of the line.
 TableRow = tuple[str, str, str, str, str]
@@ -350,7 +350,7 @@ def _where(place: Place, style: Style) -> str:
 # --- diagrams ---------------------------------------------------------------------------------------------------
 
 
-def render_diagram(answer: GraphAnswer, shape: Format, *, file: IO[str]) -> None:
+def render_diagram(answer: GraphAnswer, shape: str, *, file: IO[str]) -> None:
     """Write a tree as a diagram, each place once; arrows lead from the caller to what it calls.
 
     Args:

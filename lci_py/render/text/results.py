@@ -1,4 +1,5 @@
-"""Search results and definitions as text, `path:line` first, as ripgrep users read them.
+"""Search results and definitions as text: on a terminal `path:line` first, as ripgrep users read them; in a pipe, where
+the reader is often a program that pays for each word, grouped by file.
 
 Each result has a header line, then its code, then what flags and modes add. Nothing depends on the clock, and without
 a `width` (in a pipe) nothing is cut or wrapped.
@@ -9,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING, Any
 
+from lci_py.errors import GraphPendingError
 from lci_py.render.text.style import (
+    cut_lines,
     footer_line,
     layout_for,
     plural,
@@ -23,20 +26,16 @@ from lci_py.render.text.style import (
 from lci_py.types.search import BLOCK_KIND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lci_py.render.text.style import Layout
     from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, Result
 
-#: Lines of code per result without --snippet: ten results are then about one screen.
-DEFAULT_SNIPPET_LINES = 4
 _INDENT = "    "
 #: What stands before a part of a qualified name; and before its last two.
 _PART = re.compile(r"(?:\.|::)(?=\w)")
 _TWO_PARTS = re.compile(r"^[\w.:]*(?:\.|::)(?=\w+(?:\.|::)[^\s.:]+(?: |$))")
 _LINKS_SHOWN = 3
-#: What `truncated` counts, in the singular and in the order of the sentence.
-_DROPPED = ("result", "snippet", "explanation", "definition", "conflict")
 _TAB = 4
 # Wider columns than these are not padded to: one long path should not push every other row to the right.
 _MAX_PLACE, _MAX_WHAT = 48, 44
@@ -45,7 +44,7 @@ _MAX_PLACE, _MAX_WHAT = 48, 44
 class _Listing:
     """An answer and the settings of its rendering; each method gives the lines of one part."""
 
-    def __init__(self, answer: Answer, layout: Layout, snippet_lines: int, *, imports: bool = False) -> None:
+    def __init__(self, answer: Answer, layout: Layout, snippet_lines: int | None, *, imports: bool = False) -> None:
         self.answer = answer
         self.layout = layout
         self.style, self.signs, self.width = layout
@@ -72,8 +71,7 @@ class _Listing:
         The name gets a line of its own where the place leaves too little room for its last two parts.
         """
         style, signs = self.style, self.signs
-        words = [word for word, holds in (("stale", r.stale), ("conflict", r.conflict)) if holds]
-        flags = "".join(f"  {signs.warn} {word}" for word in words)
+        flags = self.flags(r)
         # Columns line up in a list without code. Between snippets they would be too far apart to compare.
         listed = self.snippet_lines == 0
         gap = " " * max(2, (self.place_width if listed else 0) - width_of(_place(r)) + 2)
@@ -107,6 +105,23 @@ class _Listing:
             yield f"{head}  {style(tail, 'dim')}" if tail else head
         else:
             yield f"{head}{' ' * pad}{style(tail, 'dim')}"
+
+    def flags(self, r: Result) -> str:
+        words = [word for word, holds in (("stale", r.stale), ("conflict", r.conflict)) if holds]
+        return "".join(f"  {self.signs.warn} {word}" for word in words)
+
+    def piped_snippet(self, r: Result) -> Iterator[str]:
+        """The code with the numbers of its lines, without the blanks that all of it begins with."""
+        lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
+        told = [line for line in lines if line.strip()]
+        margin = min((len(line) - len(line.lstrip()) for line in told), default=0)
+        start = r.snippet_line or r.line
+        raw = r.snippet.split("\n") if self.style.color and r.marks else []
+        for place, line in enumerate(lines):
+            if line.strip():
+                spans: list[tuple[int, ...]] = [mark[1:] for mark in r.marks if mark[0] == place]
+                shown = self.marked(line, raw[place], spans) if raw else line  # the margin has no match in it
+                yield f"{_INDENT}{start + place}: {shown[margin:]}".rstrip()
 
     def snippet(self, r: Result) -> Iterator[str]:
         lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
@@ -147,13 +162,15 @@ class _Listing:
             done = stop
         return "".join((*pieces, shown[done:]))
 
-    def graph(self, graph: GraphContext) -> Iterator[str]:
+    def graph(self, r: Result, graph: GraphContext) -> Iterator[str]:
         for label in self.relations:
             links: tuple[GraphLink, ...] = getattr(graph, label)
             if not links:
                 continue
             shown = [link.qualified_name or link.symbol or link.file for link in links[:_LINKS_SHOWN]]
-            if len(set(shown)) < len(shown):  # places tell several definitions of one name apart
+            if self.width is None:
+                shown = [_short_link(link, r) for link in links[:_LINKS_SHOWN]]
+            elif len(set(shown)) < len(shown):  # places tell several definitions of one name apart
                 shown = [
                     f"{named} ({link.file}:{link.line})" if shown.count(named) > 1 and named != link.file else named
                     for named, link in zip(shown, links, strict=False)
@@ -199,15 +216,27 @@ class _Listing:
         )
 
     def result(self, r: Result) -> Iterator[str]:
-        yield from self.header(r, _found_by(r))
-        if r.signature and _flat(r.signature) not in _flat(r.snippet) and self.snippet_lines:
+        if self.width is None:
+            views = (
+                [] if r.via is not None and not r.mode_score else [r.mode_source, *(v for v, _ in r.also_matched or ())]
+            )
+            lines = f"{r.line}-{r.end_line}" if r.end_line > r.line else f"{r.line}"
+            named = _what(r) if _name(r) else r.kind
+            kind, _, name = named.partition(" ")
+            head = f"{self.style(lines, 'line')} {self.style(kind, 'kind')}"
+            head += f" {self.style(name, 'bold')}" if name else ""
+            head += f"  {self.style('+'.join(views), 'dim')}" if views else ""
+            yield f"{head}{self.style(self.flags(r), 'warn')}"
+        else:
+            yield from self.header(r, _found_by(r))
+        if r.signature and _flat(r.signature) not in _flat(r.snippet) and self.snippet_lines != 0:
             yield self.aside(_flat(r.signature))
-        yield from self.snippet(r)
+        yield from self.piped_snippet(r) if self.width is None else self.snippet(r)
         if r.conflict:
             yield from self.conflict(r)
         yield from self.via(r.via or ())
         if r.graph is not None and r.via is None:  # a neighbour is shown without its own neighbours
-            yield from self.graph(r.graph)
+            yield from self.graph(r, r.graph)
         if r.explain is not None:
             from lci_py.render.text.explain import explanation
 
@@ -232,6 +261,9 @@ class _Listing:
         """Warnings about the answer, below the last result, where a terminal stops."""
         warn = self.signs.warn
         for d in self.answer.degraded:
+            if d.detail.startswith(GraphPendingError().message):  # nothing is wrong, it only takes a moment longer
+                yield self.style(f"{_INDENT}callers and callees follow: the call graph is still being built", "dim")
+                continue
             others = "no view answered" if d.fallback_mode == "none" else f"answered by {d.fallback_mode}"
             text = f"{warn} degraded: {d.view} ({d.failure_mode}), {others}; impact {d.confidence_impact}: {d.detail}"
             yield from self.warning(text)
@@ -245,10 +277,7 @@ class _Listing:
         if self.answer.shadow is not None:
             yield from self.shadow(self.answer.shadow)
         if self.answer.truncated is not None:
-            cut = self.answer.truncated
-            parts = [plural(cut[f"{noun}s_dropped"], noun) for noun in _DROPPED if cut.get(f"{noun}s_dropped")]
-            dropped = " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]]) or "nothing"
-            yield from self.warning(f"{warn} cut to {cut['max_tokens']:,} tokens: {dropped} dropped")
+            yield from cut_lines(self.answer.truncated, self.layout)
 
     def explained_file(self) -> Iterator[str]:
         """What `--explain-file` adds below the notes."""
@@ -267,6 +296,22 @@ class _Listing:
             from lci_py.render.text.explain import trace_lines
 
             yield from trace_lines(self.answer.trace, self.layout)
+
+
+def _by_file(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """The results of each file, files and results in the order of the ranking."""
+    files: dict[str, list[Result]] = {}
+    for result in results:
+        files.setdefault(result.file, []).append(result)
+    return files
+
+
+def _short_link(link: GraphLink, r: Result) -> str:
+    """`name:line` of a neighbour in the same file; of another with the name of its file, since the name finds it."""
+    name = link.qualified_name or link.symbol
+    if not name:
+        return f"{link.file}"
+    return f"{name}:{link.line}" if link.file == r.file else f"{name} {link.file.rpartition('/')[2]}:{link.line}"
 
 
 def _place(r: Result) -> str:
@@ -314,7 +359,9 @@ def _summary(answer: Answer) -> list[str]:
     added = sum(result.via is not None for result in answer.results)
     shown = len(answer.results) - added
     head = plural(shown, "result")
-    if answer.total != shown and answer.mode == "symbolic":
+    if answer.offset:
+        head = f"results {answer.offset + 1:,} to {answer.offset + shown:,} of {answer.total:,}" if shown else head
+    elif answer.total != shown and answer.mode == "symbolic":
         head = f"{shown:,} of {plural(answer.total, 'result')}"
     elif answer.total != shown:  # the rest is all that can be ranked, however little it fits
         head = f"the best {head if shown != 1 else 'result'}, more with -n"
@@ -343,25 +390,30 @@ def render(
         file: Where; its encoding decides between Unicode and ASCII signs.
         color: Whether to write ANSI colours.
         width: Columns of the terminal; None for a pipe, where nothing is cut.
-        snippet_lines: Lines of code per result at most; 0 lists one line per result; None is the default.
+        snippet_lines: Lines of code per result at most; 0 lists one line per result; None for all of a snippet.
         footer: Whether to end with `the best 10 results, more with -n · multiview`.
         explain: Whether to show the plan.
         imports: Whether to show what the files of the results import, and who imports them.
     """
-    lines_of_code = DEFAULT_SNIPPET_LINES if snippet_lines is None else snippet_lines
-    listing = _Listing(answer, layout_for(file, color, width), lines_of_code, imports=imports)
-    for i, result in enumerate(answer.results):
-        if i and lines_of_code:
-            file.write("\n")
-        file.writelines(line + "\n" for line in listing.result(result))
+    lines_of_code = snippet_lines != 0
+    listing = _Listing(answer, layout_for(file, color, width), snippet_lines, imports=imports)
+    if width is None:
+        for path, results in _by_file(answer.results).items():
+            file.write(listing.style(visible_path(path), "path") + "\n")
+            file.writelines(line + "\n" for result in results for line in listing.result(result))
+    else:
+        for i, result in enumerate(answer.results):
+            if i and lines_of_code:
+                file.write("\n")
+            file.writelines(line + "\n" for line in listing.result(result))
     notes, explained = list(listing.notes()), list(listing.explained_file())
     rest = list(listing.insight(explain=explain))
     if footer:
         rest.append(footer_line(_summary(answer), answer.index.stale_files, listing.layout))
-    if answer.results and lines_of_code and (notes or explained or rest):
+    if answer.results and lines_of_code and width is not None and (notes or explained or rest):
         file.write("\n")
     # The explained file begins with its path, as a result does; blank lines keep it from looking like one.
-    before = [""] if explained and (notes or (answer.results and not lines_of_code)) else []
+    before = [""] if explained and (notes or (answer.results and (width is None or not lines_of_code))) else []
     after = [""] if explained and rest else []
     file.writelines(line + "\n" for line in (*notes, *before, *explained, *after, *rest))
 

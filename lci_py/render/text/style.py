@@ -6,7 +6,7 @@ import re
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make code
 # look different from what it does (CVE-2021-42574). U+2028 and U+2029 end a line for some viewers.
@@ -218,6 +218,20 @@ def _filled(text: str, phrases: Iterable[str], layout: Layout, hanging: str, use
 
 def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def dropped(note: Mapping[str, int]) -> str:
+    """`3 results and 2 snippets`: what `--max-tokens` has left out, as the `truncated` of JSON counts it."""
+    counted = {key.removesuffix("_dropped"): count for key, count in note.items() if key != "max_tokens" and count}
+    nouns = {"changed": "change"}
+    kinds = [plural(count, nouns.get(what, what.removesuffix("s"))) for what, count in counted.items()]
+    return " and ".join([*([", ".join(kinds[:-1])] if len(kinds) > 1 else []), *kinds[-1:]]) or "nothing"
+
+
+def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
+    """The sentence that says so."""
+    said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped(note)} dropped"
+    yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
 
 
 def did_you_mean(name: str, near: Iterable[str]) -> str:

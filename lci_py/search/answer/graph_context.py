@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
 
 #: Neighbours listed per relation: a utility with 500 callers must not flood the answer.
-SHOWN = 5
+SHOWN = 3
 
 
 def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:

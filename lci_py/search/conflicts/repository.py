@@ -39,12 +39,13 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     found.sort(key=_order)
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
-        results=tuple(found if request.limit is None else found[: request.limit]),
+        results=tuple(found[request.offset :][: request.limit]),
         # A request for relations of definitions asks for nothing else.
         conflicts=() if request.relations else all_of(snapshot, request.filters, request.name),
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(snapshot),
+        offset=request.offset,
     )
 
 

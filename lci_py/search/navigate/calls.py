@@ -44,7 +44,8 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         tuple(map(place_of, rows)),
         results.index_info(snapshot),
         len(kept),
-        neighbours=tuple(kept[: request.limit]),
+        neighbours=tuple(kept[request.offset :][: request.limit]),
+        offset=request.offset,
         external=() if request.filters else outside,
         unresolved_uses=_lines(outside) if direction == "callees" else unresolved(nodes, rows, request, direction),
     )

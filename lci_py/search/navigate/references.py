@@ -63,7 +63,8 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     left = [("unsupported_files", search.unsupported), ("elsewhere", search.elsewhere)]
     return replace(
         answer,
-        references=tuple(found[: request.limit]),
+        references=tuple(found[request.offset :][: request.limit]),
+        offset=request.offset,
         left_out=tuple((what, count) for what, count in left if count),
         unsearched=tuple(search.unsearched),
     )

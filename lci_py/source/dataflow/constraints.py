@@ -163,6 +163,8 @@ def _inflated(data: bytes) -> bytes:
 LOCAL, MEMBER_OF, RESULT = range(3)
 #: What it says: a declared type, an assigned value, or a container whose elements are assigned one after the other.
 TYPE_OF, VALUE_OF, EACH_OF = ":", "=", "[]"
+#: What a `with` statement binds.
+ENTERED = ".__enter__()"
 
 
 class Given(NamedTuple):
@@ -172,7 +174,8 @@ class Given(NamedTuple):
         around: Place of the innermost function or class around it, or -1.
         role: `LOCAL`, `MEMBER_OF` or `RESULT`.
         name: The name; "" for a result.
-        what: `TYPE_OF`, `VALUE_OF` or `EACH_OF`; "" if the name is only known to be bound.
+        what: `TYPE_OF` or `VALUE_OF`; `EACH_OF`, `ENTERED` or another end of an expression, which the value is taken
+            through; "" if the name is only known to be bound.
         node: The type or the value.
     """
 
@@ -205,6 +208,8 @@ class FlowBuilder:
         self.spans: list[tuple[int, int]] = []  # per anonymous function, its bytes
         self.classes: list[int] = []
         self.given: list[Given] | None = None  # only in languages whose type hints come from here, not from a query
+        #: First byte, end, text of an expression, types: what a test says of it in these bytes.
+        self.narrowed: list[tuple[int, int, str, str]] = []
         self.module = Scope(None, -1)
         self._scopes = [self.module]
         self._strings: dict[str, int] = {"": 0}

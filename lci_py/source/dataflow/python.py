@@ -11,6 +11,7 @@ from lci_py.source.dataflow.constraints import (
     CONSTRUCT,
     DECORATOR,
     EACH_OF,
+    ENTERED,
     FUNC,
     GENERATOR,
     IMPORT,
@@ -56,6 +57,12 @@ _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
 _TUPLES = frozenset({"tuple", "list", "expression_list"})
 #: Kinds of expressions that are kept as type hints of the names that they are assigned to.
 _HINTS = frozenset({"call", "identifier", "attribute", "await"})
+#: Kinds of expressions whose elements are known if what they stand for is.
+_ITERATED = _HINTS | {"subscript"}
+#: Functions that pass on the elements of their first argument.
+_PASSING = frozenset({"reversed", "sorted", "list", "tuple", "set", "frozenset", "iter"})
+#: Statements that leave a block.
+_LEAVING = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 _FEW = 4
 _QUOTES = b"\"'"
 
@@ -133,6 +140,10 @@ class PythonFlow:
             "global_statement": self._global,
             "nonlocal_statement": self._global,
             "raise_statement": self._raise,
+            "if_statement": self._if,
+            "elif_clause": self._if,
+            "assert_statement": self._assert,
+            "case_clause": self._case,
             "except_clause": self._except,
         }
 
@@ -351,8 +362,6 @@ class PythonFlow:
     def _for(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         self._each_of(left, right)
-        if left is not None and left.type == "pattern_list":
-            self._know_all(left)
         item = self.flow.each(self._scope, self._value(right), node.start_point[0] + 1)
         self._assign(left, item)
         for name in ("body", "alternative"):
@@ -364,14 +373,14 @@ class PythonFlow:
         value = node.child_by_field_name("value")
         if value is None:
             return
-        if value.type != "as_pattern":
-            self._value(value)
-            return
-        self._know_alias(value)
-        source = self._value(_first(value))
-        line = node.start_point[0] + 1
+        line, named = node.start_point[0] + 1, value.type == "as_pattern"
+        if named:
+            self._know_alias(value, ENTERED)
+        source = self._value(_first(value) if named else value)
         found = self.flow.call(self._scope, self.flow.load(source, "__enter__"), line, []) if source else 0
-        alias = value.child_by_field_name("alias")
+        if source:
+            self.flow.call(self._scope, self.flow.load(source, "__exit__"), line, [])
+        alias = value.child_by_field_name("alias") if named else None
         if alias is not None and alias.named_child_count:
             self._assign(_first(alias), found)
 
@@ -381,11 +390,11 @@ class PythonFlow:
         self._block(node)
         return 0
 
-    def _know_alias(self, node: Node) -> None:
+    def _know_alias(self, node: Node, what: str = VALUE_OF) -> None:
         alias = node.child_by_field_name("alias")
         name = _first(alias) if alias is not None else None
         if name is not None and name.type == "identifier":
-            self._know(LOCAL, self._text(name), VALUE_OF, _first(node))
+            self._know(LOCAL, self._text(name), what, _first(node))
 
     def _except(self, node: Node) -> None:
         for child in _children(node):
@@ -677,8 +686,8 @@ class PythonFlow:
     def _give(self, node: Node, left: Node, right: Node | None) -> None:
         """Keep what an assignment says about the types of the names on its left."""
         kind = left.type
-        if kind == "pattern_list":
-            self._know_all(left)
+        if kind in _PATTERNS:
+            self._give_each(node, left, right)
             return
         if kind == "identifier":
             role, name = LOCAL, self._text(left)
@@ -690,18 +699,150 @@ class PythonFlow:
         else:
             return
         declared = node.child_by_field_name("type")
+        if declared is None and right is not None and right.type == "call":
+            declared = self._cast(right)
         if declared is not None:
             self._know(role, name, TYPE_OF, declared)
         elif right is not None and (right.type in _HINTS or (right.type == "subscript" and role == LOCAL)):
             self._know(role, name, VALUE_OF, right)
 
-    def _know_all(self, names: Node) -> None:
-        """Keep that names are bound to something unknown."""
-        for child in _children(names):
-            if child.type == "identifier":
-                self._know(LOCAL, self._text(child))
+    def _give_each(self, node: Node, left: Node, right: Node | None) -> None:
+        """Keep what `a, b = …` says: of each value beside it, or of the places of one value."""
+        targets = list(_children(left))
+        sources = list(_children(right)) if right is not None and right.type in _TUPLES else []
+        starred = any(child.type in ("list_splat_pattern", "list_splat") for child in (*targets, *sources))
+        if sources and len(sources) == len(targets) and not starred:
+            for target, source in zip(targets, sources, strict=True):
+                self._give(node, target, source)
+                if target.type == "identifier" and source.type not in _HINTS:
+                    self._know(LOCAL, self._text(target))
+            return
+        known = right is not None and right.type in _HINTS and not starred
+        for number, target in enumerate(targets):
+            if target.type == "identifier":
+                self._know(LOCAL, self._text(target), f".{number}" if known else "", right if known else None)
+
+    def _cast(self, call: Node) -> Node | None:
+        """The type of `cast(T, x)`."""
+        function, listed = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+        if function is None or listed is None or listed.named_child_count != 2:
+            return None
+        return _first(listed) if self._text(function) in ("cast", "typing.cast", "t.cast") else None
 
     def _each_of(self, left: Node | None, right: Node | None) -> None:
-        """Keep that a name is each element of what is on the right."""
-        if left is not None and left.type == "identifier" and right is not None:
+        """Keep that a name, or several, are each element of what is on the right."""
+        if left is None or right is None:
+            return
+        function, arguments = self._passed(right)
+        while function in _PASSING and arguments:
+            right = arguments[0]
+            function, arguments = self._passed(right)
+        if left.type == "identifier":
             self._know(LOCAL, self._text(left), EACH_OF, right)
+            return
+        if left.type not in _PATTERNS:
+            return
+        for number, target in enumerate(_children(left)):
+            if function == "enumerate" and number == 1 and arguments:
+                self._each_of(target, arguments[0])
+            elif function == "zip" and number < len(arguments):
+                self._each_of(target, arguments[number])
+            elif target.type == "identifier" and function == "items" and number == 1 and arguments:
+                self._know(LOCAL, self._text(target), f".values(){EACH_OF}", arguments[0])
+            elif target.type == "identifier":
+                known = function not in ("enumerate", "zip", "items") and right.type in _ITERATED
+                self._know(LOCAL, self._text(target), f"{EACH_OF}.{number}" if known else "", right if known else None)
+
+    def _passed(self, node: Node) -> tuple[str, list[Node]]:
+        """The name of a called function, and its arguments; of `x.items()`, the object."""
+        function = node.child_by_field_name("function") if node.type == "call" else None
+        listed = node.child_by_field_name("arguments") if function is not None else None
+        if function is None or listed is None:
+            return "", []
+        if function.type == "attribute":
+            name, obj = function.child_by_field_name("attribute"), function.child_by_field_name("object")
+            items = name is not None and obj is not None and self._text(name) == "items"
+            return ("items", [obj]) if items and obj is not None else ("", [])
+        if function.type != "identifier" or listed.type != "argument_list":
+            return "", []
+        return self._text(function), [child for child in _children(listed) if child.type in _ITERATED]
+
+    # --- narrowing ----------------------------------------------------------------------------------------------------
+
+    def _if(self, node: Node) -> None:
+        """`if isinstance(x, T):`, and what follows `if not isinstance(x, T): return`."""
+        condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+        if condition is not None and body is not None:
+            self._narrow_all(node, condition, body)
+        self._block(node)
+
+    def _narrow_all(self, node: Node, condition: Node, body: Node) -> None:
+        if condition.type == "boolean_operator":
+            operator = condition.child_by_field_name("operator")
+            left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
+            if operator is None or operator.type != "and" or left is None or right is None:
+                return
+            for part in (left, right):
+                if part.type == "call":
+                    self._narrow(part, part.end_byte, body.end_byte)
+                elif part.type == "boolean_operator":
+                    self._narrow_all(node, part, body)
+        elif condition.type == "call":
+            self._narrow(condition, body.start_byte, body.end_byte)
+        elif condition.type == "not_operator" and node.next_named_sibling is not None and _leaves(body):
+            inner = condition.child_by_field_name("argument")
+            around = node.parent
+            if inner is not None and inner.type == "call" and around is not None and node.type == "if_statement":
+                self._narrow(inner, node.end_byte, around.end_byte)
+
+    def _assert(self, node: Node) -> None:
+        condition, around = _first(node), node.parent
+        if condition is not None and condition.type == "call" and around is not None:
+            self._narrow(condition, node.end_byte, around.end_byte)
+        self._block(node)
+
+    def _narrow(self, test: Node, start: int, end: int) -> None:
+        """Keep that a name is of a type between two bytes, if the test says so."""
+        function, listed = test.child_by_field_name("function"), test.child_by_field_name("arguments")
+        if function is None or listed is None or self._text(function) != "isinstance" or listed.named_child_count != 2:
+            return
+        name, kind = listed.named_child(0), listed.named_child(1)
+        if name is None or kind is None or name.type not in ("identifier", "attribute"):
+            return
+        kinds = list(_children(kind)) if kind.type == "tuple" else [kind]
+        if kinds and all(one.type in ("identifier", "attribute") for one in kinds):
+            self._narrow_to(name, kinds, start, end)
+
+    def _narrow_to(self, name: Node, kinds: Sequence[Node], start: int, end: int) -> None:
+        text = "".join(self._text(name).split())
+        self.flow.narrowed.append((start, end, text, "|".join("".join(self._text(one).split()) for one in kinds)))
+
+    def _case(self, node: Node) -> None:
+        """`case T(…):` of a name, and `case T(…) as x:`."""
+        body = node.child_by_field_name("consequence")
+        pattern = _first(node)
+        inner = _first(pattern) if pattern is not None and pattern.type == "case_pattern" else None
+        if inner is not None and inner.type == "as_pattern":
+            alias = inner.named_child(inner.named_child_count - 1)
+            held = _first(inner)
+            inner = _first(held) if held is not None and held.type == "case_pattern" else held
+            kind = _first(inner) if inner is not None and inner.type == "class_pattern" else None
+            if alias is not None and alias.type == "identifier" and kind is not None:
+                self._know(LOCAL, self._text(alias), TYPE_OF, kind)
+        kind = _first(inner) if inner is not None and inner.type == "class_pattern" else None
+        around = node.parent.parent if node.parent is not None else None
+        subject = around.child_by_field_name("subject") if around is not None else None
+        if (
+            kind is not None
+            and body is not None
+            and subject is not None
+            and subject.type in ("identifier", "attribute")
+        ):
+            self._narrow_to(subject, [kind], body.start_byte, body.end_byte)
+        self._block(node)
+
+
+def _leaves(body: Node) -> bool:
+    """Whether a block ends by leaving what is around it."""
+    last = body.named_child(body.named_child_count - 1) if body.named_child_count else None
+    return last is not None and last.type in _LEAVING

@@ -16,7 +16,7 @@ from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.roles import handed_on
 from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
-from lci_py.source.extract.type_hints import bound_names, outline, types_of
+from lci_py.source.extract.type_hints import Narrowed, bound_names, outline, tests_of, types_of
 from lci_py.source.stated_values import claims_of
 from lci_py.source.syntax.arity import arguments_of
 from lci_py.source.syntax.captures import SPACE, Captured, Finder, without_colon
@@ -63,7 +63,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         limit = graver("too_many_chunks", limit)
     chunks = chunks[: limits.max_file_chunks]
     symbols = reader.with_tables(symbols)
-    calls = _calls(language, captured, finder, symbols, anonymous, of_variables=flow is None)
+    narrowed = Narrowed([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
+    calls = _calls(language, captured, finder, symbols, anonymous, narrowed, of_variables=flow is None)
     return Extract(
         language=language,
         package=captured.package,
@@ -128,7 +129,7 @@ def _parse(
 
 def _calls(
     language: str, captured: Captured, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None,
-    *, of_variables: bool,
+    narrowed: Narrowed, *, of_variables: bool,
 ) -> list[Call]:  # fmt: skip
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
@@ -151,6 +152,8 @@ def _calls(
         owner = (receiver_of(receiver[0]) or outline(captured, receiver[0])) if receiver else ""
         if receiver and language == "rust":
             owner = path_before(captured.source, receiver[0].start_byte) + owner
+        if narrowed and owner:
+            owner = narrowed.receiver(owner, at)
         caller = finder.caller(at, symbols, of_variables=of_variables)
         if anonymous is not None:
             place, start = anonymous.at(at)

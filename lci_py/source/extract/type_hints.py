@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lci_py.source.dataflow.constraints import EACH_OF, LOCAL, MEMBER_OF, TYPE_OF, Given
+from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
 from lci_py.source.syntax.captures import without_colon
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Typed
@@ -96,6 +96,41 @@ def first_name(text: str) -> str:
     return match.group(1) if match else ""
 
 
+class Narrowed:
+    """What tests such as `isinstance` say of names, each in a part of the file."""
+
+    def __init__(self, found: Sequence[tuple[int, int, str, str]]) -> None:
+        """
+        Args:
+            found: First byte, end, text of the name, its types.
+        """
+        self._found: dict[str, list[tuple[int, int, str]]] = {}
+        for start, end, name, types in found:
+            self._found.setdefault(name, []).append((start, end, types))
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def receiver(self, text: str, at: int) -> str:
+        """A receiver at a byte, with the name that it begins with as a cast to what the innermost test says."""
+        end = len(text)
+        while end > 0:
+            inside = [(start, types) for start, stop, types in self._found.get(text[:end], ()) if start <= at < stop]
+            if inside:
+                return f"({text[:end]} as {max(inside)[1]}){text[end:]}"[:_KEPT]
+            end = text.rfind(".", 0, end)
+        return text
+
+
+def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
+    """The tests of types that the queries found, as for `Narrowed`."""
+    for captures in captured.narrowed:
+        names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
+        if names and types and bodies:
+            text = "|".join(_type(captured.text(node)) for node in types)
+            yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
+
+
 def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
     """(Scope, name) of everything that is bound in the file: parameters, locals, names in patterns."""
     return {
@@ -160,7 +195,7 @@ def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str],
         if node is not None and what == TYPE_OF:
             text = _type(captured.text(node))
         elif node is not None:
-            text = f"={outline(captured, node)}{EACH_OF if what == EACH_OF else ''}"
+            text = f"={outline(captured, node)}{'' if what == VALUE_OF else what}"
             asked.add(first_name(text[1:]))
         if local or text:
             kept.append(Typed(scope, name, text, around if role == MEMBER_OF else scope))

@@ -28,9 +28,9 @@ from lci_py.errors import (
 from lci_py.index.store import commit, manifest as manifests
 from lci_py.index.store.manifest import MANIFEST, OpenIndex, read_manifest
 from lci_py.index.store.seal import seal
-from lci_py.render.json.answer import envelope
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran
+from tests.support.envelopes import envelope
 
 SOURCES = {
     "api/server.py": "def remove_expired_sessions(now):\n    return purge(now)\n\ndef purge(now):\n    pass\n",

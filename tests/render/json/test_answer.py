@@ -37,6 +37,7 @@ from lci_py.types.search import (
     Result,
 )
 from lci_py.types.source import FileEntry, Skip
+from tests.support.envelopes import envelope
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = json.loads((DOCS / "json-output.schema.json").read_text())
@@ -45,10 +46,11 @@ INDEX = IndexInfo(12, "2025-03-01T09:30:00Z", "abc123", "main", 0)
 
 # Text from a repository can hold any code point, even surrogates, which stand for bytes of a path that is not UTF-8.
 text = st.text(st.characters(), max_size=20)
+some = st.text(st.characters(), min_size=1, max_size=20)  # of what no answer can lack: ids, files, languages
 name = st.none() | text
 line = st.integers(1, 10**6)
 score = st.floats(-1e6, 1e6, allow_nan=False)
-links = st.lists(st.builds(GraphLink, id=text, symbol=name, file=text, line=line), max_size=3).map(tuple)
+links = st.lists(st.builds(GraphLink, id=some, symbol=name, file=some, line=line), max_size=3).map(tuple)
 count = st.integers(0, 99)
 graphs = st.builds(
     GraphContext,
@@ -61,7 +63,7 @@ graphs = st.builds(
 views = st.sampled_from(VIEWS)
 sites = st.builds(
     DefinitionSite,
-    file=text,
+    file=some,
     line=line,
     branch=name,
     build_tag=name,
@@ -71,7 +73,7 @@ sites = st.builds(
 facts = st.dictionaries(text, st.floats() | text | st.lists(st.floats(), max_size=2), max_size=3)
 weights = st.dictionaries(text, score, max_size=2)
 steps = st.fixed_dictionaries(
-    {"name": text, "view": st.none() | views, "value": st.none() | score, "weight": score, "adds": score},
+    {"name": some, "view": st.none() | views, "value": st.none() | score, "weight": score, "adds": score},
     optional={"terms": weights},
 )
 standings = st.dictionaries(views, st.fixed_dictionaries({"rank": line, "score": score}), max_size=3)
@@ -83,7 +85,7 @@ traces = st.dictionaries(
     max_size=3,
 )
 fates = st.fixed_dictionaries(
-    {"file": text, "status": st.sampled_from(STATUSES), "verdict": text},
+    {"file": some, "status": st.sampled_from(STATUSES), "verdict": some},
     optional={"rank": line, "score": score, "waterfall": st.lists(steps, max_size=2), "views": standings},
 )
 
@@ -92,14 +94,14 @@ fates = st.fixed_dictionaries(
 def results(draw: st.DrawFn) -> Result:
     definitions = draw(st.just(()) | st.lists(sites, min_size=2, max_size=6).map(tuple))
     return Result(
-        id=draw(text),
-        file=draw(text),
+        id=draw(some),
+        file=draw(some),
         line=draw(line),
         end_line=draw(line),
         symbol=draw(name),
         qualified_name=draw(name),
         kind=draw(st.sampled_from([*KINDS, BLOCK_KIND])),
-        language=draw(text),
+        language=draw(some),
         signature=draw(name),
         snippet=draw(text),
         mode_source=draw(views),
@@ -108,7 +110,7 @@ def results(draw: st.DrawFn) -> Result:
         doc=draw(text),
         also_matched=draw(st.none() | st.lists(st.tuples(views, score), max_size=2).map(tuple)),
         graph=draw(st.none() | graphs),
-        via=draw(st.none() | st.lists(st.tuples(text, st.sampled_from(["calls", "imports"])), max_size=2).map(tuple)),
+        via=draw(st.none() | st.lists(st.tuples(some, st.sampled_from(["calls", "imports"])), max_size=2).map(tuple)),
         conflict=bool(definitions),
         definitions=definitions,
         explain=draw(st.none() | explains),
@@ -117,9 +119,9 @@ def results(draw: st.DrawFn) -> Result:
 
 degradations = st.builds(
     Degradation,
-    view=text,
+    view=some,
     failure_mode=st.sampled_from(["shard_missing", "model_mismatch", "timeout", "error"]),
-    fallback_mode=text,
+    fallback_mode=some,
     confidence_impact=st.sampled_from(["high", "medium", "low"]),
     detail=text,
 )
@@ -128,7 +130,7 @@ disagreements = st.fixed_dictionaries(
         "conflict_type": st.sampled_from(["direct-contradiction", "numeric-mismatch"]),
         "recommended_resolution": st.just("escalate-to-user"),
         "sources": st.lists(text, max_size=2),
-        "reasoning": text,
+        "reasoning": some,
     }
 )
 answers = st.builds(
@@ -138,7 +140,7 @@ answers = st.builds(
     results=st.lists(results(), max_size=4).map(tuple),
     total=st.integers(0, 999),
     has_more=st.booleans(),
-    index=st.builds(IndexInfo, generation=count, built_at=text, commit=name, branch=name, stale_files=count),
+    index=st.builds(IndexInfo, generation=count, built_at=some, commit=name, branch=name, stale_files=count),
     plan=st.none() | facts,
     degraded=st.lists(degradations, max_size=2).map(tuple),
     conflicts=st.lists(disagreements, max_size=2).map(tuple),
@@ -175,13 +177,13 @@ def definition(name: str) -> jsonschema.Draft202012Validator:
 
 @given(answers, st.booleans())
 def test_every_envelope_is_valid_and_parses(found: Answer, doc: bool) -> None:
-    line = render.dumps(render.envelope(found, doc=doc))
+    line = render.dumps(envelope(found, doc=doc))
     definition("searchEnvelope").validate(json.loads(line.encode("utf-8")))
 
 
 @given(answers)
 def test_a_json_line_is_one_line_of_harmless_characters(found: Answer) -> None:
-    lines = list(render.jsonl(found))
+    lines = list(render.parts(found, linked=True, explain=True).lines())
     assert len(lines) == len(found.results) + 1
     for line in lines:
         assert line.splitlines() == [line]  # str.splitlines also splits at U+2028, U+0085 and others
@@ -211,26 +213,58 @@ def test_keys_stand_in_the_order_of_the_contract() -> None:
     )
     head = ["id", "file", "line", "end_line", "symbol", "qualified_name", "kind", "language", "signature"]
     layers = ["stale", "also_matched", "graph", "via", "conflict", "definitions", "explain"]
-    assert list(render.result_object(full)) == [*head, "snippet", "mode_source", "mode_score", *layers]
+    ranked = ["snippet_line", "match_line", "snippet", "mode_source", "mode_score"]
+    assert list(render.result_object(full)) == [*head, *ranked, *layers]
+    # What it lists is what its result is, and so it has a signature where no snippet shows one.
     degraded = Degradation("dense", "timeout", "bm25", "high", "")
-    whole = answer(full, plan={}, degraded=(degraded,), conflicts=({},), trace={}, truncated={}, explain_file={})
-    assert list(render.envelope(whole)) == [
+    facts = {key: {"x": 1} for key in ("plan", "trace", "truncated", "explain_file")}
+    whole = answer(full, degraded=(degraded,), conflicts=({"x": 1},), **facts)
+    assert list(envelope(whole)) == [
         *["schema_version", "query", "mode", "results", "total", "has_more", "index"],
         *["plan", "degraded", "conflicts", "trace", "explain_file", "truncated"],
     ]
+    assert [key for key in envelope(whole)["results"][0] if key not in layers] == [*head[:-1], *ranked[2:]]
 
 
 def test_what_does_not_apply_is_absent() -> None:
-    plain = render.envelope(answer(make()))
+    plain = envelope(answer(make()))
     assert list(plain) == ["schema_version", "query", "mode", "results", "total", "has_more", "index"]
     assert list(plain["results"][0])[-1] == "mode_score"
     assert "doc" not in plain["results"][0]
-    assert "doc" in render.envelope(answer(make()), doc=True)["results"][0]
+    assert "doc" not in envelope(answer(make()), doc=True)["results"][0]
+    assert envelope(answer(make(doc="Does f.")), doc=True)["results"][0]["doc"] == "Does f."
 
 
-def test_a_block_has_null_names() -> None:
-    block = render.result_object(make(symbol=None, qualified_name=None, signature=None, kind=BLOCK_KIND))
-    assert (block["symbol"], block["qualified_name"], block["signature"]) == (None, None, None)
+def test_a_block_has_no_names() -> None:
+    [block] = envelope(answer(make(symbol=None, qualified_name=None, signature=None, kind=BLOCK_KIND)))["results"]
+    assert not {"symbol", "qualified_name", "signature"} & set(block)
+
+
+def test_what_stands_elsewhere_is_not_repeated() -> None:
+    def shown(**changes: Any) -> dict[str, Any]:
+        [found] = envelope(answer(make(**changes)))["results"]
+        return found
+
+    assert shown()["qualified_name"] == "a.f" and "qualified_name" not in shown(qualified_name="f")
+    assert "signature" not in shown(snippet="@cached\ndef  f():\n    pass\n")
+    assert shown(snippet="    pass\n")["signature"] == shown(snippet="")["signature"] == "def f()"
+    assert (
+        "qualified_name"
+        not in envelope(answer(explain_file={"best": {"symbol": "f", "qualified_name": "f"}}))["explain_file"]["best"]
+    )
+
+
+def values(found: Any) -> list[Any]:
+    """All values of all keys in it, but those of the two that may be empty."""
+    if isinstance(found, dict):
+        own = [value for key, value in found.items() if key not in ("results", "query")]
+        return own + [value for item in found.values() for value in values(item)]
+    return [value for item in found for value in values(item)] if isinstance(found, list) else []
+
+
+@given(answers, st.booleans())
+def test_nothing_that_says_nothing_is_written(found: Answer, doc: bool) -> None:
+    assert all(value not in (None, "", [], {}) for value in values(envelope(found, doc=doc)))
 
 
 def test_floats_have_six_digits() -> None:
@@ -240,8 +274,32 @@ def test_floats_have_six_digits() -> None:
 
 def test_graph_counts_are_never_less_than_what_is_listed() -> None:
     link = GraphLink("g", None, "a.py", 1)
-    shown = render.result_object(make(graph=GraphContext(callers=(link, link), callees=(link,), counts={"callers": 9})))
-    assert shown["graph"]["counts"] == {"callers": 9, "callees": 1, "imports": 0, "imported_by": 0}
+    graph = GraphContext(callers=(link, link), callees=(link,), imports=(link,), counts={"callers": 9, "callees": 1})
+    full = render.lean(render.result_object(make(graph=graph), linked=True)["graph"])
+    assert full["counts"] == {"callers": 9} and list(full) == ["callers", "callees", "imports", "counts"]
+
+
+def test_neighbours_are_short_texts_unless_ids_are_asked_for() -> None:
+    links = GraphLink("g", "g", "src/a.py", 1, "A.g"), GraphLink("file:b.py", None, "b.py", 1)
+    graph = GraphContext(callers=links, imports=links, counts={"callers": 9})
+    [found] = render.parts(answer(make(graph=graph))).whole()["results"]
+    assert found["graph"] == {"callers": ["A.g :1", "b.py:1"], "counts": {"callers": 9}}
+    [found] = render.parts(answer(make(graph=graph)), linked=True).whole()["results"]
+    assert found["graph"]["imports"] == [
+        {"id": "g", "symbol": "g", "qualified_name": "A.g", "file": "src/a.py", "line": 1},
+        {"id": "file:b.py", "file": "b.py", "line": 1},
+    ]
+
+
+def test_a_plan_is_short_unless_it_is_explained() -> None:
+    plan = {"intent": "name", "signals": {"dense": 1.0}, "ladder": ["fused", "words"], "rung": "fused", "relaxed": []}
+
+    def shown(explain: bool = False, **changes: Any) -> Any:
+        return render.parts(answer(plan={**plan, **changes}), explain=explain).whole().get("plan")
+
+    assert shown() == {"intent": "name"}
+    assert shown(rung="words", relaxed=["x"]) == {"intent": "name", "relaxed": ["x"], "rung": "words"}
+    assert shown(explain=True) == {key: value for key, value in plan.items() if value}
 
 
 def test_errors() -> None:
@@ -278,12 +336,12 @@ def test_the_schema_knows_the_vocabulary() -> None:
     assert SCHEMA["$defs"]["disagreement"]["properties"]["recommended_resolution"]["enum"] == list(RESOLUTIONS)
 
 
-@pytest.mark.parametrize("change", [{"extra": 1}, {"mode": "fuzzy"}, {"schema_version": 2}])
+@pytest.mark.parametrize("change", [{"extra": 1}, {"mode": "fuzzy"}, {"schema_version": 1}, {"degraded": []}])
 def test_the_schema_refuses(change: dict[str, Any]) -> None:
-    envelope = render.envelope(answer(make()))
-    VALIDATOR.validate(envelope)
+    whole = envelope(answer(make()))
+    VALIDATOR.validate(whole)
     with pytest.raises(jsonschema.ValidationError):
-        VALIDATOR.validate(envelope | change)
+        VALIDATOR.validate(whole | change)
 
 
 def test_the_schema_ties_conflict_to_definitions() -> None:
@@ -307,10 +365,15 @@ def test_the_docs_have_examples() -> None:
 # --- --max-tokens -----------------------------------------------------------------------------------------------
 
 
+def size_of(found: Answer) -> int:
+    """The tokens of its JSON."""
+    return token_budget.tokens(render.dumps(envelope(found)))
+
+
 @given(answers, st.integers(1, 1200))
 def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
-    cut = token_budget.cut(found, limit)
-    size = token_budget.tokens(render.dumps(render.envelope(cut)))
+    cut = token_budget.cut(found, limit, size_of)
+    size = token_budget.tokens(render.dumps(envelope(cut)))
     assert size <= limit or not (cut.results or cut.conflicts)
     assert [r.id for r in cut.results] == [r.id for r in found.results[: len(cut.results)]]
     dropped = len(found.results) - len(cut.results)
@@ -331,18 +394,18 @@ def test_a_cut_answer_fits_and_is_a_head(found: Answer, limit: int) -> None:
             assert not cut.results  # results go before disagreements
         assert cut.truncated == note
         assert cut.total == found.total
-        definition("searchEnvelope").validate(json.loads(render.dumps(render.envelope(cut))))
+        definition("searchEnvelope").validate(json.loads(render.dumps(envelope(cut))))
 
 
 def test_snippets_go_before_results_and_from_the_tail() -> None:
     whole = answer(*(make(id=str(i), snippet="x" * 400) for i in range(3)))
-    size = token_budget.tokens(render.dumps(render.envelope(whole)))
-    one = token_budget.cut(whole, size - 50)
+    size = token_budget.tokens(render.dumps(envelope(whole)))
+    one = token_budget.cut(whole, size - 50, size_of)
     assert [bool(r.snippet) for r in one.results] == [True, True, False]
     assert not one.has_more
     two = replace(whole, results=tuple(replace(r, snippet="") for r in whole.results[:2]))
-    bare = token_budget.tokens(render.dumps(render.envelope(two))) + 30  # room for the note
-    less = token_budget.cut(whole, bare)
+    bare = token_budget.tokens(render.dumps(envelope(two))) + 30  # room for the note
+    less = token_budget.cut(whole, bare, size_of)
     assert [r.snippet for r in less.results] == ["", ""]
     assert less.has_more
     assert less.truncated == {"results_dropped": 1, "snippets_dropped": 2, "max_tokens": bare}
@@ -354,12 +417,12 @@ def test_explanations_go_before_results() -> None:
         "views": {},
     }
     whole = answer(*(make(id=str(i), snippet="x" * 40, explain=why) for i in range(3)))
-    size = token_budget.tokens(render.dumps(render.envelope(whole)))
-    cut = token_budget.cut(whole, size // 2)
+    size = token_budget.tokens(render.dumps(envelope(whole)))
+    cut = token_budget.cut(whole, size // 2, size_of)
     assert [result.id for result in cut.results] == ["0", "1", "2"]
     assert [result.explain is None for result in cut.results] == [False, True, True]
     assert cut.truncated is not None and cut.truncated["explanations_dropped"] == 2
-    definition("searchEnvelope").validate(render.envelope(cut))
+    definition("searchEnvelope").validate(envelope(cut))
 
 
 def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
@@ -367,22 +430,22 @@ def test_definitions_go_before_results_and_those_that_matter_stay() -> None:
     own = DefinitionSite("src/a.py", 4, "main", "windows", "variant")
     first, last = (make(id=str(i), conflict=True, definitions=(*sites, own), snippet="") for i in range(2))
     whole = answer(first, last, conflicts=({"reasoning": "x" * 40},))
-    size = token_budget.tokens(render.dumps(render.envelope(whole)))
-    cut = token_budget.cut(whole, size - 100)
+    size = token_budget.tokens(render.dumps(envelope(whole)))
+    cut = token_budget.cut(whole, size - 100, size_of)
     assert cut.results[0].definitions == first.definitions
     assert cut.results[1].definitions == (sites[0], sites[29], own)
     assert cut.truncated == {
         "results_dropped": 0, "snippets_dropped": 0, "max_tokens": size - 100, "definitions_dropped": 38
     }  # fmt: skip
-    definition("searchEnvelope").validate(render.envelope(replace(cut, conflicts=())))
-    less = token_budget.cut(whole, 120)
+    definition("searchEnvelope").validate(envelope(replace(cut, conflicts=())))
+    less = token_budget.cut(whole, 120, size_of)
     assert (less.results, len(less.conflicts)) == ((), 1)
-    assert token_budget.cut(whole, 90).truncated["conflicts_dropped"] == 1
+    assert token_budget.cut(whole, 75, size_of).truncated["conflicts_dropped"] == 1
     several = replace(whole, conflicts=({"reasoning": "x" * 40},) * 5)
-    some = token_budget.cut(several, 150)
+    some = token_budget.cut(several, 150, size_of)
     assert some.truncated["conflicts_dropped"] == 5 - len(some.conflicts) and some.conflicts
 
 
 def test_an_answer_that_fits_is_unchanged() -> None:
     whole = answer(make())
-    assert token_budget.cut(whole, token_budget.tokens(render.dumps(render.envelope(whole))) + 30) is whole
+    assert token_budget.cut(whole, size_of(whole), size_of) is whole

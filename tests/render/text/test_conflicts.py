@@ -193,7 +193,7 @@ def search(sites: tuple[DefinitionSite, ...], width: int | None = None, **change
 def test_below_a_result() -> None:
     other = Site("net/open.go", 12, "release-2", None, "branch")
     assert search((*OPEN.definitions[::2], other)) == (
-        "net/open.go:12  function net.open  ⚠ conflict  0.83 dense\n"
+        "net/open.go\n12 function net.open  dense  ⚠ conflict\n"
         "    3 definitions, overlap: both can hold at once\n"
         "      net/open.go:12          [linux]    overlap  ← active here, this row\n"
         "      net/open_windows.go:14  [windows]  variant\n"

@@ -16,6 +16,7 @@ from lci_py.types.search import Answer
 from tests.conftest import PROJECT
 from tests.render.json.test_answer import VALIDATOR
 from tests.render.text.test_results import answer, make, shown
+from tests.support.envelopes import envelope
 
 GOLDEN = PROJECT / "fixtures" / "golden" / "explain"
 
@@ -121,7 +122,7 @@ def test_golden_table(name: str, width: int | None) -> None:
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_golden_json(name: str) -> None:
-    found = as_json.envelope(ANSWERS[name])
+    found = envelope(ANSWERS[name])
     VALIDATOR.validate(json.loads(as_json.dumps(found)))
     text = json.dumps(found, indent=1) + "\n"
     assert text == recorded(f"{name}.json", text)

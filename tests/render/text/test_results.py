@@ -122,13 +122,40 @@ def test_shortened_text_fits(value: str, width: int) -> None:
 
 def test_a_result_through_a_pipe() -> None:
     assert shown(answer(make())) == (
-        "src/aes.go:9  function crypto.encrypt  0.83 dense\n"
-        "     9 │ func encrypt(p []byte) {\n"
-        "    10 │ \treturn\n"
-        "    11 │ }\n"
-        "\n"
+        "src/aes.go\n"
+        "9-11 function crypto.encrypt  dense\n"
+        "    9: func encrypt(p []byte) {\n"
+        "    10: \treturn\n"
+        "    11: }\n"
         "the best result, more with -n · dense\n"
     )
+
+
+def test_results_through_a_pipe_are_grouped_by_file() -> None:
+    nested = make(
+        id="id2", line=20, end_line=20, qualified_name="AES", kind="type", snippet="\t\ttype AES\n\n\t\t\tint\n"
+    )
+    text = shown(answer(make(snippet=""), make(id="id1", file="b.go", also_matched=(("bm25", 1.0),)), nested))
+    assert text == (
+        "src/aes.go\n9-11 function crypto.encrypt  dense\n    func encrypt(p []byte)\n"
+        "20 type AES  dense\n    func encrypt(p []byte)\n    20: type AES\n    22: \tint\n"
+        "b.go\n9-11 function crypto.encrypt  dense+bm25\n"
+        "    9: func encrypt(p []byte) {\n    10: \treturn\n    11: }\n"
+        "the best 3 results, more with -n · dense\n"
+    )
+    # On a terminal they stand in the order of the ranking, each under its place.
+    lines = shown(answer(make(), make(id="id1", file="b.go"), nested), width=80).splitlines()
+    assert [line.split("  ")[0] for line in lines if line[:1].strip()][:3] == [
+        "src/aes.go:9",
+        "b.go:9",
+        "src/aes.go:20",
+    ]
+    assert "     9 │ func encrypt(p []byte) {" in lines
+
+
+def test_a_page_says_which_results_it_has() -> None:
+    assert shown(answer(make(), make(), offset=10)).endswith("results 11 to 12 of 37 · dense\n")
+    assert shown(answer(offset=50)).endswith("0 results · dense\n")
 
 
 def test_layers_of_multiview() -> None:
@@ -138,7 +165,7 @@ def test_layers_of_multiview() -> None:
     first = make(also_matched=(("bm25", 0.6), ("symbolic", 1.0)), graph=graph)
     second = make(id="id1", file="b.go", via=(("id0", "called_by"),))
     assert "imported by" not in shown(answer(first, second, mode="multiview"))
-    lines = shown(answer(first, second, mode="multiview"), imports=True).splitlines()
+    lines = shown(answer(first, second, mode="multiview"), imports=True, width=100).splitlines()
     assert lines[0].endswith("0.83 dense +bm25 +symbolic")
     assert "    callers: c0, c1, c2 (+6)" in lines
     assert "    imported by: main.go" in lines
@@ -146,8 +173,8 @@ def test_layers_of_multiview() -> None:
 
 
 def test_a_block_is_shown_as_its_lines() -> None:
-    text = shown(answer(make(kind="block", symbol=None, qualified_name=None, signature=None)))
-    assert text.startswith("src/aes.go:9  lines 9-11  0.83 dense\n")
+    text = shown(answer(make(kind="block", symbol=None, qualified_name=None, signature=None)), width=40)
+    assert text.splitlines()[0] == "src/aes.go:9  lines 9-11      0.83 dense"
 
 
 def test_the_footer_counts_what_matches_by_structure() -> None:
@@ -165,14 +192,16 @@ def test_a_first_index_reuses_nothing_of_a_user() -> None:
 
 def test_conflicts_and_stale_rows_are_flagged() -> None:
     sites = (DefinitionSite("a.go", 1, "main", None, "variant"), DefinitionSite("abc.go", 22, None, "fips", "variant"))
-    text = shown(answer(make(stale=True, conflict=True, definitions=sites)))
-    assert text.splitlines()[0] == "src/aes.go:9  function crypto.encrypt  ⚠ stale  ⚠ conflict  0.83 dense"
+    flagged = answer(make(stale=True, conflict=True, definitions=sites))
+    text = shown(flagged)
+    assert text.splitlines()[1] == "9-11 function crypto.encrypt  dense  ⚠ stale  ⚠ conflict"
+    assert shown(flagged, width=80).startswith("src/aes.go:9  function crypto.encrypt  ⚠ stale  ⚠ conflict  ")
     assert (
         "    2 definitions, variant: their conditions exclude each other\n"
         "      a.go:1             variant\n"
         "      abc.go:22  [fips]  variant\n"
     ) in text
-    assert "⚠ conflict" in shown(answer(make(conflict=True, definitions=sites)), snippet_lines=0).splitlines()[0]
+    assert "⚠ conflict" in shown(answer(make(conflict=True, definitions=sites)), snippet_lines=0).splitlines()[1]
     assert "conflict" not in shown(answer(make()))
 
 
@@ -209,8 +238,10 @@ def test_neighbours_of_one_name_are_told_apart_by_their_places() -> None:
     callers = tuple(
         GraphLink(name + file, name, file, 1) for name, file in (("main", "a.py"), ("f", "b.py"), ("main", "c.py"))
     )
-    lines = shown(answer(make(also_matched=(), graph=GraphContext(callers=callers)))).splitlines()
-    assert "    callers: main (a.py:1), f, main (c.py:1)" in lines
+    found = answer(make(also_matched=(), graph=GraphContext(callers=(*callers, GraphLink("g", "g", "src/aes.go", 4)))))
+    assert "    callers: main (a.py:1), f, main (c.py:1) (+1)" in shown(found, width=80).splitlines()
+    # Who reads a pipe cannot look a name up at a glance: each has its place.
+    assert "    callers: main a.py:1, f b.py:1, main c.py:1 (+1)" in shown(found).splitlines()
 
 
 def test_the_plan_is_named_and_not_spelled_out_unless_asked() -> None:
@@ -221,7 +252,7 @@ def test_the_plan_is_named_and_not_spelled_out_unless_asked() -> None:
 
 def test_ascii_terminals_get_ascii() -> None:
     sites = (DefinitionSite("a.go", 1, None, None, "variant", active=True),) * 2
-    text = shown(answer(make(stale=True, conflict=True, definitions=sites)), "ascii")
+    text = shown(answer(make(stale=True, conflict=True, definitions=sites)), "ascii", width=80)
     assert "! conflict" in text
     assert "<- active here" in text
     assert " | " in text
@@ -234,7 +265,7 @@ def test_a_signature_is_shown_when_the_code_does_not_hold_it() -> None:
 
 
 def test_without_code_a_result_is_a_row_and_columns_line_up() -> None:
-    rows = shown(answer(make(), make(file="b.go", kind="type")), snippet_lines=0).splitlines()
+    rows = shown(answer(make(), make(file="b.go", kind="type")), snippet_lines=0, width=80).splitlines()
     assert len(rows) == 3
     assert rows[0].index("function") == rows[1].index("type")
     assert rows[0].index("dense") == rows[1].index("dense")
@@ -256,8 +287,8 @@ def test_matched_words_are_marked_in_colour_only() -> None:
 
 def test_snippet_lines_are_a_limit() -> None:
     long = make(snippet="x\n" * 50)
-    assert shown(answer(long)).count("│ x") == results.DEFAULT_SNIPPET_LINES
-    assert shown(answer(long), snippet_lines=7).count("│ x") == 7
+    assert shown(answer(long), snippet_lines=7).count(": x") == 7
+    assert shown(answer(long), snippet_lines=7, width=80).count("│ x") == 7
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -305,8 +336,11 @@ def test_colour_only_on_request() -> None:
     found = answer(make())
     assert "\x1b" not in shown(found)
     coloured = shown(found, color=True)
-    assert "\x1b[35msrc/aes.go\x1b[0m:\x1b[32m9\x1b[0m" in coloured
+    assert coloured.startswith("\x1b[35msrc/aes.go\x1b[0m\n\x1b[32m9-11\x1b[0m ")
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == shown(found)
+    on_terminal = shown(found, color=True, width=80)
+    assert "\x1b[35msrc/aes.go\x1b[0m:\x1b[32m9\x1b[0m" in on_terminal
+    assert re.sub("\x1b\\[[0-9;]*m", "", on_terminal) == shown(found, width=80)
 
 
 def test_paths() -> None:
@@ -554,7 +588,7 @@ def test_a_name_without_room_beside_its_path_gets_a_line_of_its_own() -> None:
     assert lines[0] == f"{LONG_FILE}:69"
     assert lines[1].startswith(f"    class {LONG_NAME}  ") and lines[1].endswith("  0.83 dense")
     assert len(lines[1]) == 80
-    assert shown(answer(found)).splitlines()[0] == f"{LONG_FILE}:69  class {LONG_NAME}  0.83 dense"
+    assert shown(answer(found)).splitlines()[1].endswith(f" class {LONG_NAME}  dense")
 
 
 def test_a_name_that_is_cut_keeps_its_last_two_parts() -> None:
@@ -574,7 +608,8 @@ def test_callers_that_do_not_fit_lose_their_beginnings_then_are_counted() -> Non
     found = make(graph=GraphContext(callers=links, counts={"callers": 8}))
     lines = {width: shown(answer(found), width=width, snippet_lines=0).splitlines()[-2] for width in (140, 80, 50)}
     whole = ", ".join(link.qualified_name or "" for link in links)
-    assert f"    callers: {whole} (+5)" in shown(answer(found))
+    places = ", ".join(f"{link.qualified_name} f.rb:{link.line}" for link in links)
+    assert f"    callers: {places} (+5)" in shown(answer(found))
     assert lines[140] == f"    callers: {whole} (+5)"
     assert lines[80] == "    callers: Parameters.step_0, Parameters.step_1, Parameters.step_2 (+5)"
     assert lines[50] == "    callers: Parameters.step_0 (+7)"

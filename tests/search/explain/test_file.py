@@ -18,6 +18,7 @@ from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import Ran
 from tests.render.json.test_answer import definition
+from tests.support.envelopes import envelope
 
 BODY = "def load_{0}(path):\n    # reads the cache\n    return open(path).read()\n\n\nclass Loader{0}:\n    pass\n"
 
@@ -58,7 +59,7 @@ def session(root: Path) -> Iterator[Engine]:
 
 def fate(session: Engine, file: str, query: str = "load the cache", mode: Any = "multiview", **more: Any) -> dict:
     answer = session.search(SearchRequest(query, mode, explain_file=file, snippet=0, **more))
-    found = render.envelope(answer)["explain_file"]
+    found = envelope(answer)["explain_file"]
     definition("explainFile").validate(json.loads(render.dumps(found)))
     return found
 
@@ -96,7 +97,7 @@ def test_a_result_that_is_shown(session: Engine, mode: Any) -> None:
         found = fate(session, result.file, query, mode)
         assert (found["status"], found["rank"], found["total"]) == ("shown", rank, answer.total)
         assert found["best"]["id"] == result.id
-        assert {key: found[key] for key in ("waterfall", "views")} == render.rounded(result.explain)
+        assert {key: found[key] for key in ("waterfall", "views")} == render.lean(render.rounded(result.explain))
         assert found["score"] == render.rounded(result.mode_score)
 
 

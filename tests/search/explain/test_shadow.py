@@ -13,7 +13,6 @@ from jsonschema import Draft202012Validator
 
 from lci_py import app
 from lci_py.errors import UsageError
-from lci_py.render.json.answer import envelope
 from lci_py.render.relative_paths import seen_from
 from lci_py.render.text import results
 from lci_py.search.engine import Engine
@@ -23,6 +22,7 @@ from lci_py.search.query.plan import plan
 from lci_py.search.query.text import read_text
 from lci_py.types.search import Filters, SearchRequest
 from tests.conftest import PROJECT
+from tests.support.envelopes import envelope
 from tests.support.graph_repo import build
 
 SCHEMA = Draft202012Validator(json.loads((PROJECT / "docs" / "json-output.schema.json").read_text()))
@@ -121,7 +121,7 @@ def test_paths_of_moves_are_seen_from_the_folder_of_the_user(session):
 def test_the_flag_and_the_key_of_a_batch(lci, session):
     root = ("--root", str(session.root))
     one = lci("search", "evict idle", "-m", "multiview", "--shadow", "live", "--json", *root)
-    assert one.json()["shadow"] == {"ranking": "live", "moves": [], "same": 3}
+    assert one.json()["shadow"] == {"ranking": "live", "same": 3}
     lines = [{"query": "evict idle", "shadow": "live"}, {"query": "evict idle"}, {"query": "x", "shadow": 1}]
     ran = lci("search", "--batch", "-", "-m", "multiview", *root, stdin="\n".join(map(json.dumps, lines)))
     first, second, third = map(json.loads, ran.out.splitlines())

@@ -252,7 +252,7 @@ def test_a_graph_that_does_not_fit_is_damage(session: Engine, monkeypatch: pytes
 
 def test_paths_start_where_the_user_is(session: Engine, lci) -> None:
     def ask(cwd: Path, place: str, *flags: str) -> str:
-        ran = lci("search", "paint wall", "-m", "multiview", "--json", "--near", place, *flags, cwd=cwd)
+        ran = lci("search", "paint wall", "-m", "multiview", "--json", "--explain", "--near", place, *flags, cwd=cwd)
         assert ran.code == 0, ran.out
         return ran.json()["plan"]["near"]
 

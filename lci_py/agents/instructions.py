@@ -1,0 +1,46 @@
+"""What coding agents are told about lci. docs/agents.md quotes both texts."""
+
+from __future__ import annotations
+
+#: What an agent reads with every task: at most 250 tokens.
+TEXT = """\
+## Search this repository with lci
+
+Run `lci` in the shell before `rg`, `grep` or reading whole files. Its index is local and keeps itself fresh.
+
+- A question: `lci search "where are expired sessions removed" -n 5`. How parts work together: add `-m multiview`.
+- A pasted message, exact words: `lci search -m bm25 "connection reset" -n 5`. Each line: `lci grep -F 'x[0]'`.
+- A name: `lci def NAME`, `lci show NAME` (its body; also an id of a result, or FILE:LINE), `lci refs NAME`.
+- Calls: `lci callers NAME`, `lci callees NAME`, `lci path FROM TO`. What a change affects: `lci affected`.
+- An unknown file or folder: `lci outline PATH`.
+
+`--max-tokens 1500` bounds an answer of search, show and outline.
+"0 callers" proves nothing: look at `lci refs NAME` before you call code unused.
+Do not read a file to find a definition in it, do not search again for what lci has shown, do not edit `.lci/`.
+"""
+
+#: What an agent reads when it wants to know more.
+TASKS = """\
+## lci by task
+
+| task | command |
+|---|---|
+| find code by what it does | `lci search "where are expired sessions removed" -n 5` |
+| find how parts work together | `lci search -m multiview "who retries a failed upload" -n 5` |
+| find a pasted message or log line | `lci search -m bm25 "connection reset by peer" -n 5` |
+| list definitions by kind, name and place | `lci search -m symbolic 'kind:class name:*Store path:src/**'` |
+| every line with a text, or a regular expression | `lci grep -F 'items[0]' src`, `lci grep 'retry_\\w+'` |
+| where a name is defined | `lci def SessionStore` |
+| the body of a definition, or of a result by its id | `lci show Session.close`, `lci show 5f1c0a7be2d94c18` |
+| what is around a line; some lines | `lci show src/pool.py:120`, `lci show src/pool.py:80-120` |
+| only how to call it | `lci show 'parse_*' --signature` |
+| what a file defines; a map of a folder | `lci outline src/pool.py`, `lci outline src --max-tokens 1500` |
+| every place that uses a name | `lci refs parse_config`, `lci refs Session.close --role call` |
+| who calls it; what it calls | `lci callers Session.close`, `lci callees Session.close` |
+| how one function reaches another | `lci path main Session.close` |
+| what a change affects; the tests to run | `lci affected`, `lci affected main --paths` |
+| names with several definitions | `lci conflicts 'Socket*'` |
+
+All of them take `--json`; `--lang`, `--path` and `--exclude` narrow the answer. Exit code 0: results; 1: none; 2: the
+command line is wrong, and one line on stderr says how; 3: there is no index, `lci index` makes it.
+"""

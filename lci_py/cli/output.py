@@ -1,0 +1,190 @@
+"""What a command writes to stdout: an answer as text, JSON, Markdown or paths, within --max-tokens."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from lci_py.cli.options import FORMATS
+from lci_py.cli.request import number
+from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, screen, writing
+from lci_py.errors import UsageError, unknown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.cli.fast_parser import Invocation
+    from lci_py.render.json.answer import Parts
+
+A = TypeVar("A")
+#: Formats that a program reads: paths start at the root, and nothing is said on stderr.
+MACHINE = ("json", "jsonl")
+
+
+class Cut(NamedTuple, Generic[A]):
+    """How a list is shortened: how many results it has, and the answer with the first of them."""
+
+    size: int
+    first: Callable[[int], A]
+
+
+class Writer(NamedTuple, Generic[A]):
+    """How the answers of a command are written.
+
+    Attributes:
+        parts: As JSON, from which Markdown is made, too.
+        text: As text: the answer, where to, and whether with a footer.
+        paths: As one place per line.
+        cut: For a list, how it is shortened; a command without it cuts by itself, with `cost`.
+    """
+
+    parts: Callable[[A], Parts]
+    text: Callable[[A, Screen, bool], None]
+    paths: Callable[[A, IO[str]], None] | None = None
+    cut: Callable[[A], Cut[A]] | None = None
+
+
+def shape_of(call: Invocation, *others: str) -> str:
+    """What stdout will hold: text, json, jsonl, markdown, or the name of another flag that says so.
+
+    Args:
+        call: The command line.
+        others: Such flags of this command, besides --json, --jsonl and --paths.
+    Raises:
+        UsageError: Two flags say different things, or one is not known.
+    """
+    flags = [name for name in ("json", "jsonl", "paths", *others) if call.flag(name)]
+    given = call.text("format")
+    if given is not None and given not in (known := FORMATS[call.command]):
+        raise unknown_value("format", given, known)
+    shapes = list(dict.fromkeys([*flags, *([given] if given else [])]))
+    if len(shapes) > 1:
+        spelled = [f"--{name.replace('_', '-')}" for name in flags] + ([f"--format {given}"] if given else [])
+        raise UsageError(f"{' and '.join(spelled)} cannot be used together", hint="choose one output")
+    shape = shapes[0] if shapes else "json" if call.text("fields") is not None else "text"
+    if call.text("fields") is not None and shape not in MACHINE:
+        raise UsageError(f"--fields is of JSON, not of {shape}", hint="leave out one of them")
+    fields_of(call)  # before the index is opened: a wrong name is wrong whatever is found
+    return shape
+
+
+def from_here(call: Invocation, shape: str) -> bool:
+    """Whether paths start at the current folder, as for people and xargs; with --root they start at the root."""
+    return call.text("root") is None and shape not in MACHINE
+
+
+def fields_of(call: Invocation) -> tuple[str, ...]:
+    """The keys of a result that --fields names, in its order; () for all.
+
+    Raises:
+        UsageError: There is no such key.
+    """
+    given = call.text("fields")
+    if given is None:
+        return ()
+    from lci_py.render.json.fields import FIELDS
+
+    known = FIELDS[call.command]
+    names = tuple(dict.fromkeys(name.strip() for name in given.split(",")))
+    for name in names:
+        if name not in known:
+            error = unknown_value("field", name, known)
+            raise UsageError(error.message, hint=f"use some of: {', '.join(known)}")
+    return names
+
+
+def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
+    """Write an answer to stdout; a list within --max-tokens, with what was cut."""
+    fields = fields_of(call)
+    footer, note = not call.flag("quiet"), None
+    max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
+    if max_tokens is not None and writer.cut is not None and shape != "paths":
+        answer, note = _shortened(writer.cut(answer), max_tokens, lambda part, said: _written(
+            call, shape, part, writer, fields, said
+        ))  # fmt: skip
+    with writing():
+        if shape == "paths" and writer.paths is not None:
+            writer.paths(answer, paths_stdout())
+        elif shape == "text":
+            to = screen(call)
+            writer.text(answer, to, footer)
+            _say_cut(note, to)
+        else:
+            _write(shape, _noted(writer.parts(answer), note), fields, machine_stdout())
+
+
+def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
+    """The tokens of an answer as it will be written, for a command that shortens it by itself."""
+    from lci_py.render.token_budget import tokens
+
+    fields = fields_of(call)
+    return lambda part: tokens(_written(call, shape, part, writer, fields, None))
+
+
+def _written(
+    call: Invocation, shape: str, answer: A, writer: Writer[A], fields: tuple[str, ...], note: dict[str, int] | None
+) -> str:
+    held = io.StringIO()
+    if shape == "text":
+        width = None
+        if sys.stdout.isatty():
+            import shutil
+
+            width = shutil.get_terminal_size().columns
+        to = Screen(held, color=False, width=width)
+        writer.text(answer, to, not call.flag("quiet"))
+        _say_cut(note, to)
+    elif shape != "paths":
+        _write(shape, _noted(writer.parts(answer), note), fields, held)
+    return held.getvalue()
+
+
+def _write(shape: str, parts: Parts, fields: tuple[str, ...], file: IO[str]) -> None:
+    """Write JSON or Markdown; one object whole or, after an error on the way, not at all."""
+    from lci_py.render.json.answer import dumps
+
+    if shape == "jsonl":
+        file.writelines(line + "\n" for line in parts.lines(fields))
+    elif shape == "json":
+        file.write(dumps(parts.whole(fields)) + "\n")
+    else:
+        from lci_py.render.markdown import markdown
+
+        file.writelines(line + "\n" for line in markdown(parts.whole()))
+
+
+# --- a list within a budget -------------------------------------------------------------------------------------
+
+
+def _shortened(
+    cut: Cut[A], max_tokens: int, written: Callable[[A, dict[str, int] | None], str]
+) -> tuple[A, dict[str, int] | None]:
+    from lci_py.render.token_budget import largest, tokens
+
+    if tokens(written(cut.first(cut.size), None)) <= max_tokens:
+        return cut.first(cut.size), None
+
+    def note(kept: int) -> dict[str, int]:
+        return {"results_dropped": cut.size - kept, "max_tokens": max_tokens}
+
+    kept = largest(cut.size, lambda count: tokens(written(cut.first(count), note(count))) <= max_tokens)
+    return cut.first(kept), note(kept)
+
+
+def _noted(parts: Parts, note: dict[str, int] | None) -> Parts:
+    if note is None:
+        return parts
+
+    def tail() -> dict[str, Any]:
+        return {**parts.tail(), "has_more": True, "truncated": note}
+
+    return parts._replace(tail=tail)
+
+
+def _say_cut(note: dict[str, int] | None, to: Screen) -> None:
+    if note is None:
+        return
+    from lci_py.render.text.style import cut_lines, layout_for
+
+    to.file.writelines(line + "\n" for line in cut_lines(note, layout_for(to.file, to.color, to.width)))

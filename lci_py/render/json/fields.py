@@ -1,0 +1,29 @@
+"""The keys of a result of each command, from which `--fields` chooses. docs/json-output.schema.json has the same."""
+
+from __future__ import annotations
+
+_NAMES = ("symbol", "qualified_name", "kind")
+_PLACE = ("id", *_NAMES, "file", "line")
+_DEFINED = ("id", "file", "line", "end_line", *_NAMES, "language", "signature")
+_FOUND = (
+    "snippet_line", "match_line", "snippet", "mode_source", "mode_score", "stale", "also_matched", "graph", "via",
+    "conflict", "definitions", "explain",
+)  # fmt: skip
+_CALLED = (*_PLACE, "sites", "step", "confidence", "ambiguous", "targets")
+FIELDS: dict[str, tuple[str, ...]] = {
+    "search": (*_DEFINED, *_FOUND),
+    "def": (*_DEFINED, "doc", *_FOUND),
+    "show": (
+        "target", *_DEFINED, "doc", "text_line", "text", "left_out", "left_above", "stale", "callers", "callees",
+    ),
+    "outline": ("file", "language", "definitions", "stale"),
+    "grep": (
+        "file", "line", "column", "match", "text", "language", "enclosing", "before", "after", "more_matches", "stale",
+    ),
+    "refs": ("file", "line", "column", "role", "text", "language", "enclosing", "stale"),
+    "callers": _CALLED,
+    "callees": _CALLED,
+    "path": ("calls", "places", "ambiguous"),
+    "affected": (*_PLACE, "distance", "reason"),
+    "conflicts": (*_NAMES, "language", "relation", "conflict", "definitions", "missing_on"),
+}  # fmt: skip

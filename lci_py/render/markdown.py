@@ -1,0 +1,157 @@
+"""An answer of any command as Markdown, for a pull request or a prompt. It is made of the JSON: a heading for each
+result with code, which stands in a fence, a point for each place, and below them what was left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.text.style import dropped, plural, visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_CODE = ("snippet", "text")
+#: Keys of a result that has lines of code, and not only one that tells where it is.
+_LINES = ("snippet", "text_line", "before", "after")
+_LISTS = ("children", "definitions", "places")
+#: The lists of `lci affected`, whose results are its tests.
+_GROUPS = {"changed": "Changed", "results": "Tests", "callers": "Callers"}
+
+
+def markdown(answer: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of an answer.
+
+    Args:
+        answer: The envelope of any command.
+    """
+    for number, block in enumerate((*_found(answer), *_notes(answer))):
+        yield from ("", *block) if number else block
+
+
+def _found(answer: Mapping[str, Any]) -> Iterator[list[str]]:
+    """What was found, in blocks with a blank line between them."""
+    if answer.get("command") == "affected":
+        for key, title in _GROUPS.items():
+            if answer.get(key):
+                yield [f"### {title}"]
+                yield [line for place in answer[key] for line in _point(place, "")]
+        return
+    points: list[str] = []
+    for result in answer["results"]:
+        if any(key in result for key in _LINES):
+            if points:
+                yield points
+                points = []
+            yield from _section(result)
+        else:
+            points += _point(result, "")
+    points += [f"- {_code(name['name'])}, not in the repository" for name in answer.get("external", ())]
+    if points:
+        yield points
+
+
+def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
+    """What the reader of the results has to know."""
+    if "frontier" in answer:
+        frontier = answer["frontier"]
+        yield [f"No chain: {plural(frontier['reached'], 'place')} reached, {plural(frontier['depth'], 'call')} deep."]
+        lost = [f"- {_code(place['call'])} is not known, {_title(place)}" for place in frontier.get("places", ())]
+        if lost:
+            yield lost
+    for conflict in answer.get("conflicts", ()):
+        sources = ", ".join(_code(source) for source in conflict.get("sources", ()))
+        said = f"- {conflict['conflict_type']}: {_code(conflict['reasoning'])}"
+        yield [f"{said} {sources}, {conflict['recommended_resolution']}" if sources else said]
+    for item in answer.get("degraded", ()):
+        yield [f"_degraded: {visible_line(item['view'])}_ {_code(item.get('detail', ''))}"]
+    for given_up in answer.get("plan", {}).get("relaxed", ()):
+        yield [f"_relaxed_: {_code(given_up)}"]
+    shown = sum("via" not in result for result in answer["results"])
+    if "truncated" in answer:
+        yield [f"_cut to {answer['truncated']['max_tokens']:,} tokens: {dropped(answer['truncated'])} left out_"]
+    elif places := answer.get("left_out", {}).get("places"):
+        yield [f"_{plural(places, 'place')} left out_"]
+    elif answer.get("has_more"):
+        yield [f"_{shown:,} of {answer['total']:,}_"]
+
+
+def _section(result: Mapping[str, Any]) -> Iterator[list[str]]:
+    yield [f"### {_title(result)}"]
+    signature = result.get("signature", "")
+    body = next((result[key] for key in _CODE if key in result), "")
+    if signature and " ".join(signature.split()) not in " ".join(body.split()):
+        yield [_code(signature)]
+    lines = visible("\n".join((*result.get("before", ()), body, *result.get("after", ())))).rstrip("\n").split("\n")
+    longest = max(len(line) - len(line.lstrip("`")) for line in (line.strip() for line in lines))
+    fence = "`" * max(3, longest + 1)
+    yield [f"{fence}{result.get('language', '')}", *lines, fence]
+    around = [*_around(result)]
+    around += [f"- {site['relation']}: {_place(site)}{_tag(site)}" for site in result.get("definitions", ())]
+    if around:
+        yield around
+
+
+def _around(result: Mapping[str, Any]) -> Iterator[str]:
+    """Neighbours, as a search lists them and as `lci show` does."""
+    graph = result.get("graph", {})
+    lists = {relation: (links, graph.get("counts", {}).get(relation, 0)) for relation, links in graph.items()}
+    lists |= {key: (result[key]["results"], result[key]["total"]) for key in ("callers", "callees") if key in result}
+    for relation, (links, total) in lists.items():
+        if relation == "counts" or not links:
+            continue
+        named = ", ".join(_code(link if isinstance(link, str) else _link(link)) for link in links)
+        more = f" (+{total - len(links):,})" if total > len(links) else ""
+        yield f"- {relation.replace('_', ' ')}: {named}{more}"
+
+
+def _link(link: Mapping[str, Any]) -> str:
+    return f"{link.get('qualified_name') or link.get('symbol', '')} {link['file']}:{link['line']}".lstrip()
+
+
+def _point(result: Mapping[str, Any], indent: str) -> Iterator[str]:
+    text = result.get("text") or result.get("signature") or result.get("doc") or ""
+    said = f": {_code(text)}" if text else ""
+    sites = result.get("sites", ())
+    at = f", {'line' if len(sites) == 1 else 'lines'} {', '.join(map(str, sites))}" if sites else ""
+    yield f"{indent}- {_title(result)}{at}{said}"
+    for key in _LISTS:
+        for item in result.get(key, ()):
+            yield from _point(item, indent + "  ")
+
+
+def _title(result: Mapping[str, Any]) -> str:
+    if "calls" in result:
+        return plural(result["calls"], "call") + (" (ambiguous)" if result.get("ambiguous") else "")
+    name = result.get("qualified_name") or result.get("symbol") or result.get("external") or ""
+    words = [_code(name)] if name else []
+    words += [result[key] for key in ("kind", "role", "relation") if key in result][:1]
+    if "file" in result or "line" in result:
+        words.append(_place(result))
+    words += [f"({mark})" for mark in ("ambiguous", "stale", "cycle", "repeated") if result.get(mark)]
+    return " ".join(words) + _tag(result)
+
+
+def _tag(site: Mapping[str, Any]) -> str:
+    return f" {_code(site['build_tag'])}" if site.get("build_tag") else ""
+
+
+def _place(result: Mapping[str, Any]) -> str:
+    """A place as a link: relative, as forges and editors resolve it."""
+    if "file" not in result:
+        return f"line {result['line']}"
+    path, line = visible_line(result["file"]), result.get("line")
+    target = path
+    for sign in "%<>\\ ":  # what would end the link, or mean something else in it
+        target = target.replace(sign, f"%{ord(sign):02X}")
+    return f"[{_code(f'{path}:{line}')}](<{target}#L{line}>)" if line else f"[{_code(path)}](<{target}>)"
+
+
+def _code(text: str) -> str:
+    """Text as code in a line, whatever backquotes it has."""
+    text = visible_line(" ".join(text.split()))
+    if "`" not in text:
+        return f"`{text}`"
+    run = "`"
+    while run in text:
+        run += "`"
+    return f"{run} {text} {run}"

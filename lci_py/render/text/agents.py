@@ -1,0 +1,99 @@
+"""`lci agent` as text: per agent why it is taken to be in use, and what became of each of its files."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any
+
+from lci_py.render.text.style import layout_for, sentence, visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lci_py.render.text.style import Layout
+
+_SAID = {
+    "installed": "installed",
+    "outdated": "outdated",
+    "custom": "customised",
+    "absent": "not installed",
+    "left_alone": "left alone",
+}
+#: Columns of what is said about a file.
+_WORDS = 15
+
+
+def render_agents(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
+    """Write what was done, what would be done (`print`, as a diff), or what there is (`list`)."""
+    layout = layout_for(file, color, width)
+    where = f"{'your own files' if found['scope'] == 'user' else 'files'} in {visible_line(found['root'])}"
+    file.write(layout.style(f"# {where}" if found["action"] == "print" else where, "dim") + "\n")
+    if found["action"] == "print":
+        file.writelines(_preview(found, layout))
+    else:
+        agents = found["agents"]
+        wide = max((len(agent["name"]) for agent in agents), default=0)
+        for agent in agents:
+            file.write(_heading(agent, wide, found, layout))
+            for one in agent["files"]:
+                file.writelines(_file(one, str(found["action"]), layout))
+        file.writelines(_end(found, layout))
+    start = "# " if found["action"] == "print" else ""
+    for text in found["warnings"]:
+        for line in sentence(f"{start}{layout.signs.warn} {text}", layout, f"{start}  "):
+            file.write(layout.style(line, "warn") + "\n")
+
+
+def _heading(agent: Mapping[str, Any], wide: int, found: Mapping[str, Any], layout: Layout) -> str:
+    signs = ", ".join(map(visible_line, agent["detected"]))
+    why = f"found: {signs}" if signs else "not found" if found["action"] == "list" else ""
+    name = layout.style(agent["name"], "bold")
+    return f"{name}{' ' * (wide - len(agent['name']))}  {layout.style(why, 'dim')}".rstrip() + "\n"
+
+
+def _file(one: Mapping[str, Any], action: str, layout: Layout) -> Iterator[str]:
+    said = _SAID[one["state"]] if action == "list" else one["change"]
+    if action != "list" and said == "none":
+        said = _SAID[one["state"]] if one["state"] in ("absent", "left_alone") else "unchanged"
+    style = ("warn",) if one["state"] == "left_alone" else ("dim",) if said in ("not installed", "unchanged") else ()
+    path = layout.style(visible_line(one["path"]), "path")
+    if not one["detail"]:
+        yield f"  {layout.style(said, *style)}{' ' * (_WORDS - len(said))}{path}\n"
+        return
+    yield f"  {layout.style(said, *style)}{' ' * (_WORDS - len(said))}{path}:\n"
+    for line in sentence(one["detail"], layout, " " * (_WORDS + 2), _WORDS + 2):
+        yield f"{line if line.startswith(' ') else ' ' * (_WORDS + 2) + line}\n"
+    yield from _by_hand(one, " " * (_WORDS + 2))
+
+
+def _by_hand(one: Mapping[str, Any], indent: str) -> Iterator[str]:
+    if one["by_hand"]:
+        yield f"{indent}to do it by hand, write:\n"
+        for line in visible(one["by_hand"]).split("\n"):
+            yield f"{indent}  {line}".rstrip() + "\n"
+
+
+def _preview(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    """Comments and diffs: `patch` and `git apply` read them."""
+    for agent in found["agents"]:
+        signs = ", ".join(map(visible_line, agent["detected"]))
+        yield layout.style(f"# {agent['name']}" + (f", found: {signs}" if signs else ""), "dim") + "\n"
+        for one in agent["files"]:
+            if one["state"] == "left_alone":
+                yield f"#   left alone: {visible_line(one['path'])}: {visible_line(one['detail'])}\n"
+                yield from _by_hand(one, "#   ")
+            elif one["change"] == "none":
+                yield layout.style(f"#   unchanged: {visible_line(one['path'])}", "dim") + "\n"
+    for one in found["diffs"]:
+        for line in visible(one["diff"]).splitlines(keepends=True):
+            style = {"+": "line", "-": "match", "@": "kind"}.get(line[0], "")
+            bold = line.startswith(("+++", "---"))
+            yield (layout.style(line[:-1], "bold" if bold else style) + "\n") if bold or style else line
+
+
+def _end(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    if found["action"] == "uninstall" and not found["agents"]:
+        yield "nothing is installed\n"
+    elif found["action"] in ("install", "uninstall") and all(
+        one["change"] == "none" and one["state"] != "left_alone" for agent in found["agents"] for one in agent["files"]
+    ):
+        yield layout.style("nothing to do", "dim") + "\n"
