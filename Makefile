@@ -42,6 +42,7 @@ golden: $(BIN)/.installed-dev  ## rewrite the expected outputs; read the diff be
 bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin folder, if given)
 	$(if $(REPOS),for repo in $(REPOS)/*; do PYTHONPATH=. $(BIN)/python tests/bench/embedding.py $$repo; done)
 	$(BIN)/python tests/bench/bench.py --lci $(BIN)/lci $(if $(REPOS),--repos $(REPOS)) $(if $(PEER),--peer $(PEER))
+	PYTHONPATH=. $(BIN)/python -m tests.bench.mcp_server --lci $(BIN)/lci
 
 # DIR holds checkouts of PyCG, SWARM-CG, JCG, aiohttp and libuv (built with clang); what is not there is left out.
 # HOPS holds checkouts of the repositories of tests/quality/data/multihop.json. COMMITS holds git repositories, for affected. BENCH is a folder of judged queries, REPOS

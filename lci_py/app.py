@@ -295,6 +295,7 @@ def open_engine(
     whole: bool = False,
     progress: Progress = nullcontext,
     say: Callable[[str], None] = lambda _: None,
+    kept: Engine | None = None,
 ) -> Engine:
     """Open the index around `root` for searching; if there is none, make it first, unless a setting forbids it.
 
@@ -307,6 +308,8 @@ def open_engine(
         whole: Wait for the call graph, too, if it is still being built.
         progress: A context manager around what takes long, which gives a callback as of `build_index`, or None.
         say: Tells a person that an index was made.
+        kept: What an earlier call with these arguments has returned: it is handed back if there is nothing newer, else
+            closed.
     Raises:
         NoIndexError, TooLargeError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
@@ -317,7 +320,10 @@ def open_engine(
         from dataclasses import replace
 
         settings = replace(settings, snippet=snippet)
-    snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress, say))
+    held = None if kept is None else kept.snapshot
+    snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress, say, held))
+    if kept is not None and snapshot is held:
+        return kept
     opening = (time.perf_counter() - began) * 1e3
     if settings.log == "off":
         from lci_py.search.engine import Engine
@@ -338,11 +344,12 @@ class _Opening(NamedTuple):
     whole: bool
     progress: Progress
     say: Callable[[str], None]  # what was done that nobody asked for
+    held: Snapshot | None = None  # what an earlier call has opened
 
 
 def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Opening) -> Snapshot:
     try:
-        snapshot = _snapshot(where, settings)
+        snapshot = _still_held(opening.held, settings) or _snapshot(where, settings)
     except (NoIndexError, ShardVersionError) as error:
         if isinstance(error, ShardVersionError) and (error.newer or settings.refresh != "always"):
             raise
@@ -372,6 +379,19 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
     return _snapshot(where, settings)
 
 
+def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
+    """A snapshot of an earlier call, if it is the newest one; else it is closed."""
+    if held is None:
+        return None
+    same = (held.snippet, held.limit, held.model) == (settings.snippet, settings.limit, settings.model)
+    if same and held.is_newest():
+        held.forget()
+        held.freshness.look_again()
+        return held
+    held.close()
+    return None
+
+
 def _may_index(where: Path, settings: Settings, *, named: bool) -> bool:
     """Whether a search may make an index: not in a folder that nobody has named and git knows nothing of."""
     return settings.auto_index and settings.refresh != "never" and (named or os.path.exists(where / ".git"))
@@ -393,10 +413,10 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
             work(report)
         else:
             silent = report or (lambda _stage, _done, _total: None)
-            until_searchable(_own_index_dir(where, settings), work, silent, _import_search)
+            until_searchable(_own_index_dir(where, settings), work, silent, import_search)
 
 
-def _import_search() -> None:
+def import_search() -> None:
     """Import what nearly every search needs, while another process works that does not need this core yet."""
     from lci_py.search.modes import multiview, single  # noqa: F401
 

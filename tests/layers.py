@@ -31,7 +31,11 @@ PARTS: dict[str, tuple[str, ...]] = {
 EVERYWHERE = ("types", "errors", "interrupts")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
-    "cli": ("main", "search graph show outline path affected grep conflicts index agent typer_app", "output", "request", "streams", "terminal", "fast_parser", "options"),
+    "cli": (
+        "main", "mcp_server", "batch", "commands object_parser",
+        "search graph show outline path affected grep conflicts index agent typer_app", "output", "request",
+        "kept_engine streams", "terminal", "fast_parser", "options",
+    ),
     "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "logged", "engine", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",

@@ -77,14 +77,15 @@ def parse(argv: Sequence[str]) -> Invocation | None:
         elif not _option(token, spelled, rest, values):
             return None
     argument = command.argument
+    required = argument is not None and argument.required and values.get("batch") is None
     if argument and argument.many:
-        if argument.required and not positionals:
+        if required and not positionals:
             return None
         values[ARGUMENT] = tuple(positionals)
         return Invocation(command.name, values)
     if command.more:
         values[MORE], positionals = tuple(positionals[1:]), positionals[:1]
-    if len(positionals) > (1 if argument else 0) or (argument and argument.required and not positionals):
+    if len(positionals) > (1 if argument else 0) or (required and not positionals):
         return None
     if positionals:
         values[ARGUMENT] = positionals[0]

@@ -83,52 +83,17 @@ def execute(call: Invocation) -> int:
     """Run one command."""
     if call.command not in ("index", "stats") and not call.flag("quiet") and sys.stderr.isatty():
         _warn_of_settings(call)  # the two others show them in their output
-    if call.command in ("search", "def"):
-        from lci_py.cli import search
+    if call.command == "mcp":
+        from lci_py.cli.mcp_server.run import run_mcp
 
-        return search.run_search(call) if call.command == "search" else search.run_def(call)
-    if call.command in ("callers", "callees", "tree", "refs"):
-        from lci_py.cli import graph
+        return run_mcp(call)
+    if call.text("batch") is not None:
+        from lci_py.cli.batch import run_batch
 
-        return graph.run_graph(call)
-    if call.command == "grep":
-        from lci_py.cli import grep
+        return run_batch(call)
+    from lci_py.cli.commands import run_command
 
-        return grep.run_grep(call)
-    if call.command == "show":
-        from lci_py.cli import show
-
-        return show.run_show(call)
-    if call.command == "outline":
-        from lci_py.cli import outline
-
-        return outline.run_outline(call)
-    if call.command == "path":
-        from lci_py.cli import path
-
-        return path.run_path(call)
-    if call.command == "affected":
-        from lci_py.cli import affected
-
-        return affected.run_affected(call)
-    if call.command == "conflicts":
-        from lci_py.cli import conflicts
-
-        return conflicts.run_conflicts(call)
-    if call.command == "agent":
-        from lci_py.cli import agent
-
-        return agent.run_agent(call)
-    from lci_py.cli import index
-
-    runs = {
-        "index": index.run_index,
-        "status": index.run_status,
-        "stats": index.run_stats,
-        "clean": index.run_clean,
-        "hook": index.run_hook,
-    }
-    return runs[call.command](call)
+    return run_command(call)
 
 
 def _warn_of_settings(call: Invocation) -> None:

@@ -17,6 +17,8 @@ DIRECTIONS = ("callees", "callers")
 ROLES = ("definition", "call", "import", "reference")
 RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
 MATCHING = "Matching"
+#: What --tools of `lci mcp` takes.
+TOOLS = ("default", "all")
 
 
 class Flag(NamedTuple):
@@ -89,6 +91,7 @@ _FIELDS = Flag(("--fields",), "text", "Only these keys of each result, as JSON: 
 _OFFSET = Flag(("--offset",), "int", "Results to skip before the first one shown.", RETRIEVAL, "N")
 _PATHS = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
 _JSONL = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
+_BATCH = Flag(("--batch",), "text", "One of these per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-")
 #: What every command with results has.
 _ANSWER = (_JSON, _JSONL, _FORMAT, _FIELDS)
 _FILTERS = (
@@ -210,7 +213,6 @@ SEARCH = Command(
         Flag(("--before-context", "-B"), "int", "The same, with N lines before it.", OUTPUT, "N"),
         Flag(("--after-context", "-A"), "int", "The same, with N lines after it.", OUTPUT, "N"),
         _MAX_TOKENS,
-        Flag(("--batch",), "text", "One query per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"),
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
         Flag(
             ("--explain-file",),
@@ -602,6 +604,23 @@ HOOK = Command(
         ("lci hook status", "exit 1 unless all are installed"),
     ),
 )
+MCP = Command(
+    "mcp",
+    "Serve the index to a coding agent, over MCP on standard input and output; needs the extra mcp.",
+    None,
+    (
+        Flag(("--tools",), "text", "default (search and read, if left out) or all.", "Server", "WHICH", TOOLS),
+        _REFRESH,
+        _TRUST,
+        _ROOT,
+        _QUIET,
+        _VERBOSE,
+    ),
+    (
+        ("lci mcp", "as an agent starts it, in the folder of the project or with roots of its own"),
+        ("lci mcp --root ~/src/project --tools all", "one project, with the call graph and more as tools"),
+    ),
+)
 AGENT_ACTIONS = ("install", "uninstall", "print", "list")
 AGENT_NAMES = ("claude-code", "codex", "cursor", "vscode", "gemini-cli", "opencode", "zed", "agents-md")
 AGENT_PARTS = ("mcp", "instructions")
@@ -660,8 +679,21 @@ _ALL_COMMANDS = (
     CLEAN,
     HOOK,
     AGENT,
+    MCP,
 )
-COMMANDS = {command.name: command for command in _ALL_COMMANDS}
+#: The commands that answer questions about an index: each can be a line of a batch.
+ANSWERING = (
+    "search", "show", "outline", "grep", "def", "refs", "callers", "callees", "tree", "path", "affected", "conflicts",
+    "status",
+)  # fmt: skip
+
+
+def _with_batch(command: Command) -> Command:
+    place = next(place for place, flag in enumerate(command.flags) if flag.panel == GENERAL)
+    return command._replace(flags=(*command.flags[:place], _BATCH, *command.flags[place:]))
+
+
+COMMANDS = {command.name: _with_batch(command) if command.name in ANSWERING else command for command in _ALL_COMMANDS}
 #: Of each command that has the flag, the values of --format.
 FORMATS = {
     command.name: flag.choices

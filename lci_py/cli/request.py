@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.cli.fast_parser import MORE
+from lci_py.cli.fast_parser import MORE, Invocation
 from lci_py.cli.streams import progress, warn
 from lci_py.errors import BadPathError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from lci_py.app import Engine
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.kept_engine import KeptEngine
+
+    Report = Callable[[str, int, int], None]
 
 _PATH_KEYS = ("path", "exclude")
 _WILD = re.compile(r"[*?\[\\]")
@@ -34,7 +38,11 @@ _DEFAULTS = SearchRequest("")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> Engine:
+#: What hands out engines for the time of a batch or a server.
+_kept: KeptEngine | None = None
+
+
+def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> AbstractContextManager[Engine]:
     """The engine that the flags of a query ask for.
 
     Args:
@@ -42,6 +50,32 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> E
         snippet: The lines that it shows of a result, if neither a flag nor the settings say.
         whole: The command needs the call graph.
     """
+    if _kept is not None:
+        return _kept.engine(whole=whole)
+    return _open_engine(call, snippet, whole, None, lambda: progress(call))
+
+
+@contextmanager
+def keep_open(call: Invocation, report: Report | None = None) -> Iterator[KeptEngine]:
+    """Let `open_engine` hand out one engine within this, which the flags of `call` ask for.
+
+    Args:
+        call: The command line of a batch, or of a server.
+        report: For a server, called with stage, done and total while an index is made; None for a batch.
+    """
+    from lci_py.cli.kept_engine import KeptEngine
+
+    global _kept
+    shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
+    kept = KeptEngine(lambda whole, kept: _open_engine(call, 2, whole, kept, shown), remembering=report is not None)
+    with kept as _kept:
+        try:
+            yield _kept
+        finally:
+            _kept = None
+
+
+def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | None, shown: Callable[[], Any]) -> Engine:
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh("--refresh", refresh)
@@ -49,6 +83,7 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> E
 
     trust = call.flag("trust_index") or None
     root, model = call.text("root"), call.text("model")
+    more: dict[str, Any] = {} if kept is None else {"kept": kept}
     return app.open_engine(
         root,
         model,
@@ -56,8 +91,9 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> E
         trust=trust,
         snippet=snippet,
         whole=whole,
-        progress=lambda: progress(call),
+        progress=shown,
         say=lambda text: warn(text, quiet=call.flag("quiet")),
+        **more,
     )
 
 
@@ -92,9 +128,37 @@ def batch_values(call: Invocation) -> dict[str, Any]:
         from lci_py import app
 
         values["mode"] = app.default_mode(call.text("root"))
-    if near := call.text("near"):
+    if (near := call.text("near")) and not isinstance(near, FromRoot):
         values["near"] = _from_here_or_root(near)
     return values
+
+
+class FromRoot(str):
+    """A path or glob that starts at the root, whatever the current folder is."""
+
+    __slots__ = ()
+
+
+def line_defaults(call: Invocation, root: str) -> Invocation:
+    """What a line of a batch leaves out, by the flags of the command line: their paths start at the current folder.
+
+    The paths of lines start at the root.
+    """
+    values: dict[str, Any] = {**call.values, "root": root, "json": True, "batch": None, "format": None}
+    if call.command == "search":
+        searched = batch_values(call)
+        values.update({key: searched[key] for key in ("mode", "near", *_PATH_KEYS)})
+    else:
+        values.update(path_filters(call))
+    for key in _PATH_KEYS:
+        values[key] = tuple(map(FromRoot, values.get(key) or ()))
+    return Invocation(call.command, from_root(values))
+
+
+def from_root(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a line; the FILE of its `near` starts at the root."""
+    near = values.get("near")
+    return {**values, "near": FromRoot(near)} if near else dict(values)
 
 
 def _from_here_or_root(near: str) -> str:
@@ -311,6 +375,8 @@ def _place(path: str, folders: _Folders) -> str:
 
 def _from_root(glob: str, folders: _Folders) -> str:
     """A glob of the command line as one that starts at the root; one that matches at any depth as it is."""
+    if isinstance(glob, FromRoot):
+        return glob
     bare = glob.rstrip("/")
     if "\0" in glob or glob.startswith(("**/", "!")) or not bare:
         return glob

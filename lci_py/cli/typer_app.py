@@ -54,16 +54,16 @@ def _parameter(flag: Flag) -> inspect.Parameter:
     )
 
 
-def _argument(name: str, spec: Positional | None) -> list[inspect.Parameter]:
+def _argument(name: str, spec: Positional | None, *, required: bool) -> list[inspect.Parameter]:
     if spec is None:
         return []
     info = typer.Argument(metavar=spec.metavar, help=spec.help, autocompletion=_completion(spec.choices))
-    annotation: Any = list[str] | None if spec.many else str if spec.required else str | None
+    annotation: Any = list[str] | None if spec.many else str if required else str | None
     return [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if spec.required else None,
+            default=inspect.Parameter.empty if required else None,
             annotation=Annotated[annotation, info],
         )
     ]
@@ -84,9 +84,18 @@ def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callabl
             if flag.shape == "once":
                 value = _one(flag, value or ())
             found[flag.name] = tuple(value or ()) if flag.shape == "list" else value
+        if needed and found["batch"] is None and not found[ARGUMENT] and found[ARGUMENT] != "":
+            raise UsageError(f"missing argument '{needed}'", hint=f"see `lci {command.name} --help`")
         raise typer.Exit(execute(Invocation(command.name, found)))
 
-    positionals = [*_argument(ARGUMENT, command.argument), *_argument(MORE, command.more)]
+    # With --batch, the lines of the batch have the argument.
+    required = command.argument is not None and command.argument.required
+    batch = any(flag.name == "batch" for flag in command.flags)
+    needed = command.argument.metavar if command.argument and required and batch else ""
+    positionals = [
+        *_argument(ARGUMENT, command.argument, required=required and not batch),
+        *_argument(MORE, command.more, required=False),
+    ]
     parameters = [*positionals, *(_parameter(flag) for flag in command.flags)]
     run.__name__ = command.name
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions allow it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from _thread import allocate_lock
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.errors import DamagedIndexError, DensePendingError, GraphPendingError, ModelMismatchError, NoIndexError
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
-from lci_py.index.store.manifest import Manifest, OpenIndex, check_root
+from lci_py.index.store.manifest import MANIFEST, Manifest, OpenIndex, check_root
 from lci_py.search.trace import Trace
 from lci_py.search.worktree.reader import SourceReader
 from lci_py.types.search import VIEWS
@@ -54,6 +55,7 @@ class Snapshot:
     ) -> None:
         self.root = root
         self.index_dir = index_dir
+        self._published = self._publication()  # before it is read: one that comes meanwhile is newer
         try:
             self._index = OpenIndex(index_dir, trust=trust)
         except NoIndexError:
@@ -77,6 +79,17 @@ class Snapshot:
         if (branches := self.__dict__.get("branches")) is not None:
             branches.close()
         self._index.close()
+
+    def is_newest(self) -> bool:
+        """Whether no other process has published an index since this one was opened, or removed it."""
+        return self._published is not None and self._published == self._publication()
+
+    def _publication(self) -> tuple[int, int, int] | None:
+        try:
+            info = os.stat(self.index_dir / MANIFEST)
+        except OSError:
+            return None
+        return info.st_ino, info.st_mtime_ns, info.st_size
 
     # --- shards -------------------------------------------------------------------------------------------------
 

@@ -303,7 +303,7 @@ def test_index_of_some_files(run: Callable[..., Ran], app: FakeApp) -> None:
 @pytest.mark.parametrize("command", ["search", "def"])
 def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeApp, command: str) -> None:
     assert run(command, "q").code == 0
-    assert app.options.pop("progress") and app.options == {
+    assert app.options.pop("progress") and app.options.pop("say") and app.options == {
         "refresh": None, "trust": None, "snippet": 2, "whole": False
     }  # fmt: skip
     assert run(command, "q", "--refresh", "always", "--trust-index").code == 0

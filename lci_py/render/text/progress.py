@@ -36,7 +36,7 @@ class Progress:
         self._next = 0.0
         self._stage = ""
         self._ends = _ENDS
-        self._part = 0.0  # of the whole run
+        self.part = 0.0  # of the whole run that is done
         self._parsed = True
         self._searchable = False
         self._drawn = False
@@ -55,7 +55,7 @@ class Progress:
         now = time.monotonic()
         if stage == self._stage and now < self._next and done < total:
             return
-        self._part = max(self._part, self._reached(stage, done, total))
+        self.part = max(self.part, self._reached(stage, done, total))
         self._stage, self._next = stage, now + _PERIOD
         self._file.write(_ERASE + self._line(self._text(now - self._began, stage, done, total)))
         self._file.flush()
@@ -72,13 +72,13 @@ class Progress:
     def _line(self, text: str) -> str:
         """The bar before the text; a narrow terminal has a short one."""
         width = max(_SHORTEST_BAR, min(_BAR, self._width - 3 - _ECHO - len(text)))
-        filled = int(width * self._part)
+        filled = int(width * self.part)
         return shorten(f"[{'#' * filled}{' ' * (width - filled)}] {text}", self._width - 1 - _ECHO, "")
 
     def _text(self, seconds: float, stage: str, done: int, total: int) -> str:
-        text = f"{self._part:4.0%}  {_clock(seconds)} elapsed"
-        if seconds >= _KNOWN_AFTER and self._part >= _KNOWN_FROM:
-            text += f", {_clock(seconds / self._part - seconds)} left"
+        text = f"{self.part:4.0%}  {_clock(seconds)} elapsed"
+        if seconds >= _KNOWN_AFTER and self.part >= _KNOWN_FROM:
+            text += f", {_clock(seconds / self.part - seconds)} left"
         text += f"  {visible_line(stage)}{' (searchable)' if self._searchable else ''}"
         if total > 0:
             text += f" {done:,}/{total:,} {'files' if stage in _FILES else 'chunks'}"

@@ -74,6 +74,10 @@ class Freshness:
         """Start a new query: a file may change between two queries of a batch."""
         self._changed.clear()
 
+    def look_again(self) -> None:
+        """Look at the tree in the next sweep, however short ago the last one was."""
+        self._last = None
+
     @cached_property
     def _paths(self) -> list[str]:
         return self._table.paths()

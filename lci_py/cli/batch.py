@@ -1,0 +1,160 @@
+"""`--batch`: many commands in one process, on an index that stays open; a line in, a line of JSON out."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import sys
+from contextlib import contextmanager, redirect_stdout
+from typing import IO, TYPE_CHECKING, Any
+
+from lci_py.cli.commands import run_command
+from lci_py.cli.fast_parser import Invocation
+from lci_py.cli.object_parser import invocation, text_invocation
+from lci_py.cli.options import COMMANDS
+from lci_py.cli.output import shape_of
+from lci_py.cli.request import from_root, keep_open, line_defaults, open_engine, to_request
+from lci_py.cli.streams import EXIT_INTERNAL, InternalError, machine_stdout, warn, writing
+from lci_py.errors import (
+    EXIT_DEGRADED,
+    EXIT_INDEX,
+    EXIT_NO_RESULTS,
+    EXIT_OK,
+    EXIT_USAGE,
+    BadPathError,
+    LciError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Bytes. A longer line is no command; the file may be binary, or not the one that was meant.
+MAX_LINE = 1 << 20
+#: The exit code of a batch is the first of these that one of its lines alone would have.
+_GRAVEST_FIRST = (EXIT_INTERNAL, EXIT_INDEX, EXIT_USAGE, EXIT_DEGRADED, EXIT_OK)
+#: Flags that say what a process prints. A batch prints JSON.
+_OUTPUTS = ("sarif", "files_with_matches", "count")
+
+
+def run_batch(call: Invocation) -> int:
+    """Run a command with --batch: each line is its argument, or an object that may name another command."""
+    _check(call)
+    gc.enable()  # the entry point turned it off for short runs
+    codes: set[int] = set()
+    with _opened(call.text("batch") or "") as file, keep_open(call), open_engine(call) as engine, writing():
+        base = line_defaults(call, str(engine.root))
+        out = machine_stdout()
+        for line_number, line in lines(file):
+            text, code = _answer(base, line, line_number)
+            codes.add(code)
+            out.write(text)
+            out.flush()  # whoever keeps the batch open may wait for this answer before asking again
+        if call.flag("verbose") and (problem := getattr(engine, "log_problem", "")):
+            warn(f"not logged: {problem}", quiet=call.flag("quiet"))
+    return next((code for code in _GRAVEST_FIRST if code in codes), EXIT_NO_RESULTS)
+
+
+def _check(call: Invocation) -> None:
+    """
+    Raises:
+        UsageError: A flag of the command line does not go with a batch, or is wrong for every line.
+    """
+    command = COMMANDS[call.command]
+    if command.argument and call.values["argument"]:
+        word = command.argument.metavar
+        raise UsageError(f"--batch and {word} cannot be used together", hint=f"put the {word} into the batch")
+    shape, form = shape_of(call, *_OUTPUTS), call.text("format")
+    if shape != "json" and (form or call.flag(shape)):
+        flag = f"--format {form}" if form else f"--{shape.replace('_', '-')}"
+        raise UsageError(f"--batch and {flag} cannot be used together", hint="a batch prints JSON")
+    if call.command == "search":
+        from lci_py.cli.request import batch_values
+
+        to_request({**batch_values(call), "query": "a flag that is wrong is wrong for every line"})
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[IO[bytes]]:
+    if name == "-":
+        if sys.stdin is None:
+            raise BadPathError("cannot read -: standard input is closed", hint="--batch takes a file, or - for stdin")
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(name, "rb")  # noqa: SIM115  # closed below: only a failure to open is a bad path
+    except OSError as error:
+        message = f"cannot read {name}: {error.strerror}"
+        raise BadPathError(message, hint="--batch takes a file, or - for stdin") from error
+    with file:
+        yield file
+
+
+def lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
+    """Number and text of each line that is not blank; None for the text of a line that is too long.
+
+    Each line is yielded as soon as it arrives: `for line in file` would read ahead.
+    """
+    line_number = 0
+    while data := file.readline(MAX_LINE):
+        line_number += 1
+        if len(data) == MAX_LINE and not data.endswith(b"\n"):
+            while (data := file.readline(MAX_LINE)) and not data.endswith(b"\n"):
+                pass
+            yield line_number, None
+            continue
+        line = data.decode("utf-8-sig" if line_number == 1 else "utf-8", "replace").strip()
+        if line:
+            yield line_number, line
+
+
+def _answer(base: Invocation, line: str | None, line_number: int) -> tuple[str, int]:
+    """The line of JSON and the exit code for one line."""
+    try:
+        call = _read(base, line)
+    except LciError as error:
+        return printed_error(error, line_number)
+    return printed(call, line_number)
+
+
+def printed(call: Invocation, line_number: int | None = None) -> tuple[str, int]:
+    """What a command writes to stdout, and its exit code.
+
+    An error is one line of JSON, so that nothing but its own command ends with it.
+    """
+    out = io.StringIO()
+    try:
+        with redirect_stdout(out):
+            code = run_command(call)
+        return out.getvalue(), code
+    except LciError as error:
+        return printed_error(error, line_number)
+    except Exception as found:  # a bug in one command must not end the others
+        return printed_error(InternalError(f"internal error: {type(found).__name__}: {found}"), line_number)
+
+
+def printed_error(error: LciError, line_number: int | None = None) -> tuple[str, int]:
+    """An error as the line of JSON that a command prints, and its exit code."""
+    from lci_py.render.json.answer import dumps, error_object
+
+    if line_number is not None:
+        error.details.setdefault("line", line_number)
+    return dumps(error_object(error)) + "\n", error.exit_code
+
+
+def _read(base: Invocation, line: str | None) -> Invocation:
+    if line is None:
+        raise UsageError(
+            f"a line of more than {MAX_LINE:,} bytes", hint="a batch is a text file of one command per line"
+        )
+    call = text_invocation(line, base) if not line.startswith("{") else _read_object(base, line)
+    return Invocation(call.command, {**from_root(call.values), "json": True, "root": base.text("root")})
+
+
+def _read_object(base: Invocation, line: str) -> Invocation:
+    try:
+        found: dict[str, Any] = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not a JSON object: {error}", hint="a line that starts with { is read as JSON") from error
+    return invocation(found, base)

@@ -1,0 +1,117 @@
+"""The first words with a client, answered without the SDK, whose import takes longer than agents like to wait.
+
+Every client asks the same: who are you, and which tools do you have. The answers are constants, and equal to those of
+the SDK (tests/cli/mcp_server/test_greeting.py). Whatever is unusual is left to the SDK.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lci_py import __version__
+from lci_py.cli.mcp_server.tools import INSTRUCTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lci_py.cli.mcp_server.tools import Tool
+
+#: The versions of the protocol that begin with a handshake, and the one whose requests carry everything they need.
+_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+_STATELESS = "2026-07-28"
+_PREFIX = "io.modelcontextprotocol/"
+_SERVER = {"name": "lci", "version": __version__}
+_CAPABILITIES = {"resources": {"listChanged": False, "subscribe": False}, "tools": {"listChanged": False}}
+
+
+class Greeting:
+    """Answers messages until one comes that the SDK must answer."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = [tool.listed() for tool in tools]
+        #: The lines that the SDK must see to know what the client knows; the client has the answer to the first.
+        self.replayed: list[bytes] = []
+
+    def run(self, read: Callable[[], bytes | None], write: Callable[[bytes], None]) -> bytes | None:
+        """Answer until the tools are listed, or something else is asked.
+
+        Args:
+            read: The next line; b"" at the end, None for one that is too long.
+            write: Sends a line.
+        Returns:
+            A line that the SDK must answer, b"" if the client has gone, None if the SDK may just go on.
+        """
+        while line := read():
+            message = _parsed(line)
+            answer = None if message is None else self._answer(message)
+            if message is None or (answer is None and message.get("method") != "notifications/initialized"):
+                return line
+            if message["method"] in ("initialize", "notifications/initialized"):
+                self.replayed.append(line)
+            if answer is None:
+                continue
+            write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer}).encode() + b"\n")
+            if message["method"] == "tools/list":
+                return None
+        return line if line is not None else b"\n"
+
+    def _answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        method, params = message.get("method"), message.get("params")
+        known = bool(self.replayed)
+        if method == "initialize" and not known and isinstance(params, dict) and _is_introduction(params):
+            return {
+                "capabilities": _CAPABILITIES,
+                "instructions": INSTRUCTIONS,
+                "protocolVersion": params["protocolVersion"],
+                "serverInfo": _SERVER,
+            }
+        if method == "tools/list" and known and params in (None, {}):
+            return {"tools": self._tools}
+        if known or not _is_envelope(params):
+            return None
+        frame = {
+            "cacheScope": "private",
+            "resultType": "complete",
+            "ttlMs": 0,
+            "_meta": {_PREFIX + "serverInfo": _SERVER},
+        }
+        if method == "server/discover":
+            said = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS, "supportedVersions": [_STATELESS]}
+            return {**frame, **said}
+        return {**frame, "tools": self._tools} if method == "tools/list" else None
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """A message of the form that every client sends; None for any other."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return None
+    if message.get("method") == "notifications/initialized":
+        return message if set(message) <= {"jsonrpc", "method"} or message.get("params") == {} else None
+    is_request = isinstance(message.get("id"), (int, str)) and not isinstance(message["id"], bool)
+    return message if is_request and set(message) <= {"jsonrpc", "id", "method", "params"} else None
+
+
+def _is_introduction(params: dict[str, Any]) -> bool:
+    if set(params) != {"protocolVersion", "capabilities", "clientInfo"}:
+        return False
+    known = params["protocolVersion"] in _HANDSHAKE
+    return known and _is_client(params["clientInfo"], params["capabilities"])
+
+
+def _is_envelope(params: Any) -> bool:
+    """Whether a request has nothing but what the newest protocol wants of each."""
+    meta = params.get("_meta") if isinstance(params, dict) and set(params) == {"_meta"} else None
+    names = {_PREFIX + name for name in ("protocolVersion", "clientInfo", "clientCapabilities")}
+    if not isinstance(meta, dict) or set(meta) != names or meta[_PREFIX + "protocolVersion"] != _STATELESS:
+        return False
+    return _is_client(meta[_PREFIX + "clientInfo"], meta[_PREFIX + "clientCapabilities"])
+
+
+def _is_client(info: Any, capabilities: Any) -> bool:
+    named = isinstance(info, dict) and isinstance(info.get("name"), str) and isinstance(info.get("version"), str)
+    return named and isinstance(capabilities, dict) and all(isinstance(value, dict) for value in capabilities.values())

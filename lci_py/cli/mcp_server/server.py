@@ -1,0 +1,244 @@
+"""The server: the official SDK speaks the protocol, and each call of a tool is a request to the worker."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import server as sdk
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from lci_py import __version__
+from lci_py.cli.batch import printed_error
+from lci_py.cli.mcp_server.tools import INSTRUCTIONS, Tool, command_object
+from lci_py.cli.mcp_server.wire import Wire
+from lci_py.cli.mcp_server.worker_process import WorkerProcess
+from lci_py.cli.request import plain_text
+from lci_py.errors import LciError, unknown_value
+
+#: Seconds that a client has to say which folders are open in it.
+_ROOTS_SECONDS = 5.0
+_ROOTS = "roots"
+_STATUS = types.Resource(
+    name="status", uri="lci://status", description="What is indexed, and how fresh it is", mime_type="application/json"
+)
+_TOO_LONG = {"code": types.INVALID_REQUEST, "message": "the line is too long"}
+_Context: TypeAlias = ServerRequestContext[Any]
+
+
+class Server:
+    """Serves one client, in one folder at a time."""
+
+    def __init__(self, wire: Wire, tools: Sequence[Tool], worker: WorkerProcess, root: str | None) -> None:
+        """
+        Args:
+            wire: To the client.
+            tools: Those that are offered.
+            worker: Answers.
+            root: The folder to search, whatever the client has open; None to ask the client.
+        """
+        self._wire = wire
+        self._tools = {tool.name: tool for tool in tools}
+        self._worker = worker
+        self._named = root
+        self._of_client: str | None = None
+        self._asked = False  # for the folder
+        self._turn = anyio.Lock()
+
+    def run(self, replayed: list[bytes], left: bytes | None) -> None:
+        """Serve until the client has gone.
+
+        Args:
+            replayed: Lines that the client has had its answer to, for the SDK to know them; it answers the first.
+            left: A line without an answer; None if there is none.
+        """
+        lines = [*replayed, *([] if left is None else [left])]
+        anyio.run(self._serve, _Input(self._wire, lines), _Output(self._wire, dropped=len(replayed[:1])))
+
+    async def _serve(self, lines: Any, answers: Any) -> None:
+        server = sdk.Server[Any](
+            "lci",
+            version=__version__,
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_read_resource=self._read_resource,
+        )
+        changed = "notifications/roots/list_changed"
+        server.add_notification_handler(changed, types.NotificationParams, self._forget_folder)
+        async with stdio_server(lines, answers) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    # --- what is offered ------------------------------------------------------------------------------------------
+
+    async def _list_tools(self, _context: _Context, _params: object) -> types.ListToolsResult:
+        return types.ListToolsResult.model_validate({"tools": [tool.listed() for tool in self._tools.values()]})
+
+    async def _list_resources(self, _context: _Context, _params: object) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[_STATUS])
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    async def _call_tool(
+        self, context: _Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        try:
+            tool = self._tools.get(params.name)
+            if tool is None:
+                raise unknown_value("tool", params.name[:100], list(self._tools))
+            command = command_object(tool, params.arguments or {})
+            if asked := await self._ask_for_folder(context, params):
+                return asked
+            answer = await self._ask(context, command)
+        except LciError as error:
+            answer = {"json": printed_error(error)[0], "text": ""}
+        found = _without_surrogates(json.loads(answer["json"]))
+        text = plain_text(answer["text"]).strip("\n")
+        failure = found.get("error")
+        if isinstance(failure, dict):
+            text = ": ".join(part for part in (failure["message"], failure.get("hint")) if part)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text or "no results")],
+            structured_content=found,
+            is_error=isinstance(failure, dict),
+        )
+
+    async def _read_resource(
+        self, context: _Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        if str(params.uri) != _STATUS.uri:
+            raise MCPError(types.INVALID_PARAMS, "there is no such resource", {"uri": str(params.uri)[:200]})
+        if asked := await self._ask_for_folder(context, params):
+            return asked
+        try:
+            text = (await self._ask(context, {"command": "status"}))["json"]
+        except LciError as error:
+            text, _ = printed_error(error)
+        contents = types.TextResourceContents(uri=_STATUS.uri, mime_type=_STATUS.mime_type, text=plain_text(text))
+        return types.ReadResourceResult(contents=[contents])
+
+    async def _ask(self, context: _Context, command: dict[str, Any]) -> dict[str, Any]:
+        """The worker's answer. If the client cancels its request, the worker is ended."""
+        chosen = "flag" if self._named else "client" if self._of_client else "nobody"
+        request = {"folder": self._named or self._of_client or os.getcwd(), "chosen": chosen, "command": command}
+
+        def report(part: float, stage: str) -> None:
+            anyio.from_thread.run(context.session.report_progress, part, 1.0, stage)
+
+        async with self._turn:
+            try:
+                ask = partial(self._worker.ask, request, report)
+                return await anyio.to_thread.run_sync(ask, abandon_on_cancel=True)
+            except anyio.get_cancelled_exc_class():
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(self._worker.stop)
+                    self._worker.started()
+                raise
+
+    # --- the folder -----------------------------------------------------------------------------------------------
+
+    async def _ask_for_folder(
+        self, context: _Context, params: types.CallToolRequestParams | types.ReadResourceRequestParams
+    ) -> types.InputRequiredResult | None:
+        """Ask the client once which folders it has open, and take the first that is there.
+
+        Returns:
+            What a client is answered that the server may not ask, and that calls again; else None.
+        """
+        capabilities = context.session.client_capabilities
+        if self._named or self._asked or capabilities is None or capabilities.roots is None:
+            return None
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            said = (params.input_responses or {}).get(_ROOTS)
+            if said is None:
+                return types.InputRequiredResult(input_requests={_ROOTS: types.ListRootsRequest()})
+        else:
+            try:
+                said = await context.session.send_request(
+                    types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=_ROOTS_SECONDS
+                )
+            except (MCPError, TimeoutError, ValueError):
+                said = None  # it says that it has roots, and does not name them
+        self._asked = True
+        found = [_folder(str(root.uri)) for root in said.roots] if isinstance(said, types.ListRootsResult) else []
+        self._of_client = next((folder for folder in found if folder), None)
+        return None
+
+    async def _forget_folder(self, _context: _Context, _params: object) -> None:
+        self._asked = False
+
+
+def _folder(uri: str) -> str | None:
+    """The folder that a `file:` URI names, if there is one."""
+    try:
+        parts = urlsplit(uri)
+        path = unquote(parts.path)
+        local = parts.scheme == "file" and parts.netloc in ("", "localhost") and "\0" not in path
+        return os.path.realpath(path) if local and os.path.isdir(path) else None
+    except (ValueError, OSError):
+        return None
+
+
+def _without_surrogates(value: Any) -> Any:
+    """A JSON value that can be written as UTF-8."""
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {plain_text(key): _without_surrogates(item) for key, item in value.items()}
+    return value
+
+
+# --- the wire, as the SDK reads and writes it ---------------------------------------------------------------------
+
+
+class _Input:
+    def __init__(self, wire: Wire, first: list[bytes]) -> None:
+        self._wire = wire
+        self._first = first
+
+    def __aiter__(self) -> _Input:
+        return self
+
+    async def __anext__(self) -> str:
+        line = self._first.pop(0) if self._first else await self._read()
+        if not line:
+            raise StopAsyncIteration
+        return line.decode("utf-8", "replace")
+
+    async def _read(self) -> bytes:
+        while True:
+            line = await anyio.to_thread.run_sync(self._wire.read, abandon_on_cancel=True)
+            if line is not None:
+                return line
+            self._wire.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": _TOO_LONG}).encode() + b"\n")
+
+
+class _Output:
+    def __init__(self, wire: Wire, *, dropped: int) -> None:
+        self._wire = wire
+        self._dropped = dropped  # answers that the client has had
+
+    async def write(self, text: str) -> None:
+        if self._dropped:
+            self._dropped -= 1
+        else:
+            with suppress(BrokenPipeError):  # a client that reads no more ends the server by asking no more
+                self._wire.write(text.encode())
+
+    async def flush(self) -> None:
+        pass

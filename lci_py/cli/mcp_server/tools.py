@@ -1,0 +1,133 @@
+"""The tools: what an agent reads about each, and the command that a call of one stands for.
+
+Every agent pays for these texts in every conversation, so they are short (tests/cli/mcp_server/test_tools.py counts).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.cli.options import COMMANDS
+from lci_py.errors import UsageError, unknown_value
+from lci_py.types.search import MODES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INSTRUCTIONS = (
+    "Code search over an index of this repository, always fresh. Find code with `search`: say what it does (dense),"
+    " give exact words (bm25), or ask how parts work together (multiview). Then `read` a result by its id, a name or"
+    " FILE:LINE instead of whole files. Paths start at the repository's root."
+)
+#: Tokens of an answer for which a call names no bound.
+MAX_TOKENS = 6000
+#: Lines of `grep` for which a call names no bound.
+_GREP_LINES = 100
+_TEXT, _NUMBER, _YES = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+_TEXTS = {"type": "array", "items": _TEXT}
+
+
+def _says(schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {**schema, "description": description}
+
+
+class Tool(NamedTuple):
+    """A tool, the command that answers it, and its arguments, which are keys of that command's objects."""
+
+    name: str
+    command: str
+    description: str
+    arguments: dict[str, dict[str, Any]]
+    required: tuple[str, ...] = ()
+
+    def listed(self) -> dict[str, Any]:
+        """The tool as `tools/list` has it."""
+        schema: dict[str, Any] = {"type": "object", "properties": self.arguments}
+        if self.required:
+            schema["required"] = list(self.required)
+        read_only = {"readOnlyHint": True}  # clients ask their user less
+        return {"annotations": read_only, "description": self.description, "inputSchema": schema, "name": self.name}
+
+
+SEARCH = Tool(
+    "search",
+    "search",
+    "Find code. Answers with places, signatures and the lines that match best.",
+    {
+        "query": _says(_TEXT, "A question or words; may be left out with filters"),
+        "mode": {
+            "enum": list(MODES),
+            "default": "dense",
+            "description": "dense: by meaning; bm25: exact words; symbolic: names and filters alone;"
+            " multiview: all, with the call graph",
+        },
+        "lang": _TEXT,
+        "kind": _says(_TEXT, "function, method, class…"),
+        "path": _says(_TEXT, "Glob, as in .gitignore"),
+        "exclude": _says(_TEXT, "Glob"),
+        "name": _says(_TEXT, "Glob on the symbol"),
+        "conflicts": _says(_YES, "Show other definitions of each result, by platform, feature or branch"),
+        "limit": _NUMBER,
+        "max_tokens": _NUMBER,
+    },
+)
+READ = Tool(
+    "read",
+    "show",
+    "Read code as the files are now, with its doc comment.",
+    {
+        "targets": _says(
+            _TEXTS, "Names (Type.method, glob), ids of results, FILE:LINE for what is around it, FILE:A-B, FILE"
+        ),
+        "context": _says(_NUMBER, "Also N lines around"),
+        "max_tokens": _NUMBER,
+    },
+    ("targets",),
+)  # fmt: skip
+_PATH = {"path": _TEXT}
+_NAME = {"name": _TEXT}
+_LIMIT = {"limit": _NUMBER}
+MORE = (
+    Tool("outline", "outline", "Signatures in files; of a folder, a map of what is central.", {"paths": _TEXTS}),
+    Tool("callers", "callers", "Who calls a function.", {**_NAME, "all": _YES, **_LIMIT}, ("name",)),
+    Tool("callees", "callees", "What a function calls.", {**_NAME, "all": _YES, **_LIMIT}, ("name",)),
+    Tool("path", "path", "Chains of calls between two functions.", {"from": _TEXT, "to": _TEXT}, ("from", "to")),
+    Tool("refs", "refs", "Places that refer to a name.", {**_NAME, **_PATH, **_LIMIT}, ("name",)),
+    Tool(
+        "grep",
+        "grep",
+        "Lines that match a regex.",
+        {"pattern": _TEXT, "fixed_strings": _YES, "ignore_case": _YES, **_PATH, **_LIMIT},
+        ("pattern",),
+    ),
+    Tool("conflicts", "conflicts", "Symbols with several definitions.", {**_NAME, **_PATH, **_LIMIT}),
+    Tool("affected", "affected", "Tests affected since a commit, or by files.", {"rev": _TEXT, "files": _TEXTS}),
+    Tool("status", "status", "State of the index.", {}),
+)  # fmt: skip
+
+
+def tools(which: str) -> tuple[Tool, ...]:
+    """The tools that --tools asks for."""
+    return (SEARCH, READ, *(MORE if which == "all" else ()))
+
+
+def command_object(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A call of a tool, as an object that `object_parser` reads.
+
+    Raises:
+        UsageError: The tool has no such argument, or one is missing.
+    """
+    for key in arguments:
+        if key not in tool.arguments:
+            raise unknown_value("argument", str(key)[:100], list(tool.arguments))
+    for key in tool.required:
+        if arguments.get(key) is None:
+            raise UsageError(f"{key} is missing", hint=f"`{tool.name}` needs {' and '.join(tool.required)}")
+    found = {"command": tool.command, **arguments}
+    if tool is SEARCH and found.get("mode") is None:
+        found["mode"] = "dense"
+    if any(flag.name == "max_tokens" for flag in COMMANDS[tool.command].flags) and found.get("max_tokens") is None:
+        found["max_tokens"] = MAX_TOKENS
+    if tool.command == "grep" and found.get("limit") is None:
+        found["limit"] = _GREP_LINES
+    return found

@@ -1,0 +1,148 @@
+"""The process that answers: it runs commands on an index that it keeps open, one after the other.
+
+It is apart from the process that speaks the protocol, so that a call can be cancelled, whatever it is doing, by ending
+it; and so that it has no threads, and may fork to build an index.
+
+A line of JSON in is a command with its folder; lines of JSON out are its progress, and then its answer.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import os
+import signal
+import sys
+from contextlib import ExitStack, redirect_stderr
+from typing import IO, TYPE_CHECKING, Any
+
+from lci_py import interrupts
+from lci_py.cli.batch import printed, printed_error
+from lci_py.cli.fast_parser import Invocation, defaults
+from lci_py.cli.object_parser import invocation
+from lci_py.cli.options import COMMANDS
+from lci_py.cli.request import keep_open
+from lci_py.cli.streams import prepare_streams
+from lci_py.errors import BadPathError, LciError
+
+if TYPE_CHECKING:
+    from lci_py.cli.kept_engine import KeptEngine
+    from lci_py.render.text.progress import Progress
+
+#: Who has chosen a folder: a flag of `lci mcp`, the client, or nobody. Where nobody has, an index is made in git only.
+CHOSEN = ("flag", "client", "nobody")
+#: How much further the build of an index must be before that is reported.
+_STEP = 0.01
+
+
+def work(settings: dict[str, Any]) -> None:
+    """Answer until standard input ends. This is the whole program of a process of its own.
+
+    Args:
+        settings: The flags of `lci mcp` that say how an index is opened.
+    """
+    interrupts.install()
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    prepare_streams()
+    gc.enable()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)  # nothing that a command reads or prints may meet the lines
+    os.dup2(nowhere, 0)
+    os.dup2(2, 1)
+    from lci_py import app
+
+    app.import_search()
+    desk = _Desk(settings, answers)
+    for line in requests:
+        _send(answers, desk.answer(json.loads(line)))
+
+
+def _send(answers: IO[bytes], message: dict[str, Any]) -> None:
+    answers.write(json.dumps(message).encode() + b"\n")
+    answers.flush()
+
+
+class _Desk:
+    """Answers requests about one folder at a time."""
+
+    def __init__(self, settings: dict[str, Any], answers: IO[bytes]) -> None:
+        self._settings = settings
+        self._answers = answers
+        self._place: tuple[str, str] | None = None
+        self._base = self._opening(None)
+        self._open = ExitStack()
+        self._kept: KeptEngine | None = None
+        self._progress: Progress | None = None
+        self._reported = 0.0
+
+    def _opening(self, root: str | None) -> Invocation:
+        return Invocation("search", {**defaults(COMMANDS["search"]), **self._settings, "root": root})
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """
+        Args:
+            request: `folder`, `chosen` as one of CHOSEN, and `command`, an object.
+        Returns:
+            The exit `code` of the command, and its output as `json` and as `text`.
+        """
+        self._progress = None
+        try:
+            self._go_to(request["folder"], request["chosen"])
+            from lci_py import app
+
+            root = str(app.find_root(self._base.text("root")))
+            call = invocation(request["command"], Invocation("search", defaults(COMMANDS["search"])))
+            if self._kept is not None:
+                self._kept.look_again()
+            return _answer(Invocation(call.command, {**call.values, **self._settings, "root": root}))
+        except LciError as error:
+            found, code = printed_error(error)
+            return {"code": code, "json": found, "text": ""}
+
+    def _go_to(self, folder: str, chosen: str) -> None:
+        if self._place == (folder, chosen):
+            return
+        self._open.close()
+        self._place = None
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            raise BadPathError(f"cannot open {folder}: {error.strerror}", hint="is it still there?") from error
+        from lci_py import app
+
+        # A folder that is open in the client is in some repository, or is one; that of --root is taken as it is.
+        root = {"flag": folder, "client": str(app.find_root(None))}.get(chosen)
+        self._base = self._opening(root)
+        self._kept = self._open.enter_context(keep_open(self._base, self._report))
+        self._place = (folder, chosen)
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        if self._progress is None:
+            from lci_py.render.text.progress import Progress
+
+            self._progress, self._reported = Progress(io.StringIO(), 80), 0.0  # it knows how long each stage takes
+        self._progress(stage, done, total)
+        if self._progress.part >= self._reported + _STEP:
+            self._reported = self._progress.part
+            _send(self._answers, {"progress": round(self._reported, 2), "stage": f"{stage} {done:,}/{total:,}"})
+
+
+def _answer(call: Invocation) -> dict[str, Any]:
+    said = io.StringIO()
+    with redirect_stderr(said):
+        found, code = printed(Invocation(call.command, {**call.values, "json": True}))
+        text = "" if found.startswith('{"error":') else printed(call)[0]
+    return {"code": code, "json": found, "text": text + said.getvalue()}
+
+
+def start(settings: dict[str, Any], path: list[str]) -> list[str]:
+    """The command line of a process that works.
+
+    Args:
+        settings: As in `work`.
+        path: Where the process finds the program. The current folder, which may hold anything, is no part of it.
+    """
+    program = f"import sys; sys.path[:] = {path!r}; from {__name__} import work; work({settings!r})"
+    return [sys.executable, "-c", program]

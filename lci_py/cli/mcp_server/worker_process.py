@@ -1,0 +1,65 @@
+"""The other side of `worker`: the process that answers, as the server sees it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from lci_py.cli.mcp_server.worker import start
+from lci_py.cli.streams import InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Report = Callable[[float, str], None]
+
+#: Seconds in which a process that is told to end removes what it has begun to write.
+_PATIENCE = 2.0
+
+
+class WorkerProcess:
+    """One process, started again after it was ended. A question is asked in one thread at a time."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._command = start(settings, sys.path)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def started(self) -> subprocess.Popen[bytes]:
+        """The process, which is started if there is none."""
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self._process
+
+    def ask(self, request: dict[str, Any], report: Report) -> dict[str, Any]:
+        """The answer to a request, as `worker` describes both.
+
+        Raises:
+            InternalError: The process has ended.
+        """
+        process = self.started()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            while line := process.stdout.readline():
+                message: dict[str, Any] = json.loads(line)
+                if "progress" not in message:
+                    return message
+                report(message["progress"], message["stage"])
+        except (OSError, ValueError) as error:
+            raise InternalError(f"the process that answers has ended: {error}") from error
+        raise InternalError("the process that answers has ended; the next call starts another")
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        process, self._process = self._process, None
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()  # an index that is being built keeps what it has
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,177 @@
+"""Read a command from a JSON object, as `fast_parser` reads one from a command line.
+
+`{"command": "show", "targets": ["Session.close"], "context": 3}` is `lci show Session.close --context 3`. A key is the
+long name of a flag, with `-` or `_`, or the name of the command's argument; null stands for what is not given. Flags
+that only say how a process prints, and which index it opens, are no keys.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.cli.fast_parser import ARGUMENT, Invocation, Value, defaults
+from lci_py.cli.options import ANSWERING, COMMANDS, GENERAL, Command, Flag
+from lci_py.cli.request import plain_text
+from lci_py.errors import UnknownModeError, UsageError, unknown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_OF_THE_PROCESS = {
+    "json", "jsonl", "paths", "sarif", "format", "files_with_matches", "count", "batch", "refresh", "model",
+    "trust_index",
+}  # fmt: skip
+#: As of the command line: larger numbers are mistakes, and nothing else has to bear them.
+_LARGEST = 10**9
+COMMAND = "command"
+
+
+def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
+    """The command that an object asks for.
+
+    Args:
+        found: The object.
+        base: The command of an object that names none, with the values of what such an object leaves out.
+    Raises:
+        UsageError: There is no such command or key, or a value has the wrong type.
+    """
+    name = found.get(COMMAND)
+    if name is None:
+        name = base.command
+    if not isinstance(name, str) or name not in ANSWERING:
+        raise unknown_value(COMMAND, name if isinstance(name, str) else _json(name), ANSWERING)
+    command = COMMANDS[name]
+    left_out = defaults(command)
+    values = dict(base.values if name == base.command else left_out)
+    keys = _keys(command)
+    for key, value in found.items():
+        if key == COMMAND:
+            continue
+        known = plain_text(key).replace("-", "_")
+        if known not in keys:
+            raise unknown_value("key", plain_text(key)[:100], [COMMAND, *keys])
+        if value is None:
+            name_of_value = known if known in left_out else ARGUMENT
+            values[name_of_value] = left_out[name_of_value]
+        else:
+            keys[known](key, value, values)
+    if command.argument and command.argument.required and not values[ARGUMENT]:
+        raise UsageError(f"{argument_key(command)} is missing", hint=f"`lci {name} --help` says what it is")
+    return Invocation(name, values)
+
+
+def text_invocation(text: str, base: Invocation) -> Invocation:
+    """The command that a line of plain text asks for: the text is the command's argument.
+
+    Raises:
+        UsageError: The command has none.
+    """
+    command = COMMANDS[base.command]
+    if command.argument is None:
+        raise UsageError(f"{command.name} takes no argument", hint="write {} for one answer, or a JSON object of flags")
+    if argument_key(command) == "from":
+        import shlex
+
+        try:
+            return Invocation(command.name, {**base.values, ARGUMENT: tuple(shlex.split(text))})
+        except ValueError as error:
+            raise UsageError(f"cannot read the two names: {error}") from error
+    return invocation({argument_key(command): text}, base)
+
+
+def argument_key(command: Command) -> str:
+    """The key of a command's argument: `query`, `name`, `targets`; of two names, the first."""
+    if command.argument is None:
+        return ""
+    word, *more = command.argument.metavar.lower().split()
+    return word if more or not command.argument.many else f"{word}s"
+
+
+def _keys(command: Command) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
+    """What stores the value of each key of a command."""
+    flags = [flag for flag in command.flags if flag.panel != GENERAL and flag.name not in _OF_THE_PROCESS]
+    keys: dict[str, Callable[[str, Any, dict[str, Value]], None]] = {flag.name: _flag_store(flag) for flag in flags}
+    argument = command.argument
+    if argument is None:
+        return keys
+    if argument_key(command) == "from":
+        return {**keys, "from": _end_store(0), "to": _end_store(1)}
+    if not argument.many:
+        return {**keys, argument_key(command): _store_argument}
+    if "files" in keys:  # of `affected`: a list of files is both the flag and its arguments
+        keys["files"] = _store_files
+    plural = argument_key(command)
+    return {plural[:-1]: _store_arguments, **keys, plural: _store_arguments}  # one target is as good as a list of one
+
+
+def _flag_store(flag: Flag) -> Callable[[str, Any, dict[str, Value]], None]:
+    def store(_key: str, value: Any, values: dict[str, Value]) -> None:
+        values[flag.name] = _value(flag, "--" + flag.name.replace("_", "-"), value)
+
+    return store
+
+
+def _value(flag: Flag, key: str, value: Any) -> Value:
+    if flag.shape == "flag":
+        if not isinstance(value, bool):
+            raise UsageError(f"{key} must be true or false")
+        return value
+    if flag.shape == "int":
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise UsageError(f"{key} must be a whole number")
+        if abs(value) >= _LARGEST:
+            raise UsageError(f"{key} has more than 9 digits")
+        return value
+    if flag.shape == "list":
+        return _texts(key, value)
+    if flag.name == "fields" and not isinstance(value, str):
+        return ",".join(_texts(key, value))
+    if flag.name == "mode" and not isinstance(value, str):
+        raise UnknownModeError(_json(value))
+    return _text(key, value)
+
+
+def _store_argument(key: str, value: Any, values: dict[str, Value]) -> None:
+    values[ARGUMENT] = _text(key, value)
+
+
+def _store_arguments(key: str, value: Any, values: dict[str, Value]) -> None:
+    values[ARGUMENT] = _texts(key, value)
+
+
+def _store_files(key: str, value: Any, values: dict[str, Value]) -> None:
+    if isinstance(value, bool):
+        values[key] = value
+    else:
+        values[key], values[ARGUMENT] = True, _texts(key, value)
+
+
+def _end_store(place: int) -> Callable[[str, Any, dict[str, Value]], None]:
+    def store(key: str, value: Any, values: dict[str, Value]) -> None:
+        held = values[ARGUMENT]
+        ends = [*(held if isinstance(held, tuple) else ()), "", ""][:2]
+        ends[place] = _text(key, value)
+        values[ARGUMENT] = tuple(ends)
+
+    return store
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{key} must be a text")
+    # No argument of a command line can hold a NUL, and the calls of the system refuse one.
+    return plain_text(value).replace("\0", "\ufffd")
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (_text(key, value),)
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise UsageError(f"{key} must be a text or a list of texts")
+    return tuple(_text(key, item) for item in value)
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value)[:100]

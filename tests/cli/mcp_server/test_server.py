@@ -1,0 +1,283 @@
+"""`lci mcp`, asked by the SDK's own client over real pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from lci_py import app
+from lci_py.cli.main import main
+from lci_py.index.store.lock import writer
+from tests.cli.fake import VALIDATOR
+from tests.cli.mcp_server.agent import Agent, agent
+from tests.conftest import CORPUS, copy_corpus
+
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository of its own, whose files may be edited."""
+    root = copy_corpus(tmp_path_factory.mktemp("served") / "repo")
+    app.build_index(str(root), jobs=1)
+    return root
+
+
+@pytest.fixture(scope="module")
+def all_tools(tree: Path) -> Iterator[Agent]:
+    with agent(tree, "--tools", "all") as opened:
+        yield opened
+
+
+def printed(tree: Path, capsys: pytest.CaptureFixture[str], *argv: str) -> Any:
+    main([*argv, "--root", str(tree), "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def test_an_answer_is_that_of_the_command(all_tools: Agent, tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = all_tools.call("search", query="store records", mode="multiview", limit=3)
+    VALIDATOR.validate(found.structured_content)
+    assert not found.is_error
+    command = ("search", "store records", "-m", "multiview", "-n", "3", "--max-tokens", "6000")
+    assert found.structured_content == printed(tree, capsys, *command)
+    first = found.structured_content["results"][0]
+    assert {"mode_source", "mode_score"} <= set(first)
+    assert any(result.get("also_matched") for result in found.structured_content["results"])
+    [text] = found.content
+    assert first["file"] in text.text
+    assert "also_matched" not in text.text  # the text is not the JSON again
+
+    read = all_tools.call("read", targets=[first["id"], "python/store.py:57"])
+    assert read.structured_content == printed(
+        tree, capsys, "show", first["id"], "python/store.py:57", "--max-tokens", "6000"
+    )
+    assert "class Record" in read.content[0].text
+
+
+def test_the_mode_is_dense_if_none_is_named(all_tools: Agent) -> None:
+    assert all_tools.json("search", query="store") == all_tools.json("search", query="store", mode="dense")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("outline", {"paths": ["python/store.py"]}),
+        ("callers", {"name": "Record", "all": True}),
+        ("callees", {"name": "Service.get", "all": True}),
+        ("path", {"from": "Service.get", "to": "no_such_function"}),
+        ("refs", {"name": "Record", "limit": 2}),
+        ("grep", {"pattern": "class \\w+", "limit": 2}),
+        ("conflicts", {}),
+        ("affected", {"files": ["python/store.py"]}),
+        ("status", {}),
+    ],
+)  # fmt: skip
+def test_every_tool_answers(all_tools: Agent, tool: str, arguments: dict[str, Any]) -> None:
+    found = all_tools.call(tool, **arguments)
+    VALIDATOR.validate(found.structured_content)
+    assert found.content[0].text and ("error" not in found.structured_content or found.is_error)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code", "says"),
+    [
+        ("search", {"query": "q", "mode": "fuzzy"}, "unknown_mode", "dense, bm25, symbolic, multiview"),
+        ("search", {"query": "q", "mode": ["dense"]}, "unknown_mode", "dense, bm25, symbolic, multiview"),
+        ("search", {}, "usage", "nothing to search for"),
+        ("search", {"query": {"a": 1}}, "usage", "query must be a text"),
+        ("search", {"query": "q", "limit": 10**40}, "usage", "--limit"),
+        ("search", {"query": "q", "modes": "dense"}, "usage", "did you mean 'mode'"),
+        ("search", {"query": "q", "root": "/"}, "usage", "unknown argument 'root'"),
+        ("search", {"query": "q", "path": "../../etc/**"}, "bad_path", "is outside"),
+        ("read", {}, "usage", "targets is missing"),
+        ("read", {"targets": ["/etc/passwd"]}, "unknown_target", "/etc/passwd"),
+        ("read", {"targets": ["../../../../etc/passwd:1-3"]}, "unknown_target", "passwd"),
+        ("read", {"targets": ["a\0b"]}, "unknown_target", "nothing is named"),
+        ("outline", {"paths": ["../.."]}, "unknown_target", "there is no file or folder"),
+        ("affected", {"rev": "--upload-pack=x"}, "usage", "is not in a git work tree"),
+        ("clean", {}, "usage", "unknown tool 'clean'"),
+        ("grep", {"pattern": "(" * 50_000}, "bad_pattern", "regular expression"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_a_structured_error(
+    all_tools: Agent, tool: str, arguments: dict[str, Any], code: str, says: str
+) -> None:
+    found = all_tools.call(tool, **arguments)
+    assert found.is_error and found.structured_content["error"]["code"] == code
+    assert says in found.content[0].text
+    if code == "unknown_mode":
+        assert found.structured_content["error"]["valid_modes"] == ["dense", "bm25", "symbolic", "multiview"]
+
+
+def test_calls_that_are_made_at_once_are_all_answered(all_tools: Agent) -> None:
+    async def ask_all() -> list[Any]:
+        found: list[Any] = []
+
+        async def ask(number: int) -> None:
+            answer = await all_tools.client.call_tool("search", {"query": f"store {number}", "limit": 1})
+            found.append((f"store {number}", answer.structured_content["query"]))
+
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(ask, number)
+        return found
+
+    answered = all_tools.ask(ask_all)
+    assert len(answered) == 8 and all(asked == query for asked, query in answered)
+
+
+def test_the_resource_is_the_status(all_tools: Agent, tree: Path) -> None:
+    [listed] = all_tools.ask(all_tools.client.list_resources).resources
+    [found] = all_tools.ask(all_tools.client.read_resource, listed.uri).contents
+    assert (str(listed.uri), found.mime_type) == ("lci://status", "application/json")
+    assert json.loads(found.text)["root"] == str(tree)
+    with pytest.raises(MCPError, match="no such resource"):
+        all_tools.ask(all_tools.client.read_resource, "file:///etc/passwd")
+
+
+def test_an_edited_file_is_seen_by_the_next_call(all_tools: Agent, tree: Path) -> None:
+    for name in ("first_edition", "second_edition", "third"):
+        (tree / "edited.py").write_text(f"def {name}():\n    return 1\n")
+        [found] = all_tools.json("search", query=name, mode="symbolic")["results"]
+        assert (found["symbol"], found.get("stale")) == (name, None)
+    os.remove(tree / "edited.py")
+    assert all_tools.json("search", query="third", mode="symbolic")["results"] == []
+
+
+def test_an_index_that_another_process_made_is_read(all_tools: Agent, tree: Path) -> None:
+    before = all_tools.json("search", query="store")["index"]["generation"]
+    shutil.rmtree(tree / "lua")
+    assert app.build_index(str(tree), jobs=1).generation > before
+    after = all_tools.json("search", query="store")["index"]["generation"]
+    assert after > before
+
+
+# --- folders ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_client_says_which_folder(tree: Path, tmp_path: Path, mode: str) -> None:
+    (other := tmp_path / "other folder").mkdir()
+    (other / "main.py").write_text("def only_here():\n    pass\n")
+    folders = [tmp_path / "missing", other]
+    with agent(tmp_path, mode=mode, roots=lambda: folders) as opened:
+        assert opened.tools() == ["search", "read"]
+        assert opened.json("search", query="only_here", mode="symbolic")["results"][0]["file"] == "main.py"
+        if mode == "auto":
+            return  # this protocol has no message for another folder
+        folders[:] = [tree]
+        opened.ask(opened.client.session.send_notification, types.RootsListChangedNotification())
+        assert opened.json("search", query="Record", mode="symbolic", lang="python")["results"]
+    assert not (tmp_path / ".lci").exists()
+
+
+def test_a_folder_inside_a_repository_stands_for_the_repository(tree: Path) -> None:
+    with agent(tree.parent, "--tools", "all", roots=lambda: [tree / "python"]) as opened:
+        assert opened.json("status")["root"] == str(tree)
+        assert opened.json("search", query="Record", mode="symbolic", lang="python")["results"]
+    assert not (tree / "python" / ".lci").exists()
+
+
+def test_a_folder_that_nobody_named_gets_no_index(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("def f():\n    pass\n")
+    with agent(tmp_path, mode="auto") as opened:
+        found = opened.call("search", query="f")
+        assert (found.is_error, found.structured_content["error"]["code"]) == (True, "no_index")
+    assert not (tmp_path / ".lci").exists()
+
+
+def test_a_folder_that_goes_away_is_an_error_until_it_is_back(tmp_path: Path) -> None:
+    (folder := tmp_path / "folder").mkdir()
+    (folder / "main.py").write_text("def f():\n    pass\n")
+    with agent(tmp_path, "--root", str(folder)) as opened:
+        assert opened.json("search", query="f", mode="symbolic")["results"]
+        folder.rename(tmp_path / "elsewhere")
+        assert opened.call("search", query="f", mode="symbolic").is_error
+        (tmp_path / "elsewhere").rename(folder)
+        assert opened.json("search", query="f", mode="symbolic")["results"]
+
+
+# --- what ends nothing but its request ----------------------------------------------------------------------------
+
+
+def without_index(root: Path) -> Path:
+    shutil.copytree(CORPUS / "python", root)
+    (root / ".git").mkdir()
+    return root
+
+
+def test_the_index_is_made_and_its_progress_is_reported(tmp_path: Path) -> None:
+    root = without_index(tmp_path / "repo")
+    parts: list[float] = []
+
+    async def note(part: float, whole: float | None, stage: str | None) -> None:
+        assert whole == 1 and stage
+        parts.append(part)
+
+    with agent(root) as opened:
+        found = opened.ask(opened.client.call_tool, "search", {"query": "store"}, progress_callback=note)
+        assert found.structured_content["results"]
+    assert parts and parts == sorted(set(parts)) and parts[-1] <= 1
+
+
+def children(process: int) -> list[int]:
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(number) for thread in threads for number in thread.read_text().split()]
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    for _ in range(600):
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_a_cancelled_call_ends_and_the_server_goes_on(tmp_path: Path) -> None:
+    root = without_index(tmp_path / "repo")
+    before = set(children(os.getpid()))
+    with agent(root) as opened:
+        [server] = set(children(os.getpid())) - before
+        [worker] = children(server)
+        with writer(root / ".lci"):  # so that the index cannot be made
+            scope: list[anyio.CancelScope] = []
+
+            async def call() -> None:
+                with anyio.CancelScope() as own:
+                    scope.append(own)
+                    await opened.client.call_tool("search", {"query": "store"})
+
+            waiting = opened.portal.start_task_soon(call)
+            until(lambda: children(worker))  # it has started the build, which waits for the lock
+            opened.portal.call(scope[0].cancel)
+            waiting.result(60)
+            until(lambda: children(server) and worker not in children(server))
+        assert opened.json("search", query="store")["results"]
+        [killed] = children(server)
+        os.kill(killed, signal.SIGKILL)  # a crash is the same for a client
+        found = opened.call("search", query="store")
+        assert not found.is_error or found.structured_content["error"]["code"] == "internal"
+        assert opened.json("search", query="store")["results"]
+    until(lambda: not Path(f"/proc/{server}").exists())
+
+
+def test_a_client_that_goes_away_leaves_no_process(tree: Path) -> None:
+    before = set(children(os.getpid())) if sys.platform == "linux" else set()
+    with agent(tree) as opened:
+        assert opened.json("search", query="store")["results"]
+        found = [*(set(children(os.getpid())) - before)] if sys.platform == "linux" else []
+        found += [child for process in found for child in children(process)]
+    assert all(not Path(f"/proc/{process}").exists() for process in found)
