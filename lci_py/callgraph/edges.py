@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lci_py.callgraph.program import Program, Solution, nothing, solution_of
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from lci_py.callgraph.program import Program, Solution
 
 CALLS, IMPORTS, INHERITS = 0, 1, 2
 EDGE_KINDS = ("calls", "imports", "inherits")
@@ -58,6 +59,21 @@ def confidence(step: int) -> float:
     return _OF_SEVERAL[known] if step & AMBIGUOUS else _ALONE[known]
 
 
+# A query reads edges, but no constraints: importing what is about these would take a tenth of its start-up.
+
+
+def _no_program() -> Program:
+    from lci_py.callgraph.program import nothing
+
+    return nothing()
+
+
+def _no_solution() -> Solution:
+    from lci_py.callgraph.program import solution_of
+
+    return solution_of(())
+
+
 @dataclass(frozen=True, eq=False)
 class Links:
     """The graph of S symbols, F files and L anonymous functions, which are nodes in that order: file f is node S + f.
@@ -95,8 +111,8 @@ class Links:
     keys: NDArray[Any]
     site_key: NDArray[Any]
     site_count: NDArray[Any]
-    program: Program = field(default_factory=nothing)
-    solution: Solution = field(default_factory=lambda: solution_of(()))
+    program: Program = field(default_factory=_no_program)
+    solution: Solution = field(default_factory=_no_solution)
     relinked: tuple[int, ...] = field(default=())
 
     @property

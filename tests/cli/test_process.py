@@ -185,6 +185,24 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
     assert (ran.returncode, ran.stderr) == (0, "\n")
 
 
+@pytest.mark.parametrize("argv", [["search", "one", "--mode", "multiview"], ["callers", "one"]], ids=" ".join)
+def test_a_query_imports_nothing_of_how_an_index_is_built(tmp_path: Path, argv: list[str]) -> None:
+    (tmp_path / "a.py").write_text("def one():\n    pass\ndef two():\n    one()\n")
+    env = environment() | {"LCI_CONFIG_DIR": str(tmp_path / "config")}
+    subprocess.run([sys.executable, "-m", "lci_py", "index", "-q", str(tmp_path)], env=env, check=True, timeout=60)
+    check = f"""
+import sys
+from lci_py.cli.main import main
+assert main([*{argv!r}, "--json", "--root", {str(tmp_path)!r}]) == 0
+parts = ("lci_py.callgraph.program", "lci_py.callgraph.pointsto", "lci_py.source.extract", "lci_py.source.dataflow")
+print(*(name for name in parts if name in sys.modules), file=sys.stderr)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", check], env=env, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ran.returncode, ran.stderr) == (0, "\n")
+
+
 @pytest.mark.parametrize("mode", ["symbolic", "bm25", "dense", "multiview"])
 def test_neither_an_index_run_nor_a_search_loads_openssl(tmp_path: Path, mode: str) -> None:
     """It takes 2 ms, and the hashes of an index are blake2b, which Python has built in."""

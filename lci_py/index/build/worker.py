@@ -6,6 +6,7 @@ It imports neither numpy nor an encoder: a worker needs neither.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -22,7 +23,7 @@ from lci_py.source.file_record import define_data, process_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.read import read_file
 from lci_py.source.stated_values import place_kind
-from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages
+from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare
 from lci_py.source.syntax.limits import DEFAULTS, Limits
 from lci_py.source.text.digest import blake2b, digest
 from lci_py.types.source import FileEntry
@@ -73,6 +74,17 @@ class Workplace:
     limits: Limits = DEFAULTS
     flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
     shared: tuple[Path, ...] = ()  # index folders whose caches are read, too
+
+
+def prepare_workers(batches: Sequence[Sequence[Task]]) -> None:
+    """Load what the workers that are about to be forked share: the languages, and the grammars of several batches.
+
+    Each worker would load them for itself otherwise.
+    """
+    found = [{detect(task.entry.path) for task in batch if not task.key} for batch in batches]
+    for language in set.intersection(*found) if len(found) > 1 else ():
+        with suppress(Exception):  # what is wrong with a grammar is found again with the first file
+            prepare(language)
 
 
 def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.index.build.child_process import start_worker, starting
-from lci_py.index.build.worker import Done, Task, Workplace, process_tasks
+from lci_py.index.build.worker import Done, Task, Workplace, prepare_workers, process_tasks
 from lci_py.interrupts import at_interrupt
 
 if TYPE_CHECKING:
@@ -86,7 +86,10 @@ def _unordered(
     few = next(batches, None)
     more = next(batches, None)
     jobs = max(1, jobs) if more else 1
-    batches = _again([batch for batch in (few, more) if batch], batches)
+    first = [batch for batch in (few, more) if batch]
+    if _FORKS:
+        prepare_workers([batch for _, batch in first])
+    batches = _again(first, batches)
     while True:
         with _pool(jobs) as pool:
             yield from _pooled(pool, work, batches, 4 * jobs, lost)

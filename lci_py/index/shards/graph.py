@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.callgraph.edges import CALLS, EDGE_KINDS, IMPORTS, INHERITS, STORED, Links
-from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_sizes, check_solution
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 
@@ -49,6 +48,8 @@ def write_graph(path: Path, links: Links) -> None:
 
 def stored_arrays(links: Links) -> dict[str, NDArray[Any]]:
     """The arrays of a graph that are stored, by name."""
+    from lci_py.callgraph.program import STORED_PROGRAM
+
     return {
         **{name: getattr(links, name) for name in STORED},
         **{f"flow_{name}": getattr(links.program, name) for name in STORED_PROGRAM},
@@ -209,6 +210,9 @@ def read_links(path: Path) -> Links:
     Raises:
         DamagedIndexError: The file is not what `write_graph` writes.
     """
+    # Here, since a query does without.
+    from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_sizes, check_solution
+
     arrays = Arrays(path)
     stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items()}
     program = Program(**{name: arrays.array(f"flow_{name}", kind) for name, kind in STORED_PROGRAM.items()})
