@@ -14,7 +14,7 @@ Run `lci` in the shell before `rg`, `grep` or reading whole files. Its index is 
 - Calls: `lci callers NAME`, `lci callees NAME`, `lci path FROM TO`. What a change affects: `lci affected`.
 - An unknown file or folder: `lci outline PATH`.
 
-`--max-tokens 1500` bounds an answer of search, show and outline.
+`--max-tokens 1500` bounds the answer of any command.
 "0 callers" proves nothing: look at `lci refs NAME` before you call code unused.
 Do not read a file to find a definition in it, do not search again for what lci has shown, do not edit `.lci/`.
 """
