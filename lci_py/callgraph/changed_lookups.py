@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
+from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_of_local, is_shared, is_top, is_type, macro_texts
 from lci_py.callgraph.lookup_tables import (
     QUALIFIED,
     Definition,
@@ -20,7 +20,7 @@ from lci_py.callgraph.lookup_tables import (
     in_go_package,
     module_names,
 )
-from lci_py.callgraph.lookups import COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
+from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
@@ -64,6 +64,14 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
+    for item in facts.stored:
+        if is_of_local(item):
+            continue
+        token = (item.owner, item.value, ids[item.within] if item.within >= 0 else "", path, language)
+        for tests in ("tests",) if head.test else ("", "tests"):
+            yield ("stored", family, item.owner, item.slot, tests), token
+            if item.slot[0] in BY_NAME:
+                yield ("anywhere", family, item.slot, tests), token
     if language in EXPANDING:
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))

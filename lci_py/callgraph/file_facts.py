@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import Extract, Import, Lambda, Typed
+from lci_py.types.source import Extract, Import, Lambda, Stored, Typed
 
 #: Languages that share one name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
@@ -85,7 +85,7 @@ class FileFacts:
         parents: Per symbol, the place of the symbol around it, which is smaller than its own; -1 at the top level.
         owners: Per symbol, the type that a method outside its type names as its own, or "".
         arities: Per symbol, as in `source.syntax.arity`.
-        types, lambdas, flow: As in `Extract`.
+        types, stored, lambdas, flow: As in `Extract`.
     """
 
     head: FileHead
@@ -98,6 +98,7 @@ class FileFacts:
     imports: Sequence[Import]
     bases: Sequence[BaseName]
     types: Sequence[Typed]
+    stored: Sequence[Stored]
     lambdas: Sequence[Lambda]
     flow: bytes
 
@@ -143,6 +144,15 @@ class FileFacts:
         found: dict[tuple[int, str], list[Typed]] = {}
         for item in self.types:
             found.setdefault((item.scope, item.name), []).append(item)
+        return found
+
+    @cached_property
+    def of_locals(self) -> dict[tuple[int, str, str], list[str]]:
+        """(Function, slot, name of a local) to what is stored there."""
+        found: dict[tuple[int, str, str], list[str]] = {}
+        for item in self.stored:
+            if is_of_local(item):
+                found.setdefault((item.within, item.slot, item.owner), []).append(item.value)
         return found
 
     @cached_property
@@ -242,6 +252,11 @@ def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[M
     return texts
 
 
+def is_of_local(item: Stored) -> bool:
+    """Whether only the function around can mean the slot."""
+    return item.within >= 0 and item.slot in ("-", ":")
+
+
 def is_top(kind: str, around: str, language: str = "") -> bool:
     """Whether a definition stands at its file's top level; `around` is the kind of its parent, or ""."""
     if language == "haskell" and around == "class":
@@ -312,6 +327,7 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
         types=extract.types,
+        stored=extract.stored,
         lambdas=extract.lambdas,
         flow=extract.flow,
     )

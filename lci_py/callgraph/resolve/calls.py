@@ -20,6 +20,7 @@ from lci_py.callgraph.resolve.expression_steps import steps_of
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import expanded
 from lci_py.callgraph.resolve.overloads import Targets
+from lci_py.callgraph.resolve.stored_functions import StoredFunctions
 from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.languages import load_languages
@@ -40,13 +41,15 @@ class FileLinker:
         selfs = {name: frozenset(spec.self_names) for name, spec in load_languages().items()}
         self._evaluator = Evaluator(look_ups, self._imports, selfs)
         self._callees = Callees(look_ups, self._evaluator)
+        self._stored = StoredFunctions(look_ups, self._callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
         """A file's edges, each once with the step that was found first, and the keys of its look-ups."""
         self._look.start(file)
         self._evaluator.start()
         self._callees.start()
-        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, file)
+        self._stored.start(file)
+        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, self._stored, file)
         edges: dict[tuple[int, int, int, int], int] = {}
         for item, targets in calls.imports:
             for target in targets:
@@ -85,11 +88,13 @@ class _CallResolver:
     """Resolves the calls of one file."""
 
     def __init__(
-        self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees, file: int
-    ) -> None:
+        self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees,
+        stored: StoredFunctions, file: int,
+    ) -> None:  # fmt: skip
         self._look = look_ups
         self._evaluate = evaluator
         self._callees = callees
+        self._stored = stored
         self.file = file
         self.known = callees.known  # symbol to definition, of targets
         self._arguments = UNKNOWN  # of the current call
@@ -140,6 +145,7 @@ class _CallResolver:
         if receiver in language_rules.CONSTRUCTED:
             made = self._evaluate.types.named(self.file, caller, name)
             return self._run(value._replace(text="new") for value in made)
+        around = caller
         steps = steps_of(receiver) if receiver else ()
         if not receiver or (steps and steps[0].kind == "name"):
             caller = self._evaluate.names.scope(self.file, caller, steps[0].name if steps else name)
@@ -148,6 +154,8 @@ class _CallResolver:
         if targets is None:
             targets = self._on(name, receiver, caller) if receiver else self._bare(name, caller)
             self._meant[asked] = targets
+        if not targets and self._language in language_rules.STORING:
+            return self._through_pointer(name, receiver, around)
         return targets
 
     def _on(self, name: str, receiver: str, caller: int) -> Targets:
@@ -178,6 +186,12 @@ class _CallResolver:
         if self._language in language_rules.VIRTUAL:
             targets = self._callees.with_overriding(targets, values, name)
         return targets
+
+    def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
+        """The functions that a field, variable or parameter holds."""
+        if receiver:
+            return self._stored.of_member(caller, receiver, name)
+        return self._stored.of_name(caller, name, local=self._is_local(name, caller))
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is known to be something, though not what its members are."""

@@ -16,7 +16,7 @@ from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
 from lci_py.errors import DamagedIndexError
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, KINDS
-from lci_py.types.source import Import, Lambda, Typed
+from lci_py.types.source import Import, Lambda, Stored, Typed
 
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
@@ -161,6 +161,7 @@ class SqlTables:
             imports=[Import(*row) for row in imports],
             bases=[BaseName(symbol - start, name, lines[symbol - start]) for symbol, name in bases],
             types=types,
+            stored=self._read_stored(segment, number, len(rows)),
             lambdas=lambdas,
             flow=flow,
         )
@@ -182,6 +183,27 @@ class SqlTables:
             _check(type(known.symbol) is int and -1 <= known.symbol < n_symbols)
             _check(_is_line(known.line) and _is_line(known.end_line))
         return types, lambdas, rows[0][1]
+
+    def _read_stored(self, segment: int, number: int, n_symbols: int) -> list[Stored]:
+        sql = "SELECT owner, slot, value, within FROM stored WHERE file = ? ORDER BY id"
+        found = [Stored(*row) for row in self._select(segment, sql, (number,))]
+        for item in found:
+            _check(type(item.owner) is type(item.slot) is type(item.value) is str and bool(item.slot))
+            _check(type(item.within) is int and -1 <= item.within < n_symbols)
+        return found
+
+    def stored(self, owner: str | None, slot: str) -> Sequence[tuple[int, Stored]]:
+        of_owner = "" if owner is None else "AND owner = ?"
+        sql = f"SELECT file, owner, value, within FROM stored WHERE slot = ? {of_owner} ORDER BY id"
+        found = []
+        for segment, numbers in enumerate(self._public_files):
+            for file, of, value, within in self._select(segment, sql, (slot,) if owner is None else (slot, owner)):
+                public = self._public(numbers, file, len(self.files.heads))
+                if public >= 0:
+                    _check(type(of) is type(value) is str and type(within) is int and within >= -1)
+                    found.append((public, Stored(of, slot, value, within)))
+        found.sort(key=lambda row: row[0])
+        return found
 
     def calls(self, file: int) -> Sequence[CallSite]:
         segment, number, first, count = self._places[file]

@@ -1,0 +1,214 @@
+"""Calls through function pointers: which functions a field, a variable or a parameter may hold.
+
+`source.extract.stored_functions` says what each file stores. A field is known by the struct type and its name, so
+whatever is stored in that field of any object of the type counts. Each question about another file is a look-up, and
+what they depend on ends after `_HOPS` slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from lci_py.callgraph.edges import AMBIGUOUS, FIELD
+from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.expression_steps import Step, steps_of, types_in
+from lci_py.callgraph.resolve.overloads import Targets
+from lci_py.types.search import FUNCTION_KINDS
+from lci_py.types.source import Stored
+
+#: How many slots are followed one after the other, and how many names one type may have.
+_HOPS, _MOST_ALIASES = 4, 4
+#: So many functions may be meant if the type that a field belongs to is not known, and if it is.
+_MOST_BY_NAME, _MOST = 4, 32
+
+
+class Held(NamedTuple):
+    """The functions that a slot may hold. `certain`: the slot is known, and not only its name."""
+
+    functions: tuple[Definition, ...]
+    certain: bool
+
+
+_NOTHING = Held((), False)
+
+
+class StoredFunctions:
+    """Finds what calls through function pointers mean, for one file after another.
+
+    Attributes:
+        known: Symbol to definition, of all targets.
+    """
+
+    def __init__(self, look_ups: LookUps, known: dict[int, Definition]) -> None:
+        self._look = look_ups
+        self.known = known
+        self._fields: dict[tuple[tuple[str, ...], str, int], Held] = {}
+        self._file = -1
+        self._family = ""
+        self._tests = False
+
+    def start(self, file: int) -> None:
+        """Begin with a file."""
+        self._file = file
+        self._family = self._look.files.families[file]
+        self._tests = self._look.files.heads[file].test
+        self._fields.clear()
+
+    def of_member(self, caller: int, receiver: str, name: str) -> Targets:
+        """The functions that `receiver->name` may hold in a function of the file."""
+        types = self._types(caller, steps_of(receiver))
+        return self._targets(self._of_field(types, name, _HOPS))
+
+    def of_name(self, caller: int, name: str, *, local: bool) -> Targets:
+        """The functions that a variable or parameter may hold.
+
+        Args:
+            caller: The place of the symbol around the call.
+            name: The variable.
+            local: It is a local or a parameter.
+        """
+        found: dict[int, Definition] = {}
+        if local:
+            for value in self._of_locals(caller, "-", name):
+                found.update(self._functions(self._file, caller, value, _HOPS))
+        else:
+            rows = self._stored(name, "=")
+            for file, item in [row for row in rows if row[0] == self._file] or rows:
+                found.update(self._functions(file, item.within, item.value, _HOPS))
+        return self._targets(Held(tuple(found.values()), True))
+
+    def _targets(self, held: Held) -> Targets:
+        found = [item for item in held.functions if self._tests or not self._look.files.heads[item.file].test]
+        if len(found) > (_MOST if held.certain else _MOST_BY_NAME):
+            return ()
+        self.known.update((item.symbol, item) for item in found)
+        mark = AMBIGUOUS if len(found) > 1 or not held.certain else 0
+        return tuple((item.symbol, FIELD | mark) for item in found)
+
+    # --- types ----------------------------------------------------------------------------------------------------
+
+    def _of_locals(self, caller: int, slot: str, name: str) -> list[str]:
+        """What is stored of a local of a function of the file, or of one around it."""
+        facts = self._look.tables.facts(self._file)
+        while caller >= 0:
+            found = facts.of_locals.get((caller, slot, name))
+            if found:
+                return found
+            caller = facts.parents[caller]
+        return []
+
+    def _stored(self, owner: str, slot: str) -> list[tuple[int, Stored]]:
+        return list(self._look.stored(self._family, owner, slot, tests=self._tests))
+
+    def _aliases(self, type_: str) -> tuple[str, ...]:
+        """All names of a type."""
+        found = [type_]
+        for name in found:
+            for _, item in self._stored(name, "~"):
+                if item.value not in found and len(found) < _MOST_ALIASES:
+                    found.append(item.value)
+        return tuple(found)
+
+    def _types(self, caller: int, steps: tuple[Step, ...]) -> tuple[str, ...]:
+        """The names of the type of an expression, in any order; none if it is not known."""
+        if not steps:
+            return ()
+        head = steps[0]
+        if head.kind == "cast":
+            types = [item.name for item in types_in(head.name)]
+        elif head.name in ("this", "self"):
+            types = self._own_types(caller)
+        else:
+            types = self._of_locals(caller, ":", head.name)
+            types = types or [item.value for _, item in self._stored(head.name, ":")]
+            if not types:
+                types = self._declared(self._own_types(caller), head.name)
+        for step in steps[1:]:
+            if step.kind == "call":
+                return ()
+            if step.kind == "attr":
+                types = self._declared(types, step.name)
+        return self._aliases(types[0]) if types else ()
+
+    def _own_types(self, caller: int) -> list[str]:
+        """The class around a place, or the one that a method names as its own."""
+        facts = self._look.tables.facts(self._file)
+        while caller >= 0:
+            if facts.owners[caller] or facts.kinds[caller] in ("struct", "class", "union"):
+                return [facts.owners[caller] or facts.names[caller]]
+            caller = facts.parents[caller]
+        return []
+
+    def _declared(self, types: Iterable[str], field: str) -> list[str]:
+        """The types that a field of some types is declared with."""
+        for type_ in types:
+            for alias in self._aliases(type_):
+                found = [item.value.partition(":")[2] for _, item in self._stored(alias, f"@{field}")]
+                if found:
+                    return found
+        return []
+
+    # --- slots ----------------------------------------------------------------------------------------------------
+
+    def _of_field(self, types: tuple[str, ...], field: str, hops: int) -> Held:
+        known = self._fields.get((types, field, hops))
+        if known is None:
+            known = self._of_type(types, field, hops) if types else _NOTHING
+            known = self._fields[types, field, hops] = known if known.functions else self._by_name(field, hops)
+        return known
+
+    def _of_type(self, types: tuple[str, ...], field: str, hops: int) -> Held:
+        rows: list[tuple[int, Stored]] = []
+        for name in types:
+            rows += self._stored(name, f".{field}")
+            for place in {item.value.partition(":")[0] for _, item in self._stored(name, f"@{field}")}:
+                rows += [row for other in types for row in self._stored(other, f"#{place}")]
+        return Held(self._all(rows, hops), True)
+
+    def _by_name(self, field: str, hops: int) -> Held:
+        """What is stored in fields of this name, whatever they belong to."""
+        rows = list(self._look.stored_anywhere(self._family, f".{field}", tests=self._tests))
+        for _, item in self._look.stored_anywhere(self._family, f"@{field}", tests=self._tests):
+            for name in self._aliases(item.owner):
+                rows += self._stored(name, f"#{item.value.partition(':')[0]}")
+        found = self._all(rows, hops)
+        return Held(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
+
+    def _all(self, rows: list[tuple[int, Stored]], hops: int) -> tuple[Definition, ...]:
+        found: dict[int, Definition] = {}
+        for file, item in dict.fromkeys(rows):
+            found.update(self._functions(file, item.within, item.value, hops))
+        return tuple(found[symbol] for symbol in sorted(found))
+
+    def _functions(self, file: int, within: int, value: str, hops: int) -> Iterator[tuple[int, Definition]]:
+        """The functions that a stored value means in its file."""
+        if value[:1] == "%":
+            if within < 0 or hops <= 0:
+                return
+            facts = self._look.tables.facts(file)
+            for other, item in self._passed(file, facts.names[within], value):
+                yield from self._functions(other, item.within, item.value, hops - 1)
+        elif "." in value:
+            type_, _, field = value.partition(".")
+            if hops > 0:
+                held = self._of_field(self._aliases(type_) if type_ else (), field, hops - 1)
+                yield from ((item.symbol, item) for item in held.functions)
+        else:
+            for found in self._named(file, value):
+                yield found.symbol, found
+
+    def _passed(self, file: int, name: str, slot: str) -> list[tuple[int, Stored]]:
+        """What is passed to a function of a file. Of several functions of the name, each is called in its own file."""
+        rows = self._stored(name, slot)
+        several = self._look.only(self._family, name) is None
+        return [row for row in rows if row[0] == file] if several else rows
+
+    def _named(self, file: int, name: str) -> list[Definition]:
+        """The functions of a name, as seen from a file."""
+        own = self._look.top(file, name)
+        if own is not None:
+            return [own] if own.kind in FUNCTION_KINDS else []
+        found = [item for item in self._look.all_named(self._family, name) if item.kind == "function"]
+        return found if len(found) <= _MOST_BY_NAME else []
