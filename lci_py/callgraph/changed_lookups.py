@@ -86,7 +86,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         if is_top(kind, around, language):
             yield ("top", path, name), token
             yield ("folder", family, folder, name), token
-        if is_shared(around):
+        if is_shared(around) and not facts.static[place]:
             yield ("only", family, name), token
             yield ("all", family, name), token
         if is_type(kind, family):

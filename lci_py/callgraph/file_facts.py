@@ -27,6 +27,8 @@ DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SPACES = frozenset({"module", "namespace"})
 #: With more namespaces than this in a file, nothing is written down of what it offers in each of them.
 _MOST_SPACES = 16
+#: Suffixes of files of C and C++ that are mostly not included by others.
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
 _SEPARATOR = re.compile(r"::|[./\\]")
 _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
 
@@ -83,6 +85,7 @@ class FileFacts:
         first: Number of the file's first symbol; any number if it has none.
         names: Per symbol; may be "" if the symbol is not `CALLABLE`.
         parents: Per symbol, the place of the symbol around it, which is smaller than its own; -1 at the top level.
+        static: Per symbol, whether only its own file, and files that include it, can see it (C's `static`).
         owners: Per symbol, the type that a method outside its type names as its own, or "".
         arities: Per symbol, as in `source.syntax.arity`.
         types, stored, lambdas, flow: As in `Extract`.
@@ -94,6 +97,7 @@ class FileFacts:
     kinds: Sequence[str]
     parents: Sequence[int]
     owners: Sequence[str]
+    static: Sequence[bool]
     arities: Sequence[int]
     imports: Sequence[Import]
     bases: Sequence[BaseName]
@@ -279,6 +283,11 @@ def is_type(kind: str, family: str) -> bool:
     return kind in TYPE_KINDS or (kind == "type" and family == "go")
 
 
+def is_static(head: FileHead, kind: str, exported: bool) -> bool:
+    """Whether a function has internal linkage and does not stand in a header."""
+    return kind == "function" and not exported and head.language in EXPANDING and head.path.endswith(_SOURCES)
+
+
 def is_shared(around: str) -> bool:
     """Whether other files can see a definition: those inside functions are local."""
     return around not in FUNCTION_KINDS
@@ -323,6 +332,7 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         kinds=[s.kind for s in symbols],
         parents=[s.parent for s in symbols],
         owners=[owner(s.kind, symbols[s.parent].kind if s.parent >= 0 else "", s.scope) for s in symbols],
+        static=[is_static(head, s.kind, s.exported) for s in symbols],
         arities=[s.arity for s in symbols],
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],

@@ -41,6 +41,7 @@ class Definition(NamedTuple):
     kind: str
     around: str  # the kind of its parent, "" at the top level
     owner: str  # as in FileFacts.owners
+    static: bool = False  # as in FileFacts.static
 
 
 class Files:
@@ -185,7 +186,7 @@ class MemoryTables:
         self._heads: list[FileHead] = []
         self._texts: dict[str, int] = {"": 0}
         self._names, self._parents, self._owners = array("i"), array("i"), array("i")
-        self._arities = array("i")
+        self._arities, self._static = array("i"), array("B")
         self._kinds = array("B")
         self._calls = array("i")  # five numbers each: name, receiver, line, caller, arguments
         self._imports = array("i")  # four numbers each: module, name, alias, line
@@ -233,6 +234,7 @@ class MemoryTables:
         self._parents.extend(facts.parents)
         self._owners.extend(map(text, facts.owners))
         self._arities.extend(facts.arities)
+        self._static.extend(facts.static)
         for name, receiver, line, caller, arguments in calls:
             self._calls.extend((text(name), text(receiver), line, caller, arguments))
             if receiver:
@@ -311,6 +313,7 @@ class MemoryTables:
             kinds=[KINDS[n] for n in self._kinds[start:stop]],
             parents=self._parents[start:stop],
             owners=[text[n] for n in self._owners[start:stop]],
+            static=[bool(n) for n in self._static[start:stop]],
             arities=self._arities[start:stop],
             imports=[
                 Import(text[m], text[n], text[a], line) for m, n, a, line in zip(*[iter(imports)] * 4, strict=True)
@@ -350,7 +353,8 @@ class MemoryTables:
         file = self._file_of[symbol]
         parent = self._parents[symbol]
         around = KINDS[self._kinds[self.first_symbol[file] + parent]] if parent >= 0 else ""
-        return Definition(symbol, file, KINDS[self._kinds[symbol]], around, self._text[self._owners[symbol]])
+        of, static = self._text[self._owners[symbol]], bool(self._static[symbol])
+        return Definition(symbol, file, KINDS[self._kinds[symbol]], around, of, static)
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
         parents = ((symbol, self._parents[symbol], self.first_symbol[self._file_of[symbol]]) for symbol in symbols)

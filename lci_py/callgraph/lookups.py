@@ -342,7 +342,8 @@ class LookUps:
         if found is None:
             if len(self._definitions) >= _MEMO:
                 self._definitions.clear()
-            found = Definition(symbol, file, facts.kinds[place], facts.kind_around(place), facts.owners[place])
+            around = facts.kind_around(place)
+            found = Definition(symbol, file, facts.kinds[place], around, facts.owners[place], facts.static[place])
             self._definitions[symbol] = found
         return found
 
@@ -399,7 +400,7 @@ class LookUps:
         return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]
 
     def _all(self, family: str, name: str) -> list[Definition]:
-        found = [found for found in self._named(family, name) if is_shared(found.around)]
+        found = self._shared(family, name)
         return found if len(found) <= MOST_NAMED else []
 
     def _bases(self, path: str, owner: str) -> list[tuple[int, str]]:
@@ -417,7 +418,10 @@ class LookUps:
         return known
 
     def _only(self, family: str, name: str) -> Definition | None:
-        return _single([found for found in self._named(family, name) if is_shared(found.around)])
+        return _single(self._shared(family, name))
+
+    def _shared(self, family: str, name: str) -> list[Definition]:
+        return [found for found in self._named(family, name) if is_shared(found.around) and not found.static]
 
     def _types(self, family: str, name: str) -> list[Definition]:
         return [found for found in self._named(family, name) if is_type(found.kind, family)]
@@ -433,7 +437,11 @@ class LookUps:
         found: list[tuple[int, Stored]] = []
         values: set[object] = set()
         for file, item in self.tables.stored(owner, slot):
-            if self.files.families[file] != family or is_of_local(item) or not (tests or not self.files.heads[file].test):
+            if (
+                self.files.families[file] != family
+                or is_of_local(item)
+                or not (tests or not self.files.heads[file].test)
+            ):
                 continue
             found.append((file, item))
             values.add((file, item.within, item.value) if item.value[:1] == "%" else item.value)

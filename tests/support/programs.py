@@ -79,6 +79,12 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             '#include "{m}"\n', "int {f}(void) {{ return {g}(); }}\n", "#define {f}(x) {g}(x)\n",
             "#define {f} {g}\n", "#define {T} {f}({g}(1))\n", "void {f}(void) {{ {T}; {g}(2); }}\n",
             "struct {T} {{ int {f}; }};\n", "int {f}(void) {{ return x->{g}(); }}\n",
+            "struct {T} {{ int (*{f})(void); int (*{g})(void); struct {U} *h; }};\n", "typedef struct {T} {U};\n",
+            "struct {T} x = {{.{f} = {g}}}, y = {{{h}, {f}}};\n", "int (*x[])(void) = {{{f}, {g}}};\n",
+            "int {f}(struct {T} *x, {U} *y) {{ x->h->{g} = {h}; return x->{g}() + y->h->{f}(); }}\n",
+            "void {f}(struct {T} *x, int (*p)(void)) {{ x->{g} = p; p(); x = y; x[0](); {h}(x, {f}); }}\n",
+            "static int {f}(void) {{ int (*p)(void) = {g}; return p() + {T}({h}); }}\n",
+            "#define {T}(p) (p() + {U}(1, p))\n",
         ),
     ),
     "cpp": (

@@ -8,10 +8,13 @@ value; the same package; a name with only one definition in the repository. docs
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os.path import commonprefix
+from posixpath import splitext
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, Edge, lambda_node
 from lci_py.callgraph.file_facts import EXPANDING
+from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve import overloads
 from lci_py.callgraph.resolve.callees import Callees
@@ -121,7 +124,8 @@ class _CallResolver:
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
         # Outside functions a macro mostly defines functions: then these call what is in its text.
         if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
-            return (*targets, *expanded(self._look, self, caller, targets))
+            through = self._stored.of_macro(caller, name)
+            return (*targets, *expanded(self._look, self, caller, targets), *through)
         return targets
 
     def _has_macro(self, targets: Targets) -> bool:
@@ -285,7 +289,7 @@ class _CallResolver:
         """
         found = self._look.only(self._family, name)
         if found is None:
-            return self._several(name) if anywhere else ()
+            return (self._included(name) or self._several(name)) if anywhere else ()
         self.known[found.symbol] = found
         is_method = found.kind in ("method", "constructor")
         if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and self._language in language_rules.NESTED_HIDDEN:
@@ -301,12 +305,34 @@ class _CallResolver:
             return ((found.symbol, PACKAGE),)
         return ((found.symbol, NAME),) if near else ()
 
+    def _included(self, name: str) -> Targets:
+        """The `static` function of a source file that the file includes."""
+        for target in sorted(self._imported_files):
+            found = self._look.top(target, name)
+            if found is not None and found.static:
+                self.known[found.symbol] = found
+                return ((found.symbol, PACKAGE),)
+        return ()
+
+    def _nearest(self, found: list[Definition]) -> list[Definition]:
+        """Of definitions in several programs of one tree, those that the file includes, or whose header it includes;
+        else those in the nearest folders."""
+        heads, folders = self._look.files.heads, self._look.files.folders
+        included = {splitext(heads[target].path)[0].rpartition("/")[2] for target in self._imported_files}
+        near = [item for item in found if splitext(heads[item.file].path)[0].rpartition("/")[2] in included]
+        if near:
+            return near
+        shared = [len(commonprefix((self._folder.split("/"), folders[item.file].split("/")))) for item in found]
+        return [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
+
     def _several(self, name: str) -> Targets:
         """All functions and macros of a name: a program is linked, or loaded, from some of them."""
         found = [
             item for item in self._look.all_named(self._family, name)
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
         ]  # fmt: skip
-        self.known |= {item.symbol: item for item in found}
         mark = AMBIGUOUS if len(found) > 1 else 0
+        if mark and self._language in EXPANDING:
+            found = self._nearest(found)
+        self.known |= {item.symbol: item for item in found}
         return tuple((item.symbol, PACKAGE | mark) for item in found)

@@ -7,7 +7,7 @@ what they depend on ends after `_HOPS` slots.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lci_py.callgraph.edges import AMBIGUOUS, FIELD
@@ -79,6 +79,26 @@ class StoredFunctions:
                 found.update(self._functions(file, item.within, item.value, _HOPS))
         return self._targets(Held(tuple(found.values()), True))
 
+    def of_macro(self, caller: int, name: str) -> Targets:
+        """The functions that a macro calls which a function of the file passes to it."""
+        found: dict[int, Definition] = {}
+        applied = self._applied(name, _HOPS)
+        for slot in applied:
+            for file, item in self._stored(name, slot):
+                if (file, item.within) == (self._file, caller):
+                    found.update(self._functions(file, caller, item.value, _HOPS))
+        return self._targets(Held(tuple(found.values()), True))
+
+    def _applied(self, macro: str, hops: int) -> list[str]:
+        """The parameters that a macro calls, or passes to a macro that calls them."""
+        found: dict[str, None] = {}
+        for _, item in self._stored(macro, "("):
+            slot, _, further = item.value.partition(">")
+            inner, _, place = further.partition(">")
+            if not inner or (hops > 0 and inner != macro and place in self._applied(inner, hops - 1)):
+                found[slot] = None
+        return list(found)
+
     def _targets(self, held: Held) -> Targets:
         found = [item for item in held.functions if self._tests or not self._look.files.heads[item.file].test]
         if len(found) > (_MOST if held.certain else _MOST_BY_NAME):
@@ -125,12 +145,15 @@ class StoredFunctions:
             types = types or [item.value for _, item in self._stored(head.name, ":")]
             if not types:
                 types = self._declared(self._own_types(caller), head.name)
-        for step in steps[1:]:
-            if step.kind == "call":
-                return ()
-            if step.kind == "attr":
-                types = self._declared(types, step.name)
-        return self._aliases(types[0]) if types else ()
+        if any(step.kind == "call" for step in steps):
+            return ()
+        return self._along(types, [step.name for step in steps[1:] if step.kind == "attr"])
+
+    def _along(self, types: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
+        """The names of the type that fields lead to, from some type on."""
+        for field in fields:
+            types = self._declared(types, field)
+        return self._aliases(types[0]) if types and types[0] else ()
 
     def _own_types(self, caller: int) -> list[str]:
         """The class around a place, or the one that a method names as its own."""
@@ -163,6 +186,11 @@ class StoredFunctions:
         rows: list[tuple[int, Stored]] = []
         for name in types:
             rows += self._stored(name, f".{field}")
+        for file, item in self._stored("", f".{field}"):
+            first, *path = item.value.partition("<")[0].split(".")
+            if "<" in item.value and set(self._along([first], path)) & set(types):
+                rows.append((file, item))
+        for name in types:
             for place in {item.value.partition(":")[0] for _, item in self._stored(name, f"@{field}")}:
                 rows += [row for other in types for row in self._stored(other, f"#{place}")]
         return Held(self._all(rows, hops), True)
@@ -184,6 +212,7 @@ class StoredFunctions:
 
     def _functions(self, file: int, within: int, value: str, hops: int) -> Iterator[tuple[int, Definition]]:
         """The functions that a stored value means in its file."""
+        value = value.rpartition("<")[2]
         if value[:1] == "%":
             if within < 0 or hops <= 0:
                 return
@@ -191,19 +220,20 @@ class StoredFunctions:
             for other, item in self._passed(file, facts.names[within], value):
                 yield from self._functions(other, item.within, item.value, hops - 1)
         elif "." in value:
-            type_, _, field = value.partition(".")
+            type_, *path, field = value.split(".")
             if hops > 0:
-                held = self._of_field(self._aliases(type_) if type_ else (), field, hops - 1)
+                held = self._of_field(self._along([type_], path), field, hops - 1)
                 yield from ((item.symbol, item) for item in held.functions)
         else:
             for found in self._named(file, value):
                 yield found.symbol, found
 
     def _passed(self, file: int, name: str, slot: str) -> list[tuple[int, Stored]]:
-        """What is passed to a function of a file. Of several functions of the name, each is called in its own file."""
-        rows = self._stored(name, slot)
-        several = self._look.only(self._family, name) is None
-        return [row for row in rows if row[0] == file] if several else rows
+        """What is passed to a function of a file: there, and in files that have no function of this name."""
+        own = self._look.top(file, name)
+        static = own is not None and own.static
+        top = self._look.top
+        return [row for row in self._stored(name, slot) if row[0] == file or not (static or top(row[0], name))]
 
     def _named(self, file: int, name: str) -> list[Definition]:
         """The functions of a name, as seen from a file."""

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 #: Languages whose files are read here.
 LANGUAGES = frozenset({"c", "cpp"})
 #: What a slot is, as the first letter of `Stored.slot`.
-FIELD, PLACE, DECLARED, PARAMETER, VARIABLE, LOCAL, TYPE, ALIAS = ".#@%=-:~"
+FIELD, PLACE, DECLARED, PARAMETER, VARIABLE, LOCAL, TYPE, ALIAS, APPLIED = ".#@%=-:~("
 #: Bytes that are read of the text before an initialiser, of arguments, of a value, of one initialiser.
-_BEFORE, _ARGUMENTS, _VALUE, _LIST = 300, 2_000, 200, 400_000
-#: Values of a local that are followed, and members that are read of a struct.
-_MOST_VALUES, _MOST_MEMBERS = 8, 2_000
+_BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
+#: Values of a local that are followed, members that are read of a struct, and structs in a struct.
+_MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
 
 _SPACE = re.compile(rb"\s+")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
@@ -48,14 +48,16 @@ _PLAIN_TYPES = frozenset(
     u8 u16 u32 u64 s8 s16 s32 s64 __u8 __u16 __u32 __u64 __s8 __s16 __s32 __s64 __be16 __be32 __be64 __le16 __le32 __le64
     gfp_t loff_t pid_t uid_t gid_t mode_t dev_t DWORD BOOL HANDLE WORD BYTE ULONG""".split()
 )
-_NO_TYPES = frozenset(b"return else goto case sizeof typedef delete new throw using namespace if while for switch".split())
+_NO_TYPES = frozenset(
+    b"return else goto case sizeof typedef delete new throw using namespace if while for switch".split()
+)
 _NO_FUNCTIONS = frozenset(b"true false nullptr this self sizeof".split())
 # In a text whose blanks are single spaces: a local, with its type before it; a pointer to a function.
 _LOCAL = re.compile(
     rb"[;{}(] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)"
     rb"( ?\*[ *]*(?:const )?| )([A-Za-z_]\w*)((?: ?\[[^\]]*\])*) ?(?=[=;,)])"
 )
-_POINTER = re.compile(rb"([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
+_POINTER = re.compile(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
 _MORE = re.compile(rb", ?[* ]*([A-Za-z_]\w*)")
 _STORE = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?= ?(?!=)([^;{}]{1,200});")
 _GIVEN = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
@@ -63,15 +65,21 @@ _POINTER_GIVEN = re.compile(
     rb"\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\([^;={}]{0,200}\) ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])"
 )
 _PLAIN_VALUE = re.compile(rb"(?:\( ?[\w *]{1,80}\) ?)?[&*]? ?([A-Za-z_]\w*)")
-_FIELD_VALUE = re.compile(rb"\(?[&*]? ?([A-Za-z_]\w*) ?(?:->|\.) ?([A-Za-z_]\w*)(?: ?\[[^\]]*\])?\)?")
-_CHOICE = re.compile(rb"[^?]+\? ?&? ?([A-Za-z_]\w*) ?: ?&? ?([A-Za-z_]\w*)\)?")
-_PASSED = re.compile(rb"[(,]\s*(?:\([\w \t*]{1,60}\)\s*)?&?\s*([A-Za-z_]\w*)\s*(?=[,)])")
+_FIELD_VALUE = re.compile(rb"\(?[&*]? ?([A-Za-z_]\w*)((?: ?(?:->|\.) ?[A-Za-z_]\w*(?: ?\[[^\]]*\])?){1,6})\)?")
+_OBJECT = re.compile(
+    rb"(?:\A|[^\w.>)\]])([A-Za-z_]\w*)((?:\[[^\]]*\])?(?: ?(?:->|\.) ?[A-Za-z_]\w*(?: ?\[[^\]]*\])?){0,5})\)? ?\Z"
+)
+_STEP = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)")
+_CHOICE = re.compile(
+    rb"[^?]+\? ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*) ?: ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*)\)?"
+)
+_PASSED = re.compile(rb"[(,]\s*(?:\([\w \t*]{1,60}\)\s*)?(?:&\s*)?([A-Za-z_]\w*)\s*(?=[,)])")
 _PASSED_FIELD = re.compile(rb"[(,]\s*[A-Za-z_]\w*(?:->|\.)[A-Za-z_]\w*\s*(?=[,)])")
 _GROUPS = re.compile(rb"[(),]")
 _INITIALISER = re.compile(rb"=\s*\{")
 _LITERAL = re.compile(rb"[=(,&?:]\s*\(\s*(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)\s*\)\s*\{|\breturn\s*"
                       rb"\(\s*(?:struct\s+)?([A-Za-z_]\w*)\s*\)\s*\{")  # fmt: skip
-_DECLARATOR = re.compile(rb"([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
+_DECLARATOR = re.compile(rb"(?<!\w)([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
 _POINTERS = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)\)")
 _TOKEN = re.compile(rb"\.\s*([A-Za-z_]\w*)\s*=|\[[^\]]*\]\s*=|[A-Za-z_]\w*|0[xX]\w+|[{},()&?:*]|[^\s\w]|\d\w*")
 _GLOBAL = re.compile(
@@ -82,7 +90,12 @@ _HOOK = re.compile(
     rb"^[A-Za-z_][\w \t*]*\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*\)\s*\([^;={}]{0,300}\)\s*=\s*&?([A-Za-z_]\w*)\s*;",
     re.MULTILINE,
 )
-_TYPEDEF = re.compile(rb"^[ \t]*typedef\s+(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)\s*\**\s*([A-Za-z_]\w*)\s*;", re.MULTILINE)
+_TYPEDEF = re.compile(
+    rb"^[ \t]*typedef\s+(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)[\s*]+([A-Za-z_]\w*)\s*;", re.MULTILINE
+)
+_CALL = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\(")
+_CALL_OF_MACRO = re.compile(rb"(?<!\w)([A-Z][A-Z0-9_]+)\s*\(([^()]*)\)")
+_ACCESS = re.compile(rb"\A(?:\s*(?:public|private|protected)\s*:)+")
 _AFTER_BODY = re.compile(rb"[\s*]*([A-Za-z_]\w*)\s*(?:,[\s*]*([A-Za-z_]\w*)\s*)?;")
 
 
@@ -139,6 +152,7 @@ class _Reader:
         for number in range(len(self._entities)):
             yield from self._stores(self._function(number))
         yield from self._called()
+        yield from self._macros()
         yield from self._passed()
 
     # --- functions ------------------------------------------------------------------------------------------------
@@ -177,7 +191,8 @@ class _Reader:
         field = _FIELD_VALUE.fullmatch(text) if fields and plain is None else None
         if field is not None:
             known = function.names.get(field.group(1)) if function is not None else None
-            yield f"{known.type.decode() if known is not None else ''}.{field.group(2).decode()}"
+            type_ = known.type if known is not None else b""
+            yield b".".join((type_, *_STEP.findall(field.group(2)))).decode()
 
     def _named(self, name: bytes, function: _Function | None, *, deep: bool) -> Iterator[str]:
         known = function.names.get(name) if function is not None else None
@@ -211,7 +226,10 @@ class _Reader:
             name = entity.name
             for field, place, type_ in _members(self._plain, start, end, conditional):
                 yield Stored(name, f"{DECLARED}{field}", f"{place}:{type_ or name}", -1)
-            if self._plain[max(0, entity.start - 9) : entity.start].rstrip().endswith(b"typedef") or entity.node.type == "type_definition":
+            if (
+                self._plain[max(0, entity.start - 9) : entity.start].rstrip().endswith(b"typedef")
+                or entity.node.type == "type_definition"
+            ):
                 after = _AFTER_BODY.match(self._plain, entity.body.end_byte)
                 for other in after.groups() if after is not None else ():
                     if other is not None and other.decode() != name:
@@ -256,9 +274,7 @@ class _Reader:
             )
             done = self._end
         for match in _LITERAL.finditer(self._plain):
-            yield from self._list(
-                match.end() - 1, match.group(1) or match.group(2), "", 0, self._at(match.start())
-            )
+            yield from self._list(match.end() - 1, match.group(1) or match.group(2), "", 0, self._at(match.start()))
 
     def _list(self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None) -> Iterator[Stored]:
         """The functions in an initialiser that starts with a brace at `start`. `_end` is then where it ends."""
@@ -318,23 +334,24 @@ class _Reader:
         for match in _STORE.finditer(function.text):
             values = list(self._values(match.group(2), function, fields=False))
             if values:
-                owner = self._owner(function, match.start())
-                yield from (
-                    Stored(owner, f"{FIELD}{match.group(1).decode()}", value, function.symbol) for value in values
-                )
+                owner, *path = self._owner(function, match.start())
+                of = f"{owner}.{'.'.join(path)}<" if path else ""
+                for value in values:
+                    slot = f"{FIELD}{match.group(1).decode()}"
+                    yield Stored("" if path else owner, slot, of + value, function.symbol)
         for name, text in _GIVEN.findall(function.text):
             if name not in function.names and _may_be_function(name):
                 for value in self._values(text, function, fields=False):
                     yield Stored(name.decode(), VARIABLE, value, function.symbol)
 
-    def _owner(self, function: _Function, end: int) -> str:
-        """The type of the object whose field is accessed at a place of a function's text; "" if it is not known."""
-        text = function.text[max(0, end - 60) : end].rstrip()
-        found = re.search(rb"([\w.>)\]]*?)\b([A-Za-z_]\w*)((?:\[[^\]]*\])*)\)?\Z", text)
-        if found is None or found.group(1):
-            return ""
-        known = function.names.get(found.group(2))
-        return known.type.decode() if known is not None else ""
+    def _owner(self, function: _Function, end: int) -> list[str]:
+        """Where the field belongs to that is accessed at a place of a function's text: the type of a local, and the
+        fields that lead from there. One "" if that is not known."""
+        found = _OBJECT.search(function.text[max(0, end - _OBJECTS) : end])
+        known = function.names.get(found.group(1)) if found is not None else None
+        if found is None or known is None or not known.type:
+            return [""]
+        return [known.type.decode(), *(name.decode() for name in _STEP.findall(found.group(2)))]
 
     def _called(self) -> Iterator[Stored]:
         """What is known of locals and parameters that are called, or whose members are."""
@@ -360,6 +377,27 @@ class _Reader:
             function = self._function(number)
             for local, values in self._given(function, names).items():
                 yield from (Stored(local.decode(), LOCAL, value, function.symbol) for value in values)
+
+    def _macros(self) -> Iterator[Stored]:
+        """Which of their parameters macros call, and which they pass on to other macros."""
+        source = self._captured.source
+        for node, start, end in self._captured.expansions:
+            name = node.child_by_field_name("name")
+            close = source.find(b")", start, end)
+            if name is None or source[start : start + 1] != b"(" or close < 0:
+                continue
+            places = {word.strip(): place for place, word in enumerate(source[start + 1 : close].split(b","))}
+            macro, within = (name.text or b"").decode("utf-8", "replace"), self._finder.symbol(start - 1)
+            if within < 0:
+                continue
+            for called in _CALL.findall(source, close, end):
+                if called in places:
+                    yield Stored(macro, APPLIED, f"{PARAMETER}{places[called]}", within)
+            for called, arguments in _CALL_OF_MACRO.findall(source, close, end):
+                for place, argument in enumerate(arguments.split(b",")):
+                    if argument.strip() in places:
+                        passed = f"{PARAMETER}{places[argument.strip()]}>{called.decode()}>{PARAMETER}{place}"
+                        yield Stored(macro, APPLIED, passed, within)
 
     def _passed(self) -> Iterator[Stored]:
         """Functions that are arguments."""
@@ -472,7 +510,9 @@ def _arguments(text: bytes) -> list[bytes]:
     return found
 
 
-def _members(text: bytearray, start: int, end: int, conditional: int) -> Iterator[tuple[str, int, str]]:
+def _members(
+    text: bytearray, start: int, end: int, conditional: int, nested: int = 0
+) -> Iterator[tuple[str, int, str]]:
     """The fields of a struct: name, place and type. The place is -1 if it is not known; the type is "" for a struct
     without a name, whose fields are found as those of the struct around, and `?` for a pointer to a function."""
     place = left = 0
@@ -481,9 +521,11 @@ def _members(text: bytearray, start: int, end: int, conditional: int) -> Iterato
     for match in re.finditer(rb"[;{}()]", bytes(text[start:end])):
         sign, at = match.group(), start + match.start()
         depth += (sign in b"{(") - (sign in b"})")
+        if sign == b"}" and not depth and b"(" in text[first : min(at, first + _BEFORE)].partition(b"{")[0]:
+            first = at + 1  # a method
         if sign != b";" or depth:
             continue
-        member = bytes(text[first:at])
+        member = _ACCESS.sub(b"", bytes(text[first:at]))
         known = place if not 0 <= conditional < at else -1
         first = at + 1
         left += 1
@@ -491,18 +533,20 @@ def _members(text: bytearray, start: int, end: int, conditional: int) -> Iterato
             return
         opening, closing = member.find(b"{"), member.rfind(b"}")
         if 0 <= opening < closing:
-            base = at - len(member)
-            for name, _, type_ in _members(text, base + opening + 1, base + closing, -1):
-                yield name, -1, type_
+            base = at - len(member)  # what is taken off stands before it
+            if nested < _NESTED:
+                for name, _, type_ in _members(text, base + opening + 1, base + closing, -1, nested + 1):
+                    yield name, -1, type_
             name_of = _NAME.search(member, closing)
             if name_of is not None:
                 yield name_of.group().decode(), known, ""
             place += 1
             continue
-        pointer = _POINTERS.search(member)
-        if pointer is not None:
-            yield pointer.group(1).decode(), known, "?"
+        pointers = _POINTERS.findall(member)
+        for name, _ in pointers:
+            yield name.decode(), known if known < 0 else place, "?"
             place += 1
+        if pointers:
             continue
         if b"(" in member:
             continue
