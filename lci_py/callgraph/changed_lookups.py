@@ -64,14 +64,14 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
-    for item in facts.stored:
-        if is_of_local(item):
+    for one in facts.stored:
+        if is_of_local(one):
             continue
-        token = (item.owner, item.value, ids[item.within] if item.within >= 0 else "", path, language)
+        what = (one.owner, one.value, ids[one.within] if one.within >= 0 else "", path, language)
         for tests in ("tests",) if head.test else ("", "tests"):
-            yield ("stored", family, item.owner, item.slot, tests), token
-            if item.slot[0] in BY_NAME:
-                yield ("anywhere", family, item.slot, tests), token
+            yield ("stored", family, one.owner, one.slot, tests), what
+            if one.slot[0] in BY_NAME:
+                yield ("anywhere", family, one.slot, tests), what
     if language in EXPANDING:
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))

@@ -248,8 +248,8 @@ class MemoryTables:
             self._bases.extend((base.symbol, text(base.name), base.line))
         for typed in facts.types:
             self._types.extend((typed.scope, text(typed.name), text(typed.text), typed.within))
-        for item in facts.stored:
-            self._stored.extend((text(item.owner), text(item.slot), text(item.value), item.within))
+        for owner, slot, value, within in facts.stored:
+            self._stored.extend((text(owner), text(slot), text(value), within))
         self._flows.append(facts.flow)
         for anonymous in facts.lambdas:
             self._lambdas.extend(anonymous)

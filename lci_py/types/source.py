@@ -111,8 +111,8 @@ class Stored(NamedTuple):
     Attributes:
         owner: What the slot belongs to: a struct type, a function or variable; "" for a field of an unknown type.
         slot: The slot in it, as `source.extract.stored_functions` names it: `.open` is the field `open`.
-        value: A function's name; `%1`, the second parameter of `within`; `T.a.open`, what a field holds, from a type on;
-            with `T.a<` before it, the owner is what that field holds. For declarations, a place and a type.
+        value: A function's name; `%1`, the second parameter of `within`; `T.a.open`, what a field holds, from a type
+            on. With `T.a<` before it, the owner is what that field holds. For declarations, a place and a type.
         within: The function around (an index), -1 if there is none.
     """
 

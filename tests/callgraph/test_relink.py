@@ -398,6 +398,15 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"c.c": "int h(void) { return 1; }\nint i(void) { return 1; }\nvoid j(struct s *x) { init(x, i); }\n"},
         {"b.c"},
     ),
+    "what is stored in a field of a Go struct": (
+        {
+            "p/a.go": GO + "type S struct { f func() }\nfunc (s *S) g() { s.f() }\n",
+            "p/b.go": GO + "func h() {}\nfunc i() {}\nvar t = S{f: h}\n",
+            "p/c.go": GO + "func j() { h() }\n",
+        },
+        {"p/b.go": GO + "func h() {}\nfunc i() {}\nvar t = S{f: i}\n"},
+        {"p/a.go"},
+    ),
     "a function that becomes static": (
         {
             "a.c": "int f(void) { return 1; }\n",

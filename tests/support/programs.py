@@ -36,6 +36,8 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
         (
             'import "{m}"\n', "type {T} struct {{ {U} }}\n", "func (t *{T}) {f}() {{ t.{g}(); {g}(); p.{f}() }}\n",
             "func {f}() {{ {g}(); p.{g}(); {T}.{f}() }}\n", "type {T} interface {{ {f}() }}\n",
+            "type {T} struct {{ {f} func(); h {U} }}\nvar x = {T}{{{f}: {g}}}\n", "var {f} = []func(){{{g}, {h}}}\n",
+            "func (t *{T}) {f}(u {U}) {{ u.h.{g} = t.{h}; t.{g}(); t.h.{f}(); {h}[0]() }}\n",
         ),
     ),
     "java": (
@@ -142,6 +144,8 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "struct {T};\nimpl {T} {{ fn {f}(&self) {{ self.{g}(); }} }}\n", "impl {T} {{ fn {g}() {{ {f}(); }} }}\n",
             "mod {f} {{ pub fn {g}() {{}} }}\n", '[package]\nname = "{f}"\n',
             "m! {{ mod a; pub use {m}::{{self, {f} as {g}}}; }}\n", "m! {{ fn {f}() {{ {g}::a::{f}(); }} }}\n",
+            "struct {T} {{ {f}: fn(), h: {U} }}\nconst {g}: &[fn()] = &[{f}, {h}];\n",
+            "fn {f}(t: {T}) {{ let x = {T} {{ {g}: {h}, {f} }}; (t.{g})(); (t.h.{f})(); {h}[0](); }}\n",
         ),
     ),
     "lua": (

@@ -8,8 +8,7 @@ value; the same package; a name with only one definition in the repository. docs
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os.path import commonprefix
-from posixpath import splitext
+from posixpath import commonpath, splitext
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, Edge, lambda_node
@@ -23,7 +22,7 @@ from lci_py.callgraph.resolve.expression_steps import steps_of
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import expanded
 from lci_py.callgraph.resolve.overloads import Targets
-from lci_py.callgraph.resolve.stored_functions import StoredFunctions
+from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
 from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.languages import load_languages
@@ -45,6 +44,7 @@ class FileLinker:
         self._evaluator = Evaluator(look_ups, self._imports, selfs)
         self._callees = Callees(look_ups, self._evaluator)
         self._stored = StoredFunctions(look_ups, self._callees.known)
+        self._values = StoredValues(look_ups, self._evaluator, self._callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
         """A file's edges, each once with the step that was found first, and the keys of its look-ups."""
@@ -52,7 +52,9 @@ class FileLinker:
         self._evaluator.start()
         self._callees.start()
         self._stored.start(file)
-        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, self._stored, file)
+        self._values.start(file)
+        stored = self._stored, self._values
+        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, stored, file)
         edges: dict[tuple[int, int, int, int], int] = {}
         for item, targets in calls.imports:
             for target in targets:
@@ -92,12 +94,12 @@ class _CallResolver:
 
     def __init__(
         self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees,
-        stored: StoredFunctions, file: int,
+        stored: tuple[StoredFunctions, StoredValues], file: int,
     ) -> None:  # fmt: skip
         self._look = look_ups
         self._evaluate = evaluator
         self._callees = callees
-        self._stored = stored
+        self._stored, self._values = stored
         self.file = file
         self.known = callees.known  # symbol to definition, of targets
         self._arguments = UNKNOWN  # of the current call
@@ -193,9 +195,16 @@ class _CallResolver:
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
         """The functions that a field, variable or parameter holds."""
+        local = not receiver and self._is_local(name, caller, of_file=False)
+        if self._language not in EXPANDING:
+            return (
+                self._values.of_member(caller, receiver, name)
+                if receiver
+                else self._values.of_name(caller, name, local=local)
+            )
         if receiver:
             return self._stored.of_member(caller, receiver, name)
-        return self._stored.of_name(caller, name, local=self._is_local(name, caller))
+        return self._stored.of_name(caller, name, local=local)
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is known to be something, though not what its members are."""
@@ -268,14 +277,15 @@ class _CallResolver:
                 found.extend(Value(CLASS, base, value.step) for base in self._evaluate.members.bases(value.at)[:1])
         return self._run(found)
 
-    def _is_local(self, name: str, caller: int) -> bool:
+    def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:
+        """Whether a variable has the name. `of_file`: those outside functions count as well."""
         if self._language in language_rules.SEPARATE_NAMES:
             return False
         while caller >= 0:
             if (caller, name) in self.facts.typed:
                 return True
             caller = self.facts.parents[caller]
-        return (-1, name) in self.facts.typed
+        return of_file and (-1, name) in self.facts.typed
 
     def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:
         """The only definition of a name, if it is near or imported, or if the language has one name space for the
@@ -322,7 +332,7 @@ class _CallResolver:
         near = [item for item in found if splitext(heads[item.file].path)[0].rpartition("/")[2] in included]
         if near:
             return near
-        shared = [len(commonprefix((self._folder.split("/"), folders[item.file].split("/")))) for item in found]
+        shared = [len(commonpath((f"/{self._folder}", f"/{folders[item.file]}"))) for item in found]
         return [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
 
     def _several(self, name: str) -> Targets:

@@ -13,13 +13,17 @@ from typing import NamedTuple
 from lci_py.callgraph.edges import AMBIGUOUS, FIELD
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.expression_steps import Step, steps_of, types_in
 from lci_py.callgraph.resolve.overloads import Targets
+from lci_py.callgraph.resolve.values import FUNCTION, INSTANCE
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Stored
 
 #: How many slots are followed one after the other, and how many names one type may have.
 _HOPS, _MOST_ALIASES = 4, 4
+#: How many further names an expression may be followed through.
+_DEPTH = 8
 #: So many functions may be meant if the type that a field belongs to is not known, and if it is.
 _MOST_BY_NAME, _MOST = 4, 32
 
@@ -32,6 +36,81 @@ class Held(NamedTuple):
 
 
 _NOTHING = Held((), False)
+
+
+class StoredValues:
+    """The same for languages whose expressions an `Evaluator` understands."""
+
+    def __init__(self, look_ups: LookUps, evaluator: Evaluator, known: dict[int, Definition]) -> None:
+        self._look = look_ups
+        self._evaluate = evaluator
+        self._known = known
+        self._file = -1
+
+    def start(self, file: int) -> None:
+        """Begin with a file."""
+        self._file = file
+
+    def of_member(self, caller: int, receiver: str, name: str) -> Targets:
+        """The functions that a field of an object may hold, if the type of the object is known."""
+        found: dict[int, Definition] = {}
+        for value in self._evaluate.expression(self._file, caller, receiver):
+            if value.kind == INSTANCE and value.at is not None:
+                found.update(self._of_field(value.at, name))
+        return self._targets(found)
+
+    def of_name(self, caller: int, name: str, *, local: bool) -> Targets:
+        """The functions that a variable may hold, or the table that it is taken from."""
+        facts = self._look.tables.facts(self._file)
+        found: dict[int, Definition] = {}
+        scope = caller
+        while local and scope >= 0 and not found:
+            for value in facts.of_locals.get((scope, "-", name), ()):
+                found.update(self._functions(self._file, scope, value))
+            for row in self._look.typed(self._file, scope, name):
+                steps = steps_of(row.text[1:]) if row.text[:1] == "=" else ()
+                if len(steps) > 1 and steps[-1].kind == "attr":
+                    prefix, _, field = row.text[1:].rpartition(".")
+                    return self.of_member(scope, prefix, field)
+                if len(steps) == 2 and steps[1].kind == "item" and steps[0].name != name:
+                    return self.of_name(caller, steps[0].name, local=(scope, "-", steps[0].name) in facts.of_locals)
+            scope = facts.parents[scope]
+        if not local:
+            head = self._look.files.heads[self._file]
+            for file, item in self._look.stored(head.family, name, "=", tests=head.test):
+                other = self._look.files.heads[file]
+                if file == self._file or (head.language == "go" and other.folder == head.folder):
+                    found.update(self._functions(file, item.within, item.value))
+        return self._targets(found)
+
+    def _of_field(self, owner: Definition, field: str) -> Iterator[tuple[int, Definition]]:
+        head = self._look.files.heads[self._file]
+        facts = self._look.tables.facts(owner.file)
+        stored = self._look.stored
+        slot, name = f".{field}", facts.names[owner.symbol - facts.first]
+        for file, item in (
+            *stored(head.family, name, slot, tests=head.test),
+            *stored(head.family, "", slot, tests=head.test),
+        ):
+            of, _, value = item.value.partition("<")
+            if of.startswith("="):
+                owners = self._evaluate.expression(file, item.within, of[1:], _DEPTH)
+            else:
+                owners = self._evaluate.types.declared(file, item.within, of, _DEPTH)
+            if any(one.at == owner for one in owners):
+                yield from self._functions(file, item.within, value)
+
+    def _functions(self, file: int, within: int, value: str) -> Iterator[tuple[int, Definition]]:
+        for found in self._evaluate.expression(file, within, value, _DEPTH):
+            if found.kind == FUNCTION and found.at is not None and found.at.kind in FUNCTION_KINDS:
+                yield found.at.symbol, found.at
+
+    def _targets(self, found: dict[int, Definition]) -> Targets:
+        test = self._look.files.heads[self._file].test
+        kept = [found[s] for s in sorted(found) if test or not self._look.files.heads[found[s].file].test]
+        self._known.update((item.symbol, item) for item in kept)
+        mark = AMBIGUOUS if len(kept) > 1 else 0
+        return tuple((item.symbol, FIELD | mark) for item in kept)
 
 
 class StoredFunctions:

@@ -5,8 +5,8 @@ assignments are read from the text and not from the syntax tree, since many of t
 not parse, and since the text of a large table is read ten times as fast.
 
 Source:
-    Fields are told apart by the struct type and their name, not by the object: Heintze and Tardieu, "Ultra-fast aliasing
-    analysis using CLA", PLDI 2001.
+    Fields are told apart by the struct type and their name, not by the object: Heintze and Tardieu, "Ultra-fast
+    aliasing analysis using CLA", PLDI 2001.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.extract.type_hints import outline
 from lci_py.types.search import FUNCTION_KINDS
-from lci_py.types.source import Call, Stored
+from lci_py.types.source import Call, Stored, Symbol
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.syntax.captures import Captured, Finder
 
-#: Languages whose files are read here.
-LANGUAGES = frozenset({"c", "cpp"})
 #: What a slot is, as the first letter of `Stored.slot`.
 FIELD, PLACE, DECLARED, PARAMETER, VARIABLE, LOCAL, TYPE, ALIAS, APPLIED = ".#@%=-:~("
 #: Bytes that are read of the text before an initialiser, of arguments, of a value, of one initialiser.
@@ -33,6 +32,7 @@ _BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
 #: Values of a local that are followed, members that are read of a struct, and structs in a struct.
 _MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
 
+_LAST = re.compile(r"(\w+)(?:[\[<{].*)?\Z")
 _SPACE = re.compile(rb"\s+")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\[\s\S])*", re.MULTILINE)
@@ -43,10 +43,10 @@ _QUALIFIERS = frozenset(
 )
 #: Types that are no function and have no fields.
 _PLAIN_TYPES = frozenset(
-    b"""void char short int long float double bool _Bool signed unsigned auto size_t ssize_t off_t time_t va_list wchar_t
-    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t ptrdiff_t socklen_t
-    u8 u16 u32 u64 s8 s16 s32 s64 __u8 __u16 __u32 __u64 __s8 __s16 __s32 __s64 __be16 __be32 __be64 __le16 __le32 __le64
-    gfp_t loff_t pid_t uid_t gid_t mode_t dev_t DWORD BOOL HANDLE WORD BYTE ULONG""".split()
+    b"""void char short int long float double bool _Bool signed unsigned auto size_t ssize_t off_t time_t va_list
+    wchar_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t ptrdiff_t socklen_t
+    u8 u16 u32 u64 s8 s16 s32 s64 __u8 __u16 __u32 __u64 __s8 __s16 __s32 __s64 __be16 __be32 __be64 __le16 __le32
+    __le64 gfp_t loff_t pid_t uid_t gid_t mode_t dev_t DWORD BOOL HANDLE WORD BYTE ULONG""".split()
 )
 _NO_TYPES = frozenset(
     b"return else goto case sizeof typedef delete new throw using namespace if while for switch".split()
@@ -83,8 +83,8 @@ _DECLARATOR = re.compile(rb"(?<!\w)([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
 _POINTERS = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)\)")
 _TOKEN = re.compile(rb"\.\s*([A-Za-z_]\w*)\s*=|\[[^\]]*\]\s*=|[A-Za-z_]\w*|0[xX]\w+|[{},()&?:*]|[^\s\w]|\d\w*")
 _GLOBAL = re.compile(
-    rb"^((?:(?:extern|static|const|struct|union|volatile|__thread|thread_local)[ \t]+)*)([A-Za-z_]\w*)([ \t]*\*[ \t*]*|[ \t]+)"
-    rb"([A-Za-z_]\w*)((?:\[[^\]\n]*\])*)[ \t]*([;=])", re.MULTILINE,
+    rb"^((?:(?:extern|static|const|struct|union|volatile|__thread|thread_local)[ \t]+)*)([A-Za-z_]\w*)"
+    rb"([ \t]*\*[ \t*]*|[ \t]+)([A-Za-z_]\w*)((?:\[[^\]\n]*\])*)[ \t]*([;=])", re.MULTILINE,
 )  # fmt: skip
 _HOOK = re.compile(
     rb"^[A-Za-z_][\w \t*]*\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*\)\s*\([^;={}]{0,300}\)\s*=\s*&?([A-Za-z_]\w*)\s*;",
@@ -116,7 +116,7 @@ class _Function(NamedTuple):
 
 
 class _Element(NamedTuple):
-    """A brace of an initialiser: the type of the struct, b"" if it is not known, and how many levels of it are arrays."""
+    """A brace of an initialiser: the type of the struct, b"" if it is not known; how many levels of it are arrays."""
 
     type: bytes
     arrays: int
@@ -132,6 +132,37 @@ def stored_functions(captured: Captured, finder: Finder, calls: list[Call]) -> l
         calls: Its calls.
     """
     return list(dict.fromkeys(_Reader(captured, finder, calls).read()))
+
+
+def captured_functions(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Stored]:
+    """The functions that a file of another language stores, as its query captures them (`@stored`).
+
+    Values are expressions, which may turn out to be no functions. Before them stands what the field belongs to: the
+    type as written, or `=` and an expression.
+    """
+    found: dict[Stored, None] = {}
+    for captures in captured.stored:
+        field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
+        for node in captures["stored.value"]:
+            within = finder.caller(node.start_byte, symbols, of_variables=False)
+            value = outline(captured, node)
+            if not field:
+                name = captured.text(captures["stored.variable"][0])
+                whole = captures["stored"][0].type
+                if within >= 0 and symbols[within].kind in FUNCTION_KINDS:
+                    found[Stored(name, LOCAL, value, within)] = None
+                if within < 0 or "assignment" in whole:
+                    found[Stored(name, VARIABLE, value, within)] = None
+                continue
+            slot = f"{FIELD}{captured.text(field[0])}"
+            if owner:
+                type_ = outline(captured, owner[0])
+                last = _LAST.search(type_)
+                if last is not None:
+                    found[Stored(last.group(1), slot, f"{type_}<{value}", within)] = None
+            elif of:
+                found[Stored("", slot, f"={outline(captured, of[0])}<{value}", within)] = None
+    return list(found)
 
 
 class _Reader:
@@ -459,7 +490,7 @@ def _names(text: bytes) -> dict[bytes, _Name]:
         if len(plain) > 1:
             found[plain[-1]] = _typed(plain[-2], parameter, words, place)
     body = text[end:]
-    for qualifiers, type_, stars, name, arrays in _LOCAL.findall(body):
+    for qualifiers, type_, stars, name, _ in _LOCAL.findall(body):
         if type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
             found.setdefault(name, _typed(type_, stars, qualifiers.split(), -1))
     for match in _LOCAL.finditer(body):

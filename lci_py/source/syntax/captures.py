@@ -35,7 +35,7 @@ def without_colon(text: str) -> str:
 _STATEMENTS = frozenset({"if", "for", "while", "switch", "return", "sizeof"})
 _ROLES = (
     "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion",
-    "text", "leaf", "unsure",
+    "text", "leaf", "unsure", "stored",
 )  # fmt: skip
 
 
@@ -83,6 +83,7 @@ class Captured:
         self.conditions: list[Node] = []
         self.expansions: list[tuple[Node, int, int]] = []  # a macro, and where its text starts and ends
         self.typed: list[dict[str, list[Node]]] = []
+        self.stored: list[dict[str, list[Node]]] = []
         self.texts: list[Node] = []  # nodes without identifiers: comments, strings
         self.leaves: list[Node] = []  # nodes of words that are a name at most as a whole
         self.unsure: list[Node] = []  # nodes of which that is not known
@@ -192,6 +193,8 @@ class Captured:
             self.imports.append(captures)
         elif role == "typed":
             self.typed.append(captures)
+        elif role == "stored":
+            self.stored.append(captures)
         elif role == "base":
             self.bases.extend(captures["base"])
         elif role == "docstring":
