@@ -159,8 +159,10 @@ class _CallResolver:
         targets = self._meant.get(asked)
         if targets is None:
             targets = self._on(name, receiver, caller) if receiver else self._bare(name, caller)
+            if not targets and caller < 0 and not receiver and self._language in language_rules.STORING:
+                targets = self._through_pointer(name, receiver, caller)
             self._meant[asked] = targets
-        if not targets and self._language in language_rules.STORING:
+        if not targets and (caller >= 0 or receiver) and self._language in language_rules.STORING:
             return self._through_pointer(name, receiver, around)
         return targets
 

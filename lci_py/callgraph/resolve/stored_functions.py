@@ -124,6 +124,8 @@ class StoredFunctions:
         self._look = look_ups
         self.known = known
         self._fields: dict[tuple[tuple[str, ...], str, int], Held] = {}
+        self._macros: dict[tuple[str, int], list[str]] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
         self._file = -1
         self._family = ""
         self._tests = False
@@ -134,6 +136,8 @@ class StoredFunctions:
         self._family = self._look.files.families[file]
         self._tests = self._look.files.heads[file].test
         self._fields.clear()
+        self._macros.clear()
+        self._names.clear()
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
         """The functions that `receiver->name` may hold in a function of the file."""
@@ -170,6 +174,12 @@ class StoredFunctions:
 
     def _applied(self, macro: str, hops: int) -> list[str]:
         """The parameters that a macro calls, or passes to a macro that calls them."""
+        known = self._macros.get((macro, hops))
+        if known is None:
+            known = self._macros[macro, hops] = self._of_text(macro, hops)
+        return known
+
+    def _of_text(self, macro: str, hops: int) -> list[str]:
         found: dict[str, None] = {}
         for _, item in self._stored(macro, "("):
             slot, _, further = item.value.partition(">")
@@ -198,17 +208,21 @@ class StoredFunctions:
             caller = facts.parents[caller]
         return []
 
-    def _stored(self, owner: str, slot: str) -> list[tuple[int, Stored]]:
-        return list(self._look.stored(self._family, owner, slot, tests=self._tests))
+    def _stored(self, owner: str, slot: str) -> Sequence[tuple[int, Stored]]:
+        return self._look.stored(self._family, owner, slot, tests=self._tests)
 
     def _aliases(self, type_: str) -> tuple[str, ...]:
         """All names of a type."""
+        known = self._names.get(type_)
+        if known is not None:
+            return known
         found = [type_]
         for name in found:
             for _, item in self._stored(name, "~"):
                 if item.value not in found and len(found) < _MOST_ALIASES:
                     found.append(item.value)
-        return tuple(found)
+        known = self._names[type_] = tuple(found)
+        return known
 
     def _types(self, caller: int, steps: tuple[Step, ...]) -> tuple[str, ...]:
         """The names of the type of an expression, in any order; none if it is not known."""

@@ -21,8 +21,6 @@ from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Call, Stored, Symbol
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
-
     from lci_py.source.syntax.captures import Captured, Finder
 
 #: What a slot is, as the first letter of `Stored.slot`.
@@ -33,7 +31,7 @@ _BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
 _MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
 
 _LAST = re.compile(r"(\w+)(?:[\[<{].*)?\Z")
-_SPACE = re.compile(rb"\s+")
+_SPACE = re.compile(rb"\s\s+|[^\S ]")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\[\s\S])*", re.MULTILINE)
 _CONSTANT = re.compile(rb"[A-Z0-9_]+")
@@ -59,7 +57,16 @@ _LOCAL = re.compile(
 )
 _POINTER = re.compile(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
 _MORE = re.compile(rb", ?[* ]*([A-Za-z_]\w*)")
-_STORE = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?= ?(?!=)([^;{}]{1,200});")
+_STORE = re.compile(rb"(?:->|\.)\s*([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*=(?!=)\s*"
+                    rb"(?:(?:\([\w *]{1,60}\)\s*)?&?([A-Za-z_]\w*)\s*;|([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
+_SET = re.compile(rb"(?<![=!<>])=(?!=)\s*(?:&\s*)?([A-Za-z_]\w*)\s*;")
+_SET_NAME = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\Z")
+# Anywhere in a file: what is declared with a type before it, and pointers to functions.
+_VARIABLE = re.compile(
+    rb"[;{}(,]\s*((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed)\s+)*)([A-Za-z_]\w*)"
+    rb"(\s*\*[\s*]*(?:const\s+)?|\s+)([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*(?=[=;,)])"
+)
+_POINTER_ANYWHERE = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\)\s*\(")
 _GIVEN = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
 _POINTER_GIVEN = re.compile(
     rb"\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\([^;={}]{0,200}\) ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])"
@@ -73,12 +80,11 @@ _STEP = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)")
 _CHOICE = re.compile(
     rb"[^?]+\? ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*) ?: ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*)\)?"
 )
-_PASSED = re.compile(rb"[(,]\s*(?:\([\w \t*]{1,60}\)\s*)?(?:&\s*)?([A-Za-z_]\w*)\s*(?=[,)])")
-_PASSED_FIELD = re.compile(rb"[(,]\s*[A-Za-z_]\w*(?:->|\.)[A-Za-z_]\w*\s*(?=[,)])")
+_PASSED = re.compile(rb"[(,]\s*(?:\([\w \t*]{1,60}\)\s*)?(&\s*)?([A-Za-z_]\w*)\s*(?=[,)])")
+_CALLEE = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\Z")
 _GROUPS = re.compile(rb"[(),]")
 _INITIALISER = re.compile(rb"=\s*\{")
-_LITERAL = re.compile(rb"[=(,&?:]\s*\(\s*(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)\s*\)\s*\{|\breturn\s*"
-                      rb"\(\s*(?:struct\s+)?([A-Za-z_]\w*)\s*\)\s*\{")  # fmt: skip
+_LITERAL = re.compile(rb"\((?:const )?(?:struct |union )?([A-Za-z_]\w*)\)\s*\{")
 _DECLARATOR = re.compile(rb"(?<!\w)([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
 _POINTERS = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)\)")
 _TOKEN = re.compile(rb"\.\s*([A-Za-z_]\w*)\s*=|\[[^\]]*\]\s*=|[A-Za-z_]\w*|0[xX]\w+|[{},()&?:*]|[^\s\w]|\d\w*")
@@ -175,23 +181,46 @@ class _Reader:
         self._entities = [one for one in bodies if one.role == "definition" and one.name_node is not None]
         self._starts = [one.start for one in self._entities]
         self._functions: dict[int, _Function] = {}
+        # To look at the locals of a function takes long: these say of most names that they are no functions.
+        self._functional = set(_POINTER_ANYWHERE.findall(self._plain))
+        self._variables: set[bytes] = set()
+        for qualifiers, type_, stars, name in set(_VARIABLE.findall(self._plain)):
+            if type_ not in _NO_TYPES:
+                functional = _typed(type_, stars, qualifiers.split(), -1).functional
+                (self._functional if functional else self._variables).add(name)
+        self._globals_found = list(_GLOBAL.finditer(self._plain))
+        for match in self._globals_found:
+            if match.group(2) not in _NO_TYPES and (match.group(3).strip() or match.group(2) in _PLAIN_TYPES):
+                self._variables.add(match.group(4))
+        self._variables -= self._functional
+        self._maybe: dict[bytes, bool] = {}
 
     def read(self) -> Iterator[Stored]:
         yield from self._declared()
         yield from self._globals()
         yield from self._initialisers()
-        for number in range(len(self._entities)):
-            yield from self._stores(self._function(number))
+        yield from self._stores()
         yield from self._called()
         yield from self._macros()
         yield from self._passed()
 
     # --- functions ------------------------------------------------------------------------------------------------
 
+    def _number(self, byte: int) -> int:
+        """The number of the function around a byte, or -1."""
+        number = bisect_right(self._starts, byte) - 1
+        return number if number >= 0 and byte < self._entities[number].end else -1
+
     def _at(self, byte: int) -> _Function | None:
         """The function around a byte."""
-        number = bisect_right(self._starts, byte) - 1
-        return self._function(number) if number >= 0 and byte < self._entities[number].end else None
+        number = self._number(byte)
+        return self._function(number) if number >= 0 else None
+
+    def _may_be_function(self, name: bytes) -> bool:
+        known = self._maybe.get(name)
+        if known is None:
+            known = self._maybe[name] = name not in self._variables and _may_be_function(name)
+        return known
 
     def _function(self, number: int) -> _Function:
         known = self._functions.get(number)
@@ -199,7 +228,7 @@ class _Reader:
             entity = self._entities[number]
             name = entity.name_node
             start = name.end_byte if name is not None else entity.start
-            text = _SPACE.sub(b" ", bytes(self._plain[start : entity.end]))
+            text = _SPACE.sub(b" ", self._plain[start : entity.end])
             known = self._functions[number] = _Function(entity.symbol, text, _names(text))
         return known
 
@@ -271,13 +300,13 @@ class _Reader:
 
     def _globals(self) -> Iterator[Stored]:
         """The types of variables outside functions, and functions that are given to them."""
-        for match in _GLOBAL.finditer(self._plain):
+        for match in self._globals_found:
             type_, name = match.group(2), match.group(4)
             if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
                 yield Stored(name.decode(), TYPE, type_.decode(), -1)
                 if match.group(6) == b"=" and not match.group(3).strip():
                     end = self._plain.find(b";", match.end(), match.end() + _VALUE)
-                    for value in self._values(bytes(self._plain[match.end() : max(end, 0)]), None, fields=False):
+                    for value in self._values(self._plain[match.end() : max(end, 0)], None, fields=False):
                         yield Stored(name.decode(), VARIABLE, value, -1)
         for match in _HOOK.finditer(self._plain):
             if _may_be_function(match.group(2)):
@@ -289,7 +318,7 @@ class _Reader:
         for match in _INITIALISER.finditer(self._plain):
             if match.start() < done:
                 continue
-            before = bytes(self._plain[max(0, match.start() - _BEFORE) : match.start()])
+            before = self._plain[max(0, match.start() - _BEFORE) : match.start()]
             before = before[max(before.rfind(sign) for sign in (b";", b"{", b"}")) + 1 :]
             pointers = _POINTERS.search(before)
             declarator = pointers or _DECLARATOR.search(before)
@@ -305,7 +334,9 @@ class _Reader:
             )
             done = self._end
         for match in _LITERAL.finditer(self._plain):
-            yield from self._list(match.end() - 1, match.group(1) or match.group(2), "", 0, self._at(match.start()))
+            before = self._plain[max(0, match.start() - 20) : match.start()].rstrip()
+            if before[-1:] in (b"=", b"(", b",", b"&", b"?", b":") or before.endswith(b"return"):
+                yield from self._list(match.end() - 1, match.group(1), "", 0, self._at(match.start()))
 
     def _list(self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None) -> Iterator[Stored]:
         """The functions in an initialiser that starts with a brace at `start`. `_end` is then where it ends."""
@@ -358,27 +389,42 @@ class _Reader:
         """The functions that one element of an initialiser may mean."""
         if not tokens or len(tokens) > 12 or (len(tokens) > 1 and tokens[1] == b"(" and tokens[0] != b"("):
             return
+        if len(tokens) == 1 and not self._may_be_function(tokens[0]) and tokens[0] not in self._functional:
+            return
         yield from self._values(b" ".join(tokens).replace(b"( ", b"(").replace(b" )", b")"), function, fields=False)
 
-    def _stores(self, function: _Function) -> Iterator[Stored]:
-        """Functions that a function assigns to fields, and to variables that are not its own."""
-        for match in _STORE.finditer(function.text):
-            values = list(self._values(match.group(2), function, fields=False))
-            if values:
+    def _stores(self) -> Iterator[Stored]:
+        """Functions that functions assign to fields, and to variables that are not their own."""
+        for match in _STORE.finditer(self._plain):
+            plain = match.group(2)
+            if plain is not None and not self._may_be_function(plain):
+                continue
+            function = self._at(match.start())
+            given = plain or _SPACE.sub(b" ", match.group(3))
+            values = list(self._values(given, function, fields=False)) if function else []
+            if function is not None and values:
                 owner, *path = self._owner(function, match.start())
                 of = f"{owner}.{'.'.join(path)}<" if path else ""
+                slot = f"{FIELD}{match.group(1).decode()}"
                 for value in values:
-                    slot = f"{FIELD}{match.group(1).decode()}"
                     yield Stored("" if path else owner, slot, of + value, function.symbol)
-        for name, text in _GIVEN.findall(function.text):
-            if name not in function.names and _may_be_function(name):
-                for value in self._values(text, function, fields=False):
+        for match in _SET.finditer(self._plain):
+            given = match.group(1)
+            if not self._may_be_function(given):
+                continue
+            variable = _SET_NAME.search(self._plain, max(0, match.start() - _OBJECTS), match.start())
+            function = self._at(match.start())
+            if variable is None or function is None or variable.group(1) in self._variables:
+                continue
+            name = variable.group(1)
+            if name not in function.names and not _CONSTANT.fullmatch(name):
+                for value in self._named(given, function, deep=True):
                     yield Stored(name.decode(), VARIABLE, value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[str]:
-        """Where the field belongs to that is accessed at a place of a function's text: the type of a local, and the
-        fields that lead from there. One "" if that is not known."""
-        found = _OBJECT.search(function.text[max(0, end - _OBJECTS) : end])
+        """Where the field belongs to that is accessed at a byte: the type of a local, and the fields that lead from
+        there. One "" if that is not known."""
+        found = _OBJECT.search(_SPACE.sub(b" ", self._plain[max(0, end - _OBJECTS) : end]))
         known = function.names.get(found.group(1)) if found is not None else None
         if found is None or known is None or not known.type:
             return [""]
@@ -388,9 +434,10 @@ class _Reader:
         """What is known of locals and parameters that are called, or whose members are."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
         wanted: dict[int, set[bytes]] = {}
+        functional = {name.decode() for name in self._functional}
         for call in self._calls:
             number = numbers.get(call.caller, -1)
-            if number < 0:
+            if number < 0 or (not call.receiver and call.name not in functional):
                 continue
             root = _NAME.search(call.receiver.encode("utf-8", "replace")) if call.receiver else None
             name = root.group() if root is not None else call.name.encode("utf-8", "replace")
@@ -432,39 +479,64 @@ class _Reader:
 
     def _passed(self) -> Iterator[Stored]:
         """Functions that are arguments."""
-        for captures in self._captured.calls:
-            if "receiver" in captures or captures["call"][0].type != "call_expression":
+        seen: set[int] = set()
+        for match in _PASSED.finditer(self._plain):
+            name = match.group(2)
+            if not self._may_be_function(name) or (match.group(1) and name in self._functional):
                 continue
-            callee: Node = captures["callee"][0]
-            start, end = callee.end_byte, captures["call"][0].end_byte
-            if end - start > _ARGUMENTS or end - start < 4:
+            number = self._number(match.start())
+            opening, place = self._opening(match.start()) if number >= 0 else (-1, 0)
+            if opening < 0:
                 continue
-            text = bytes(self._plain[start:end])
-            names = _PASSED.findall(text)
-            macro = _CONSTANT.fullmatch(callee.text or b"") is not None
-            if not names and not macro:
+            before = self._plain[max(0, opening - _OBJECTS) : opening]
+            callee = _CALLEE.search(before)
+            if callee is None or callee.group(1) in _NO_TYPES or before[: callee.start()].endswith((b".", b"->")):
                 continue
-            function = self._at(start)
-            known = function.names if function is not None else {}
-            if not any(known[n].functional if n in known else _may_be_function(n) for n in names) and not (
-                macro and _PASSED_FIELD.search(text)
-            ):
-                continue
-            within = function.symbol if function is not None else -1
-            for place, argument in enumerate(_arguments(text)):
-                for value in self._values(_SPACE.sub(b" ", argument), function, fields=macro):
-                    yield Stored((callee.text or b"").decode("utf-8", "replace"), f"{PARAMETER}{place}", value, within)
+            called = callee.group(1).decode()
+            within = self._entities[number].symbol
+            if not _CONSTANT.fullmatch(callee.group(1)):
+                if name not in self._functional:
+                    yield Stored(called, f"{PARAMETER}{place}", name.decode(), within)
+                    continue
+                function = self._function(number)
+                for value in self._values(_SPACE.sub(b" ", match.group()[1:]), function, fields=False):
+                    yield Stored(called, f"{PARAMETER}{place}", value, within)
+            elif opening not in seen:  # a macro: it may call a field that is passed beside a function
+                seen.add(opening)
+                function = self._function(number)
+                for at, argument in enumerate(_arguments(self._plain[opening : opening + _ARGUMENTS])):
+                    for value in self._values(_SPACE.sub(b" ", argument), function, fields=True):
+                        yield Stored(called, f"{PARAMETER}{at}", value, within)
+
+    def _opening(self, at: int) -> tuple[int, int]:
+        """Where the parenthesis opens that a byte, which is one or a comma, stands in, and how many commas are before
+        what follows it; -1 if that is far away."""
+        near = self._plain[max(0, at - _OBJECTS) : at + 1]
+        opening = near.rfind(b"(")
+        if opening >= 0 and near.find(b")", opening) < 0:
+            return max(0, at - _OBJECTS) + opening, near.count(b",", opening)
+        for reach in (_OBJECTS, _BEFORE):
+            depth = place = 0
+            for match in reversed(list(_GROUPS.finditer(self._plain, max(0, at - reach), at + 1))):
+                sign = match.group()
+                if sign == b")":
+                    depth += 1
+                elif sign == b"(" and not depth:
+                    return match.start(), place
+                elif sign == b"(":
+                    depth -= 1
+                elif not depth:
+                    place += 1
+        return -1, 0
 
 
-def _plain(captured: Captured) -> bytearray:
+def _plain(captured: Captured) -> bytes:
     """The source without comments, strings and directives."""
     text = bytearray(captured.parsed)
     for node in captured.texts:
         start, end = node.start_byte, node.end_byte
         text[start:end] = b" " * (end - start)
-    for match in _DIRECTIVE.finditer(bytes(text)):
-        text[match.start() : match.end()] = b" " * (match.end() - match.start())
-    return text
+    return _DIRECTIVE.sub(lambda match: b" " * (match.end() - match.start()), text)
 
 
 def _may_be_function(name: bytes) -> bool:
@@ -490,16 +562,17 @@ def _names(text: bytes) -> dict[bytes, _Name]:
         if len(plain) > 1:
             found[plain[-1]] = _typed(plain[-2], parameter, words, place)
     body = text[end:]
-    for qualifiers, type_, stars, name, _ in _LOCAL.findall(body):
-        if type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
-            found.setdefault(name, _typed(type_, stars, qualifiers.split(), -1))
     for match in _LOCAL.finditer(body):
-        if body[match.end() : match.end() + 1] in b",=" and match.group(2) not in _NO_TYPES:
+        qualifiers, type_, stars, name, _ = match.groups()
+        if type_ in _NO_TYPES or type_ in _QUALIFIERS:
+            continue
+        found.setdefault(name, _typed(type_, stars, qualifiers.split(), -1))
+        if body[match.end()] in b",=":
             stop = body.find(b";", match.end())
             rest = body[match.end() : stop] if 0 <= stop < match.end() + _VALUE else b""
             if b"(" not in rest and b"{" not in rest:
                 for other in _MORE.findall(rest):
-                    found.setdefault(other, _typed(match.group(2), match.group(3), match.group(1).split(), -1))
+                    found.setdefault(other, _typed(type_, stars, qualifiers.split(), -1))
     for match in _POINTER.finditer(body):
         if match.group(1) not in _NO_TYPES:
             found[match.group(2)] = _Name(b"", True, -1)
@@ -541,22 +614,20 @@ def _arguments(text: bytes) -> list[bytes]:
     return found
 
 
-def _members(
-    text: bytearray, start: int, end: int, conditional: int, nested: int = 0
-) -> Iterator[tuple[str, int, str]]:
+def _members(text: bytes, start: int, end: int, conditional: int, nested: int = 0) -> Iterator[tuple[str, int, str]]:
     """The fields of a struct: name, place and type. The place is -1 if it is not known; the type is "" for a struct
     without a name, whose fields are found as those of the struct around, and `?` for a pointer to a function."""
     place = left = 0
     first = start
     depth = 0
-    for match in re.finditer(rb"[;{}()]", bytes(text[start:end])):
+    for match in re.finditer(rb"[;{}()]", text[start:end]):
         sign, at = match.group(), start + match.start()
         depth += (sign in b"{(") - (sign in b"})")
         if sign == b"}" and not depth and b"(" in text[first : min(at, first + _BEFORE)].partition(b"{")[0]:
             first = at + 1  # a method
         if sign != b";" or depth:
             continue
-        member = _ACCESS.sub(b"", bytes(text[first:at]))
+        member = _ACCESS.sub(b"", text[first:at])
         known = place if not 0 <= conditional < at else -1
         first = at + 1
         left += 1
