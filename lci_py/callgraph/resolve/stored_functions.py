@@ -271,11 +271,13 @@ class StoredFunctions:
     def _of_field(self, types: tuple[str, ...], field: str, hops: int) -> Held:
         known = self._fields.get((types, field, hops))
         if known is None:
-            known = self._of_type(types, field, hops) if types else _NOTHING
-            known = self._fields[types, field, hops] = known if known.functions else self._by_name(field, hops)
+            # Where nothing is stored in a field of this type, that may be done through another type, after a cast.
+            known = (self._of_type(types, field, hops) if types else None) or self._by_name(field, hops)
+            self._fields[types, field, hops] = known
         return known
 
-    def _of_type(self, types: tuple[str, ...], field: str, hops: int) -> Held:
+    def _of_type(self, types: tuple[str, ...], field: str, hops: int) -> Held | None:
+        """What is stored in a field of a type; None if nothing is."""
         rows: list[tuple[int, Stored]] = []
         for name in types:
             rows += self._stored(name, f".{field}")
@@ -286,7 +288,7 @@ class StoredFunctions:
         for name in types:
             for place in {item.value.partition(":")[0] for _, item in self._stored(name, f"@{field}")}:
                 rows += [row for other in types for row in self._stored(other, f"#{place}")]
-        return Held(self._all(rows, hops), True)
+        return Held(self._all(rows, hops), True) if rows else None
 
     def _by_name(self, field: str, hops: int) -> Held:
         """What is stored in fields of this name, whatever they belong to."""

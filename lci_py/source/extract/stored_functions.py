@@ -46,6 +46,8 @@ _PLAIN_TYPES = frozenset(
     u8 u16 u32 u64 s8 s16 s32 s64 __u8 __u16 __u32 __u64 __s8 __s16 __s32 __s64 __be16 __be32 __be64 __le16 __le32
     __le64 gfp_t loff_t pid_t uid_t gid_t mode_t dev_t DWORD BOOL HANDLE WORD BYTE ULONG""".split()
 )
+#: Names of types that are functions, of which a variable holds a pointer.
+_FUNCTION_TYPE = re.compile(rb"(?i)(?:_|\b)(?:cb|fn|func|function|callback|handler|hook|dtor|proc)(?:_t)?\Z")
 _NO_TYPES = frozenset(
     b"return else goto case sizeof typedef delete new throw using namespace if while for switch".split()
 )
@@ -582,7 +584,8 @@ def _names(text: bytes) -> dict[bytes, _Name]:
 def _typed(type_: bytes, stars: bytes, words: Iterable[bytes], place: int) -> _Name:
     plain = type_ in _PLAIN_TYPES
     structured = any(word in (b"struct", b"union", b"enum") for word in words)
-    return _Name(b"" if plain else type_, not plain and not structured and b"*" not in stars, place)
+    pointed = b"*" in stars and not (stars.count(b"*") == 1 and _FUNCTION_TYPE.search(type_))
+    return _Name(b"" if plain else type_, not plain and not structured and not pointed, place)
 
 
 def _closing(text: bytes, start: int) -> int:
