@@ -34,7 +34,7 @@ _LAST = re.compile(r"(\w+)(?:[\[<{].*)?\Z")
 _SPACE = re.compile(rb"\s\s+|[^\S ]")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\[\s\S])*", re.MULTILINE)
-_CONSTANT = re.compile(rb"[A-Z0-9_]+")
+_CONSTANT = re.compile(rb"[A-Z0-9_]+|PRI[a-zA-Z]\w*")
 _QUALIFIERS = frozenset(
     b"""const static struct union enum volatile register extern inline restrict typedef class mutable constexpr typename
     __restrict __restrict__ __extension__ __inline __inline__""".split()
@@ -51,7 +51,7 @@ _FUNCTION_TYPE = re.compile(rb"(?i)(?:_|\b)(?:cb|fn|func|function|callback|handl
 _NO_TYPES = frozenset(
     b"return else goto case sizeof typedef delete new throw using namespace if while for switch".split()
 )
-_NO_FUNCTIONS = frozenset(b"true false nullptr this self sizeof".split())
+_NO_FUNCTIONS = frozenset(b"true false nullptr this self sizeof stderr stdout stdin errno".split())
 # In a text whose blanks are single spaces: a local, with its type before it; a pointer to a function.
 _LOCAL = re.compile(
     rb"[;{}(] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)"
@@ -61,7 +61,7 @@ _POINTER = re.compile(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-
 _MORE = re.compile(rb", ?[* ]*([A-Za-z_]\w*)")
 _STORE = re.compile(rb"(?:->|\.)\s*([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*=(?!=)\s*"
                     rb"(?:(?:\([\w *]{1,60}\)\s*)?&?([A-Za-z_]\w*)\s*;|([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
-_SET = re.compile(rb"(?<![=!<>])=(?!=)\s*(?:&\s*)?([A-Za-z_]\w*)\s*;")
+_SET = re.compile(rb"=(?!=)\s*(?:&\s*)?([A-Za-z_]\w*)\s*;")
 _SET_NAME = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\Z")
 # Anywhere in a file: what is declared with a type before it, and pointers to functions.
 _VARIABLE = re.compile(
@@ -99,7 +99,7 @@ _HOOK = re.compile(
     re.MULTILINE,
 )
 _TYPEDEF = re.compile(
-    rb"^[ \t]*typedef\s+(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)[\s*]+([A-Za-z_]\w*)\s*;", re.MULTILINE
+    rb"\btypedef\s+(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)[\s*]+([A-Za-z_]\w*)\s*;", re.MULTILINE
 )
 _CALL = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\(")
 _CALL_OF_MACRO = re.compile(rb"(?<!\w)([A-Z][A-Z0-9_]+)\s*\(([^()]*)\)")
@@ -184,7 +184,8 @@ class _Reader:
         self._starts = [one.start for one in self._entities]
         self._functions: dict[int, _Function] = {}
         # To look at the locals of a function takes long: these say of most names that they are no functions.
-        self._functional = set(_POINTER_ANYWHERE.findall(self._plain))
+        self._pointers = set(_POINTER_ANYWHERE.findall(self._plain))
+        self._functional = set(self._pointers)
         self._variables: set[bytes] = set()
         for qualifiers, type_, stars, name in set(_VARIABLE.findall(self._plain)):
             if type_ not in _NO_TYPES:
@@ -310,7 +311,7 @@ class _Reader:
                     end = self._plain.find(b";", match.end(), match.end() + _VALUE)
                     for value in self._values(self._plain[match.end() : max(end, 0)], None, fields=False):
                         yield Stored(name.decode(), VARIABLE, value, -1)
-        for match in _HOOK.finditer(self._plain):
+        for match in _HOOK.finditer(self._plain) if self._pointers else ():
             if _may_be_function(match.group(2)):
                 yield Stored(match.group(1).decode(), VARIABLE, match.group(2).decode(), -1)
 
@@ -412,7 +413,7 @@ class _Reader:
                     yield Stored("" if path else owner, slot, of + value, function.symbol)
         for match in _SET.finditer(self._plain):
             given = match.group(1)
-            if not self._may_be_function(given):
+            if not self._may_be_function(given) or self._plain[match.start() - 1] in b"=!<>+-*/|&^%":
                 continue
             variable = _SET_NAME.search(self._plain, max(0, match.start() - _OBJECTS), match.start())
             function = self._at(match.start())
@@ -482,9 +483,11 @@ class _Reader:
     def _passed(self) -> Iterator[Stored]:
         """Functions that are arguments."""
         seen: set[int] = set()
+        known = self._maybe
         for match in _PASSED.finditer(self._plain):
             name = match.group(2)
-            if not self._may_be_function(name) or (match.group(1) and name in self._functional):
+            may_be = known[name] if name in known else self._may_be_function(name)
+            if not may_be or (match.group(1) and name in self._functional):
                 continue
             number = self._number(match.start())
             opening, place = self._opening(match.start()) if number >= 0 else (-1, 0)
