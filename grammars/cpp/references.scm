@@ -48,3 +48,9 @@
 ; A macro's text is not parsed; source.expansions reads it. A name as a whole statement is a macro.
 [(preproc_function_def) (preproc_def value: (_))] @expansion
 (expression_statement . (identifier) @callee .) @call
+; Through a pointer in a field or in a table: (*x->f)(), t[i](), x->t[i]().
+(call_expression function: (parenthesized_expression
+  (pointer_expression argument: (field_expression argument: (_) @receiver field: (field_identifier) @callee)))) @call
+(call_expression function: (subscript_expression argument: [
+  (identifier) @callee
+  (field_expression argument: (_) @receiver field: (field_identifier) @callee)])) @call

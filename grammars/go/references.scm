@@ -8,3 +8,7 @@
 ; Embedded types.
 (type_spec type: (struct_type (field_declaration_list (field_declaration !name type: (_) @base))))
 (type_spec type: (interface_type (type_elem . [(type_identifier) (qualified_type) (generic_type)] @base .)))
+; An element of a table of functions.
+(call_expression function: (index_expression operand: [
+  (identifier) @callee
+  (selector_expression operand: (_) @receiver field: (field_identifier) @callee)])) @call

@@ -26,3 +26,7 @@
 (token_tree [(identifier) (self) (metavariable) (crate)] @receiver . ["." "::"] . (identifier) @callee
   . (token_tree . "(")) @call
 (token_tree (identifier) @callee . "!" . (token_tree)) @call
+; A function in a field, or an element of a table.
+(call_expression function: [
+  (parenthesized_expression (field_expression value: (_) @receiver field: (field_identifier) @callee))
+  (index_expression . (identifier) @callee)]) @call

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_shared, is_top, is_type, macro_texts
+from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_of_local, is_shared, is_top, is_type, macro_texts
 from lci_py.callgraph.lookup_tables import (
     QUALIFIED,
     Definition,
@@ -20,7 +20,7 @@ from lci_py.callgraph.lookup_tables import (
     in_go_package,
     module_names,
 )
-from lci_py.callgraph.lookups import COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
+from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
@@ -64,6 +64,14 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
+    for one in facts.stored:
+        if is_of_local(one):
+            continue
+        what = (one.owner, one.value, ids[one.within] if one.within >= 0 else "", path, language)
+        for tests in ("tests",) if head.test else ("", "tests"):
+            yield ("stored", family, one.owner, one.slot, tests), what
+            if one.slot[0] in BY_NAME:
+                yield ("anywhere", family, one.slot, tests), what
     if language in EXPANDING:
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
@@ -78,7 +86,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         if is_top(kind, around, language):
             yield ("top", path, name), token
             yield ("folder", family, folder, name), token
-        if is_shared(around):
+        if is_shared(around) and not facts.static[place]:
             yield ("only", family, name), token
             yield ("all", family, name), token
         if is_type(kind, family):

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import Extract, Import, Lambda, Typed
+from lci_py.types.source import Extract, Import, Lambda, Stored, Typed
 
 #: Languages that share one name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
@@ -27,6 +27,8 @@ DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SPACES = frozenset({"module", "namespace"})
 #: With more namespaces than this in a file, nothing is written down of what it offers in each of them.
 _MOST_SPACES = 16
+#: Suffixes of files of C and C++ that are mostly not included by others.
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
 _SEPARATOR = re.compile(r"::|[./\\]")
 _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
 
@@ -83,9 +85,10 @@ class FileFacts:
         first: Number of the file's first symbol; any number if it has none.
         names: Per symbol; may be "" if the symbol is not `CALLABLE`.
         parents: Per symbol, the place of the symbol around it, which is smaller than its own; -1 at the top level.
+        static: Per symbol, whether only its own file, and files that include it, can see it (C's `static`).
         owners: Per symbol, the type that a method outside its type names as its own, or "".
         arities: Per symbol, as in `source.syntax.arity`.
-        types, lambdas, flow: As in `Extract`.
+        types, stored, lambdas, flow: As in `Extract`.
     """
 
     head: FileHead
@@ -94,10 +97,12 @@ class FileFacts:
     kinds: Sequence[str]
     parents: Sequence[int]
     owners: Sequence[str]
+    static: Sequence[bool]
     arities: Sequence[int]
     imports: Sequence[Import]
     bases: Sequence[BaseName]
     types: Sequence[Typed]
+    stored: Sequence[Stored]
     lambdas: Sequence[Lambda]
     flow: bytes
 
@@ -143,6 +148,15 @@ class FileFacts:
         found: dict[tuple[int, str], list[Typed]] = {}
         for item in self.types:
             found.setdefault((item.scope, item.name), []).append(item)
+        return found
+
+    @cached_property
+    def of_locals(self) -> dict[tuple[int, str, str], list[str]]:
+        """(Function, slot, name of a local) to what is stored there."""
+        found: dict[tuple[int, str, str], list[str]] = {}
+        for item in self.stored:
+            if is_of_local(item):
+                found.setdefault((item.within, item.slot, item.owner), []).append(item.value)
         return found
 
     @cached_property
@@ -242,6 +256,11 @@ def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[M
     return texts
 
 
+def is_of_local(item: Stored) -> bool:
+    """Whether only the function around can mean the slot."""
+    return item.within >= 0 and item.slot in ("-", ":")
+
+
 def is_top(kind: str, around: str, language: str = "") -> bool:
     """Whether a definition stands at its file's top level; `around` is the kind of its parent, or ""."""
     if language == "haskell" and around == "class":
@@ -262,6 +281,11 @@ def _is_module(language: str) -> bool:
 def is_type(kind: str, family: str) -> bool:
     """Whether a definition has members of its own. In Go a `type` has; elsewhere it is an alias."""
     return kind in TYPE_KINDS or (kind == "type" and family == "go")
+
+
+def is_static(head: FileHead, kind: str, exported: bool) -> bool:
+    """Whether a function has internal linkage and does not stand in a header."""
+    return kind == "function" and not exported and head.language in EXPANDING and head.path.endswith(_SOURCES)
 
 
 def is_shared(around: str) -> bool:
@@ -308,10 +332,12 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         kinds=[s.kind for s in symbols],
         parents=[s.parent for s in symbols],
         owners=[owner(s.kind, symbols[s.parent].kind if s.parent >= 0 else "", s.scope) for s in symbols],
+        static=[is_static(head, s.kind, s.exported) for s in symbols],
         arities=[s.arity for s in symbols],
         imports=extract.imports,
         bases=[BaseName(b.symbol, b.name, symbols[b.symbol].line) for b in extract.bases],
         types=extract.types,
+        stored=extract.stored,
         lambdas=extract.lambdas,
         flow=extract.flow,
     )

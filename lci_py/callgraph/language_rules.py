@@ -111,6 +111,8 @@ CONSTRUCTORS = {
 SUPERS = frozenset({"super", "super()", "parent", "base", "Base"})
 #: Names of a type inside its own definition.
 OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "@This()"})
+#: Functions that are stored in fields and variables are followed by `StoredFunctions`.
+STORING = _languages("storing")
 #: Wrappers: what is called on such a type is mostly a member of the type between its brackets.
 TRANSPARENT = frozenset(
     """Optional Awaitable Coroutine Final ClassVar Annotated Required NotRequired Type type Box Rc Arc Pin Ref RefMut

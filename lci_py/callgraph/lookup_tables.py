@@ -7,6 +7,7 @@ index/shards/callgraph_tables.py). lookups.py works out answers such as "the onl
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
 from lci_py.types.search import CALLABLE, KINDS
-from lci_py.types.source import Import, Lambda, Typed
+from lci_py.types.source import Import, Lambda, Stored, Typed
 
 if TYPE_CHECKING:
     from lci_py.types.source import Extract
@@ -26,6 +27,8 @@ BY_NAME = frozenset({"java", "php", "csharp", "elixir", "haskell"})
 QUALIFIED = BY_NAME | {"ruby"}
 #: Names, without suffix, of files that stand for their folder.
 INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
+#: What `MemoryTables` has columns for.
+_PARTS = ("symbols", "calls", "imports", "bases", "types", "stored", "lambdas")
 #: Number of symbols in decoded files that are kept: popular files are asked for again and again.
 _KEPT_SYMBOLS = 100_000
 
@@ -38,6 +41,7 @@ class Definition(NamedTuple):
     kind: str
     around: str  # the kind of its parent, "" at the top level
     owner: str  # as in FileFacts.owners
+    static: bool = False  # as in FileFacts.static
 
 
 class Files:
@@ -144,6 +148,14 @@ class Tables(Protocol):
     def heirs(self, name: str) -> Sequence[Definition]:
         """Types with a base whose name, after its last dot, is this; each once, ascending."""
 
+    def stored(self, owner: str | None, slot: str) -> Sequence[tuple[int, Stored]]:
+        """Files and what they store in a slot, ascending by file, in text order; slots of locals are left out.
+
+        Args:
+            owner: As in `Stored`; None for any.
+            slot: As there.
+        """
+
     def declaring(self, qualified_name: str) -> Sequence[int]:
         """Files of `QUALIFIED` families that declare a type, module or namespace of that name; ascending."""
 
@@ -174,16 +186,17 @@ class MemoryTables:
         self._heads: list[FileHead] = []
         self._texts: dict[str, int] = {"": 0}
         self._names, self._parents, self._owners = array("i"), array("i"), array("i")
-        self._arities = array("i")
+        self._arities, self._static = array("i"), array("B")
         self._kinds = array("B")
         self._calls = array("i")  # five numbers each: name, receiver, line, caller, arguments
         self._imports = array("i")  # four numbers each: module, name, alias, line
         self._bases = array("i")  # three numbers each: symbol, name, line
         self._types = array("i")  # four numbers each: scope, name, text, within
+        self._stored = array("i")  # four numbers each: owner, slot, value, within
         self._heirs: dict[int, list[int]] = {}
         self._flows: list[bytes] = []  # per file
         self._lambdas = array("i")  # three numbers each, as in `Lambda`
-        self._starts = {part: array("i", [0]) for part in ("symbols", "calls", "imports", "bases", "types", "lambdas")}
+        self._starts = {part: array("i", [0]) for part in _PARTS}
         self._declared: dict[str, array[int]] = {}
         self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
         # A cache of decoded facts in two generations. When the younger one is full, it replaces the older one.
@@ -221,6 +234,7 @@ class MemoryTables:
         self._parents.extend(facts.parents)
         self._owners.extend(map(text, facts.owners))
         self._arities.extend(facts.arities)
+        self._static.extend(facts.static)
         for name, receiver, line, caller, arguments in calls:
             self._calls.extend((text(name), text(receiver), line, caller, arguments))
             if receiver:
@@ -234,6 +248,8 @@ class MemoryTables:
             self._bases.extend((base.symbol, text(base.name), base.line))
         for typed in facts.types:
             self._types.extend((typed.scope, text(typed.name), text(typed.text), typed.within))
+        for owner, slot, value, within in facts.stored:
+            self._stored.extend((text(owner), text(slot), text(value), within))
         self._flows.append(facts.flow)
         for anonymous in facts.lambdas:
             self._lambdas.extend(anonymous)
@@ -241,7 +257,7 @@ class MemoryTables:
             self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
         for part, column, width in (
             ("symbols", self._names, 1), ("calls", self._calls, 5), ("imports", self._imports, 4),
-            ("bases", self._bases, 3), ("types", self._types, 4),
+            ("bases", self._bases, 3), ("types", self._types, 4), ("stored", self._stored, 4),
             ("lambdas", self._lambdas, 3),
         ):  # fmt: skip
             self._starts[part].append(len(column) // width)
@@ -265,6 +281,10 @@ class MemoryTables:
         first = np.array(self.first_symbol, np.int32)
         counts = first[1:] - first[:-1]
         self._file_of = memoryview(np.repeat(np.arange(len(counts), dtype=np.int32), counts).tobytes()).cast("i")
+        stored = np.array(self._stored, np.int64).reshape(-1, 4)
+        slots = (stored[:, 1] << 32) | stored[:, 0]
+        order = np.argsort(slots, kind="stable")
+        self._by_slot, self._slots = order.astype(np.int32), slots[order]
 
     # --- look-ups -------------------------------------------------------------------------------------------------
 
@@ -285,6 +305,7 @@ class MemoryTables:
         imports = self._rows("imports", self._imports, file, 4)
         bases = self._rows("bases", self._bases, file, 3)
         types = self._rows("types", self._types, file, 4)
+        stored = self._rows("stored", self._stored, file, 4)
         return FileFacts(
             self._heads[file],
             start,
@@ -292,12 +313,14 @@ class MemoryTables:
             kinds=[KINDS[n] for n in self._kinds[start:stop]],
             parents=self._parents[start:stop],
             owners=[text[n] for n in self._owners[start:stop]],
+            static=[bool(n) for n in self._static[start:stop]],
             arities=self._arities[start:stop],
             imports=[
                 Import(text[m], text[n], text[a], line) for m, n, a, line in zip(*[iter(imports)] * 4, strict=True)
             ],
             bases=[BaseName(s, text[n], line) for s, n, line in zip(*[iter(bases)] * 3, strict=True)],
             types=[Typed(s, text[n], text[t], w) for s, n, t, w in zip(*[iter(types)] * 4, strict=True)],
+            stored=[Stored(text[o], text[s], text[v], w) for o, s, v, w in zip(*[iter(stored)] * 4, strict=True)],
             lambdas=[
                 Lambda(*row) for row in zip(*[iter(self._rows("lambdas", self._lambdas, file, 3))] * 3, strict=True)
             ],
@@ -330,7 +353,8 @@ class MemoryTables:
         file = self._file_of[symbol]
         parent = self._parents[symbol]
         around = KINDS[self._kinds[self.first_symbol[file] + parent]] if parent >= 0 else ""
-        return Definition(symbol, file, KINDS[self._kinds[symbol]], around, self._text[self._owners[symbol]])
+        of, static = self._text[self._owners[symbol]], bool(self._static[symbol])
+        return Definition(symbol, file, KINDS[self._kinds[symbol]], around, of, static)
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
         parents = ((symbol, self._parents[symbol], self.first_symbol[self._file_of[symbol]]) for symbol in symbols)
@@ -341,6 +365,19 @@ class MemoryTables:
 
     def heirs(self, name: str) -> Sequence[Definition]:
         return [self._definition(symbol) for symbol in sorted(set(self._heirs.get(self._texts.get(name, -1), ())))]
+
+    def stored(self, owner: str | None, slot: str) -> Sequence[tuple[int, Stored]]:
+        of, at = 0 if owner is None else self._texts.get(owner, -1), self._texts.get(slot, -1)
+        if of < 0 or at < 0:
+            return ()
+        first = at << 32 | of
+        start, stop = self._slots.searchsorted((first, at + 1 << 32 if owner is None else first + 1)).tolist()
+        text, starts = self._text, self._starts["stored"]
+        found = []
+        for row in sorted(self._by_slot[start:stop].tolist()):
+            of, _, value, within = self._stored[4 * row : 4 * row + 4]
+            found.append((bisect_right(starts, row) - 1, Stored(text[of], slot, text[value], within)))
+        return found
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
         return self._declared.get(qualified_name, ())

@@ -17,13 +17,14 @@ from lci_py.callgraph.file_facts import (
     FileFacts,
     MacroText,
     family as family_of,
+    is_of_local,
     is_shared,
     is_top,
     is_type,
     macro_texts,
 )
 from lci_py.callgraph.lookup_tables import Definition, Tables
-from lci_py.types.source import Import, Typed
+from lci_py.types.source import Import, Stored, Typed
 
 LookUp = tuple[str, ...]
 #: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
@@ -32,6 +33,11 @@ COMMON_CALLS = 12
 MOST_NAMED = 16
 #: An import of a package or namespace means no more of its files than this.
 MOST_PACKAGE_FILES = 16
+#: A slot that more functions than this are stored in says nothing about which one is meant; if the type that it
+#: belongs to is not known, the second number counts.
+MOST_STORED, MOST_STORED_ANYWHERE = 32, 8
+#: First letters of the slots that `LookUps.stored_anywhere` can be asked for.
+BY_NAME = frozenset(".@")
 #: Families in which `LookUps.offering` answers what a star import finds.
 STAR_FAMILIES = frozenset(map(family_of, language_rules.STAR_PACKAGES))
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
@@ -98,6 +104,8 @@ class LookUps:
             "near": self._near,
             "folder": self._folder,
             "orphan": self._orphan,
+            "stored": lambda *asked: self._stored(MOST_STORED, *asked),
+            "anywhere": lambda family, slot, tests: self._stored(MOST_STORED_ANYWHERE, family, None, slot, tests),
             "common": lambda family, name: self.sites.count(family, name) > COMMON_CALLS,
         }
 
@@ -301,6 +309,22 @@ class LookUps:
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
         return found
 
+    def stored(self, family: str, owner: str, slot: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
+        """Files and what they store in a slot; nothing if that is more than `MOST_STORED`.
+
+        Args:
+            family: Of the files.
+            owner, slot: As in `Stored`.
+            tests: What tests store counts as well.
+        """
+        found: Sequence[tuple[int, Stored]] = self._ask(("stored", family, owner, slot, "tests" if tests else ""))
+        return found
+
+    def stored_anywhere(self, family: str, slot: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
+        """Like `stored`, for slots of this name of any owner; nothing if that is more than `MOST_STORED_ANYWHERE`."""
+        found: Sequence[tuple[int, Stored]] = self._ask(("anywhere", family, slot, "tests" if tests else ""))
+        return found
+
     def is_common(self, family: str, name: str) -> bool:
         """Whether a name is called on so many receivers that it must be one of the standard library."""
         found: bool = self._ask(("common", family, name))
@@ -318,7 +342,8 @@ class LookUps:
         if found is None:
             if len(self._definitions) >= _MEMO:
                 self._definitions.clear()
-            found = Definition(symbol, file, facts.kinds[place], facts.kind_around(place), facts.owners[place])
+            around = facts.kind_around(place)
+            found = Definition(symbol, file, facts.kinds[place], around, facts.owners[place], facts.static[place])
             self._definitions[symbol] = found
         return found
 
@@ -375,7 +400,7 @@ class LookUps:
         return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]
 
     def _all(self, family: str, name: str) -> list[Definition]:
-        found = [found for found in self._named(family, name) if is_shared(found.around)]
+        found = self._shared(family, name)
         return found if len(found) <= MOST_NAMED else []
 
     def _bases(self, path: str, owner: str) -> list[tuple[int, str]]:
@@ -393,7 +418,10 @@ class LookUps:
         return known
 
     def _only(self, family: str, name: str) -> Definition | None:
-        return _single([found for found in self._named(family, name) if is_shared(found.around)])
+        return _single(self._shared(family, name))
+
+    def _shared(self, family: str, name: str) -> list[Definition]:
+        return [found for found in self._named(family, name) if is_shared(found.around) and not found.static]
 
     def _types(self, family: str, name: str) -> list[Definition]:
         return [found for found in self._named(family, name) if is_type(found.kind, family)]
@@ -404,6 +432,22 @@ class LookUps:
     def _folder(self, family: str, folder: str, name: str) -> list[Definition]:
         named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
         return [found for found in named if is_top(found.kind, found.around)][:MOST_NAMED]
+
+    def _stored(self, most: int, family: str, owner: str | None, slot: str, tests: str) -> list[tuple[int, Stored]]:
+        found: list[tuple[int, Stored]] = []
+        values: set[object] = set()
+        for file, item in self.tables.stored(owner, slot):
+            if (
+                self.files.families[file] != family
+                or is_of_local(item)
+                or not (tests or not self.files.heads[file].test)
+            ):
+                continue
+            found.append((file, item))
+            values.add((file, item.within, item.value) if item.value[:1] == "%" else item.value)
+            if len(values) > most:
+                return []
+        return found
 
     def _orphan(self, family: str, folder: str, owner: str, name: str) -> list[Definition]:
         named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]

@@ -15,10 +15,10 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from lci_py.source.file_record import FileRecord
-from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambda, ReExports, Symbol, Typed
+from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambda, ReExports, Stored, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 8
+VERSION = 9
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 # Not `dataclasses.astuple`: it copies nested values, and would take longer than everything else here.
@@ -54,6 +54,7 @@ def encode(record: FileRecord) -> bytes:
             "imports": list(map(_IMPORT, found.imports)),
             "bases": list(map(_BASE, found.bases)),
             "types": list(map(_TYPED, found.types)),
+            "stored": found.stored,
             "lambdas": found.lambdas,
             "claims": found.claims,
             "flow": len(found.flow),
@@ -118,6 +119,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             imports=tuple(Import(*item) for item in header["imports"]),
             bases=tuple(Base(*item) for item in header["bases"]),
             types=tuple(Typed(*item) for item in header["types"]),
+            stored=tuple(Stored(*item) for item in header["stored"]),
             lambdas=tuple(Lambda(*item) for item in header["lambdas"]),
             claims=tuple(Claim(*item) for item in header["claims"]),
             flow=plain[flow:marks],

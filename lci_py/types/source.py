@@ -105,6 +105,23 @@ class Typed:
     within: int
 
 
+class Stored(NamedTuple):
+    """A function that a file stores where a call may find it, or what a file says about such a place.
+
+    Attributes:
+        owner: What the slot belongs to: a struct type, a function or variable; "" for a field of an unknown type.
+        slot: The slot in it, as `source.extract.stored_functions` names it: `.open` is the field `open`.
+        value: A function's name; `%1`, the second parameter of `within`; `T.a.open`, what a field holds, from a type
+            on. With `T.a<` before it, the owner is what that field holds. For declarations, a place and a type.
+        within: The function around (an index), -1 if there is none.
+    """
+
+    owner: str
+    slot: str
+    value: str
+    within: int
+
+
 class Claim(NamedTuple):
     """A stated value: what a place says the value of a setting or a constant is.
 
@@ -158,6 +175,7 @@ class Extract:
     imports: tuple[Import, ...] = ()
     bases: tuple[Base, ...] = ()
     types: tuple[Typed, ...] = ()
+    stored: tuple[Stored, ...] = ()  # only in languages of `source.extract.stored_functions`
     lambdas: tuple[Lambda, ...] = ()  # only in languages whose functions are followed as values
     claims: tuple[Claim, ...] = ()
     flow: bytes = b""  # encoded constraints of functions as values (`source.dataflow`); empty if none

@@ -362,6 +362,60 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"a.h": "#define M(x) h(x)\n"},
         {"b.c"},
     ),
+    "what is stored in a field": (
+        {
+            "a.h": "struct s { int (*f)(void); };\n",
+            "b.c": '#include "a.h"\nint g(struct s *x) { return x->f(); }\n',
+            "c.c": "int h(void) { return 1; }\nint i(void) { return 1; }\nstruct s t = {.f = h};\n",
+            "d.c": "int j(struct r *x) { return x->e(); }\n",
+        },
+        {"c.c": "int h(void) { return 1; }\nint i(void) { return 1; }\nstruct s t = {.f = i};\n"},
+        {"b.c"},
+    ),
+    "the place of a field": (
+        {
+            "a.h": "struct s { int (*f)(void); int (*g)(void); };\n",
+            "b.c": "int g(struct s *x) { return x->f(); }\n",
+            "c.c": "int h(void) { return 1; }\nint i(void) { return 1; }\nstruct s t = {h, i};\n",
+        },
+        {"a.h": "struct s { int (*g)(void); int (*f)(void); };\n"},
+        {"b.c"},
+    ),
+    "what is stored in a field of an unknown type": (
+        {
+            "b.c": "int g(void) { return k()->f(); }\n",
+            "c.c": "int h(void) { return 1; }\nint i(void) { return 1; }\nstruct s t = {.f = h};\n",
+        },
+        {"c.c": "int h(void) { return 1; }\nint i(void) { return 1; }\nstruct s t = {.f = i};\n"},
+        {"b.c"},
+    ),
+    "what is passed to a function that stores it": (
+        {
+            "a.c": "void init(struct s *x, int (*f)(void)) { x->f = f; }\n",
+            "b.c": "int g(struct s *x) { return x->f(); }\n",
+            "c.c": "int h(void) { return 1; }\nint i(void) { return 1; }\nvoid j(struct s *x) { init(x, h); }\n",
+        },
+        {"c.c": "int h(void) { return 1; }\nint i(void) { return 1; }\nvoid j(struct s *x) { init(x, i); }\n"},
+        {"b.c"},
+    ),
+    "what is stored in a field of a Go struct": (
+        {
+            "p/a.go": GO + "type S struct { f func() }\nfunc (s *S) g() { s.f() }\n",
+            "p/b.go": GO + "func h() {}\nfunc i() {}\nvar t = S{f: h}\n",
+            "p/c.go": GO + "func j() { h() }\n",
+        },
+        {"p/b.go": GO + "func h() {}\nfunc i() {}\nvar t = S{f: i}\n"},
+        {"p/a.go"},
+    ),
+    "a function that becomes static": (
+        {
+            "a.c": "int f(void) { return 1; }\n",
+            "b.c": "int g(void) { return f(); }\n",
+            "c.c": "int h(void) { return g(); }\n",
+        },
+        {"a.c": "static int f(void) { return 1; }\n"},
+        {"b.c"},
+    ),
     "how many parameters an overload has": (
         {
             "A.java": JAVA + "class A { static void f(int x) {} static void f(int x, int y) {} }\n",

@@ -36,6 +36,8 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
         (
             'import "{m}"\n', "type {T} struct {{ {U} }}\n", "func (t *{T}) {f}() {{ t.{g}(); {g}(); p.{f}() }}\n",
             "func {f}() {{ {g}(); p.{g}(); {T}.{f}() }}\n", "type {T} interface {{ {f}() }}\n",
+            "type {T} struct {{ {f} func(); h {U} }}\nvar x = {T}{{{f}: {g}}}\n", "var {f} = []func(){{{g}, {h}}}\n",
+            "func (t *{T}) {f}(u {U}) {{ u.h.{g} = t.{h}; t.{g}(); t.h.{f}(); {h}[0]() }}\n",
         ),
     ),
     "java": (
@@ -79,6 +81,12 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             '#include "{m}"\n', "int {f}(void) {{ return {g}(); }}\n", "#define {f}(x) {g}(x)\n",
             "#define {f} {g}\n", "#define {T} {f}({g}(1))\n", "void {f}(void) {{ {T}; {g}(2); }}\n",
             "struct {T} {{ int {f}; }};\n", "int {f}(void) {{ return x->{g}(); }}\n",
+            "struct {T} {{ int (*{f})(void); int (*{g})(void); struct {U} *h; }};\n", "typedef struct {T} {U};\n",
+            "struct {T} x = {{.{f} = {g}}}, y = {{{h}, {f}}};\n", "int (*x[])(void) = {{{f}, {g}}};\n",
+            "int {f}(struct {T} *x, {U} *y) {{ x->h->{g} = {h}; return x->{g}() + y->h->{f}(); }}\n",
+            "void {f}(struct {T} *x, int (*p)(void)) {{ x->{g} = p; p(); x = y; x[0](); {h}(x, {f}); }}\n",
+            "static int {f}(void) {{ int (*p)(void) = {g}; return p() + {T}({h}); }}\n",
+            "#define {T}(p) (p() + {U}(1, p))\n",
         ),
     ),
     "cpp": (
@@ -136,6 +144,8 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "struct {T};\nimpl {T} {{ fn {f}(&self) {{ self.{g}(); }} }}\n", "impl {T} {{ fn {g}() {{ {f}(); }} }}\n",
             "mod {f} {{ pub fn {g}() {{}} }}\n", '[package]\nname = "{f}"\n',
             "m! {{ mod a; pub use {m}::{{self, {f} as {g}}}; }}\n", "m! {{ fn {f}() {{ {g}::a::{f}(); }} }}\n",
+            "struct {T} {{ {f}: fn(), h: {U} }}\nconst {g}: &[fn()] = &[{f}, {h}];\n",
+            "fn {f}(t: {T}) {{ let x = {T} {{ {g}: {h}, {f} }}; (t.{g})(); (t.h.{f})(); {h}[0](); }}\n",
         ),
     ),
     "lua": (

@@ -8,10 +8,12 @@ value; the same package; a name with only one definition in the repository. docs
 from __future__ import annotations
 
 from collections.abc import Iterable
+from posixpath import commonpath, splitext
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, Edge, lambda_node
 from lci_py.callgraph.file_facts import EXPANDING
+from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve import overloads
 from lci_py.callgraph.resolve.callees import Callees
@@ -20,6 +22,7 @@ from lci_py.callgraph.resolve.expression_steps import steps_of
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import expanded
 from lci_py.callgraph.resolve.overloads import Targets
+from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
 from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.languages import load_languages
@@ -40,13 +43,18 @@ class FileLinker:
         selfs = {name: frozenset(spec.self_names) for name, spec in load_languages().items()}
         self._evaluator = Evaluator(look_ups, self._imports, selfs)
         self._callees = Callees(look_ups, self._evaluator)
+        self._stored = StoredFunctions(look_ups, self._callees.known)
+        self._values = StoredValues(look_ups, self._evaluator, self._callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
         """A file's edges, each once with the step that was found first, and the keys of its look-ups."""
         self._look.start(file)
         self._evaluator.start()
         self._callees.start()
-        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, file)
+        self._stored.start(file)
+        self._values.start(file)
+        stored = self._stored, self._values
+        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, stored, file)
         edges: dict[tuple[int, int, int, int], int] = {}
         for item, targets in calls.imports:
             for target in targets:
@@ -85,11 +93,13 @@ class _CallResolver:
     """Resolves the calls of one file."""
 
     def __init__(
-        self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees, file: int
-    ) -> None:
+        self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees,
+        stored: tuple[StoredFunctions, StoredValues], file: int,
+    ) -> None:  # fmt: skip
         self._look = look_ups
         self._evaluate = evaluator
         self._callees = callees
+        self._stored, self._values = stored
         self.file = file
         self.known = callees.known  # symbol to definition, of targets
         self._arguments = UNKNOWN  # of the current call
@@ -116,7 +126,8 @@ class _CallResolver:
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
         # Outside functions a macro mostly defines functions: then these call what is in its text.
         if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
-            return (*targets, *expanded(self._look, self, caller, targets))
+            through = self._stored.of_macro(caller, name)
+            return (*targets, *expanded(self._look, self, caller, targets), *through)
         return targets
 
     def _has_macro(self, targets: Targets) -> bool:
@@ -140,6 +151,7 @@ class _CallResolver:
         if receiver in language_rules.CONSTRUCTED:
             made = self._evaluate.types.named(self.file, caller, name)
             return self._run(value._replace(text="new") for value in made)
+        around = caller
         steps = steps_of(receiver) if receiver else ()
         if not receiver or (steps and steps[0].kind == "name"):
             caller = self._evaluate.names.scope(self.file, caller, steps[0].name if steps else name)
@@ -147,7 +159,11 @@ class _CallResolver:
         targets = self._meant.get(asked)
         if targets is None:
             targets = self._on(name, receiver, caller) if receiver else self._bare(name, caller)
+            if not targets and caller < 0 and not receiver and self._language in language_rules.STORING:
+                targets = self._through_pointer(name, receiver, caller)
             self._meant[asked] = targets
+        if not targets and (caller >= 0 or receiver) and self._language in language_rules.STORING:
+            return self._through_pointer(name, receiver, around)
         return targets
 
     def _on(self, name: str, receiver: str, caller: int) -> Targets:
@@ -178,6 +194,19 @@ class _CallResolver:
         if self._language in language_rules.VIRTUAL:
             targets = self._callees.with_overriding(targets, values, name)
         return targets
+
+    def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
+        """The functions that a field, variable or parameter holds."""
+        local = not receiver and self._is_local(name, caller, of_file=False)
+        if self._language not in EXPANDING:
+            return (
+                self._values.of_member(caller, receiver, name)
+                if receiver
+                else self._values.of_name(caller, name, local=local)
+            )
+        if receiver:
+            return self._stored.of_member(caller, receiver, name)
+        return self._stored.of_name(caller, name, local=local)
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is known to be something, though not what its members are."""
@@ -250,14 +279,15 @@ class _CallResolver:
                 found.extend(Value(CLASS, base, value.step) for base in self._evaluate.members.bases(value.at)[:1])
         return self._run(found)
 
-    def _is_local(self, name: str, caller: int) -> bool:
+    def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:
+        """Whether a variable has the name. `of_file`: those outside functions count as well."""
         if self._language in language_rules.SEPARATE_NAMES:
             return False
         while caller >= 0:
             if (caller, name) in self.facts.typed:
                 return True
             caller = self.facts.parents[caller]
-        return (-1, name) in self.facts.typed
+        return of_file and (-1, name) in self.facts.typed
 
     def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:
         """The only definition of a name, if it is near or imported, or if the language has one name space for the
@@ -271,7 +301,7 @@ class _CallResolver:
         """
         found = self._look.only(self._family, name)
         if found is None:
-            return self._several(name) if anywhere else ()
+            return (self._included(name) or self._several(name)) if anywhere else ()
         self.known[found.symbol] = found
         is_method = found.kind in ("method", "constructor")
         if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and self._language in language_rules.NESTED_HIDDEN:
@@ -287,12 +317,34 @@ class _CallResolver:
             return ((found.symbol, PACKAGE),)
         return ((found.symbol, NAME),) if near else ()
 
+    def _included(self, name: str) -> Targets:
+        """The `static` function of a source file that the file includes."""
+        for target in sorted(self._imported_files):
+            found = self._look.top(target, name)
+            if found is not None and found.static:
+                self.known[found.symbol] = found
+                return ((found.symbol, PACKAGE),)
+        return ()
+
+    def _nearest(self, found: list[Definition]) -> list[Definition]:
+        """Of definitions in several programs of one tree, those that the file includes, or whose header it includes;
+        else those in the nearest folders."""
+        heads, folders = self._look.files.heads, self._look.files.folders
+        included = {splitext(heads[target].path)[0].rpartition("/")[2] for target in self._imported_files}
+        near = [item for item in found if splitext(heads[item.file].path)[0].rpartition("/")[2] in included]
+        if near:
+            return near
+        shared = [len(commonpath((f"/{self._folder}", f"/{folders[item.file]}"))) for item in found]
+        return [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
+
     def _several(self, name: str) -> Targets:
         """All functions and macros of a name: a program is linked, or loaded, from some of them."""
         found = [
             item for item in self._look.all_named(self._family, name)
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
         ]  # fmt: skip
-        self.known |= {item.symbol: item for item in found}
         mark = AMBIGUOUS if len(found) > 1 else 0
+        if mark and self._language in EXPANDING:
+            found = self._nearest(found)
+        self.known |= {item.symbol: item for item in found}
         return tuple((item.symbol, PACKAGE | mark) for item in found)

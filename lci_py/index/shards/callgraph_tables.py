@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, owner
+from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, is_static, owner
 from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
 from lci_py.errors import DamagedIndexError
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, KINDS
-from lci_py.types.source import Import, Lambda, Typed
+from lci_py.types.source import Import, Lambda, Stored, Typed
 
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
@@ -126,13 +126,13 @@ class SqlTables:
 
     def _read_facts(self, file: int) -> FileFacts:
         segment, number, _, _ = self._places[file]
-        sql = "SELECT id, name, kind, parent, scope, line, arity FROM symbols WHERE file = ? ORDER BY id"
+        sql = "SELECT id, name, kind, parent, scope, line, arity, exported FROM symbols WHERE file = ? ORDER BY id"
         rows = self._select(segment, sql, (number,))
         start = rows[0][0] if rows else 0
         first = self._public(self._public_symbols[segment], start, self.n_symbols) if rows else 0
         _check(0 <= first <= self.n_symbols - len(rows))
-        kinds, parents, owners, lines, arities = [], [], [], [], []
-        for place, (symbol, name, kind, parent, scope, line, arity) in enumerate(rows):
+        kinds, parents, owners, lines, arities, static = [], [], [], [], [], []
+        for place, (symbol, name, kind, parent, scope, line, arity, exported) in enumerate(rows):
             _check(parent is None or type(parent) is int)
             above = -1 if parent is None else parent - start
             _check(symbol == start + place and kind in _KIND and -1 <= above < place)
@@ -143,6 +143,7 @@ class SqlTables:
             owners.append(owner(_KIND[kind], kinds[above] if above >= 0 else "", scope))
             lines.append(line)
             arities.append(arity)
+            static.append(is_static(self.files.heads[file], kind, bool(exported)))
         sql = "SELECT symbol, name FROM bases WHERE symbol BETWEEN ? AND ? ORDER BY symbol, place"
         bases = self._select(segment, sql, (start, start + len(rows) - 1))
         sql = "SELECT module, name, alias, line FROM imports WHERE file = ? ORDER BY rowid"
@@ -157,10 +158,12 @@ class SqlTables:
             kinds=kinds,
             parents=parents,
             owners=owners,
+            static=static,
             arities=arities,
             imports=[Import(*row) for row in imports],
             bases=[BaseName(symbol - start, name, lines[symbol - start]) for symbol, name in bases],
             types=types,
+            stored=self._read_stored(segment, number, len(rows)),
             lambdas=lambdas,
             flow=flow,
         )
@@ -182,6 +185,27 @@ class SqlTables:
             _check(type(known.symbol) is int and -1 <= known.symbol < n_symbols)
             _check(_is_line(known.line) and _is_line(known.end_line))
         return types, lambdas, rows[0][1]
+
+    def _read_stored(self, segment: int, number: int, n_symbols: int) -> list[Stored]:
+        sql = "SELECT owner, slot, value, within FROM stored WHERE file = ? ORDER BY id"
+        found = [Stored(*row) for row in self._select(segment, sql, (number,))]
+        for item in found:
+            _check(type(item.owner) is type(item.slot) is type(item.value) is str and bool(item.slot))
+            _check(type(item.within) is int and -1 <= item.within < n_symbols)
+        return found
+
+    def stored(self, owner: str | None, slot: str) -> Sequence[tuple[int, Stored]]:
+        of_owner = "" if owner is None else "AND owner = ?"
+        sql = f"SELECT file, owner, value, within FROM stored WHERE slot = ? {of_owner} ORDER BY id"
+        found = []
+        for segment, numbers in enumerate(self._public_files):
+            for file, of, value, within in self._select(segment, sql, (slot,) if owner is None else (slot, owner)):
+                public = self._public(numbers, file, len(self.files.heads))
+                if public >= 0:
+                    _check(type(of) is type(value) is str and type(within) is int and within >= -1)
+                    found.append((public, Stored(of, slot, value, within)))
+        found.sort(key=lambda row: row[0])
+        return found
 
     def calls(self, file: int) -> Sequence[CallSite]:
         segment, number, first, count = self._places[file]
@@ -229,12 +253,12 @@ class SqlTables:
 
     def _definitions(self, where: str, name: str) -> list[Definition]:
         sql = (
-            "SELECT s.id, s.file, s.kind, p.kind, s.scope FROM symbols s "
+            "SELECT s.id, s.file, s.kind, p.kind, s.scope, s.exported FROM symbols s "
             f"LEFT JOIN symbols p ON p.id = s.parent {where}"
         )
         found = []
         for segment, numbers in enumerate(self._public_symbols):
-            for symbol, file, kind, around, scope in self._select(segment, sql, (name,)):
+            for symbol, file, kind, around, scope, exported in self._select(segment, sql, (name,)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
                 if public < 0:
                     continue
@@ -242,7 +266,8 @@ class SqlTables:
                 outside = owner(_KIND[kind], _KIND[around] if around is not None else "", scope)
                 number = self._public(numbers, symbol, self.n_symbols)
                 _check(number >= 0)
-                found.append(Definition(number, public, _KIND[kind], around or "", outside))
+                static = is_static(self.files.heads[public], kind, bool(exported))
+                found.append(Definition(number, public, _KIND[kind], around or "", outside, static))
         return sorted(found)
 
     def declaring(self, qualified_name: str) -> Sequence[int]:

@@ -34,6 +34,8 @@ CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT,
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE stored (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, owner TEXT NOT NULL, slot TEXT NOT NULL,
+  value TEXT NOT NULL, within INTEGER NOT NULL);
 CREATE TABLE marks (file INTEGER PRIMARY KEY, marks BLOB NOT NULL);
 CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, joined TEXT NOT NULL, name TEXT NOT NULL,
   value TEXT NOT NULL, line INTEGER NOT NULL, how TEXT NOT NULL);
@@ -54,6 +56,8 @@ CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
 CREATE INDEX claims_joined ON claims (joined);
 CREATE INDEX claims_file ON claims (file);
+CREATE INDEX stored_slot ON stored (slot, owner);
+CREATE INDEX stored_file ON stored (file);
 CREATE INDEX bases_last ON bases (last);
 """
 
@@ -119,6 +123,10 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
                 for i, record in enumerate(rows.records)
                 for place, base in enumerate(record.extract.bases)
             ),
+        )
+        db.executemany(
+            "INSERT INTO stored (file, owner, slot, value, within) VALUES (?,?,?,?,?)",
+            ((i, *item) for i, record in enumerate(rows.records) for item in record.extract.stored),
         )
         db.execute("COMMIT")
         db.executescript(_INDEXES)

@@ -14,6 +14,7 @@ from lci_py.source.extract.cargo import crate_of
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.roles import handed_on
+from lci_py.source.extract.stored_functions import captured_functions, stored_functions
 from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
 from lci_py.source.extract.type_hints import Narrowed, bound_names, outline, tests_of, types_of
@@ -65,6 +66,12 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     symbols = reader.with_tables(symbols)
     narrowed = Narrowed([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
     calls = _calls(language, captured, finder, symbols, anonymous, narrowed, of_variables=flow is None)
+    stored = (
+        stored_functions(captured, finder, calls)
+        if language in ("c", "cpp")
+        else captured_functions(captured, finder, symbols)
+    )
+    given = flow.given if flow is not None else None
     return Extract(
         language=language,
         package=captured.package,
@@ -72,7 +79,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         calls=tuple(calls),
         imports=imports,
         bases=tuple(_bases(captured, finder, symbols)),
-        types=tuple(types_of(captured, finder, symbols, calls, flow.given if flow is not None else None)),
+        types=tuple(types_of(captured, finder, symbols, calls, given, stored)),
+        stored=tuple(stored),
         lambdas=tuple(flow.lambdas) if flow is not None else (),
         claims=tuple(claims_of(language, path, source, symbols)),
         flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",

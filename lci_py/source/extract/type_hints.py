@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.syntax.captures import Captured, Finder
-    from lci_py.types.source import Call, Symbol
+    from lci_py.types.source import Call, Stored, Symbol
 
 _READ = 1000  # bytes
 _KEPT = 120  # characters
@@ -142,7 +142,7 @@ def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -
 
 def types_of(
     captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
-    given: Sequence[Given] | None = None,
+    given: Sequence[Given] | None = None, stored: Sequence[Stored] = (),
 ) -> list[Typed]:  # fmt: skip
     """The known types of names. Of locals, only those that a call depends on.
 
@@ -152,9 +152,11 @@ def types_of(
         symbols: The file's.
         calls: The file's.
         given: What the data flow has found; for its languages, nothing else counts.
+        stored: The functions that the file stores.
     """
     asked = {call.name for call in calls if not call.receiver}
     asked.update(first_name(call.receiver) for call in calls if call.receiver)
+    asked.update(first_name(part.lstrip("=")) for item in stored for part in item.value.split("<"))
     if given is not None:
         return _types_given(captured, symbols, asked, given)
     found: dict[Typed, None] = {}

@@ -35,7 +35,7 @@ def without_colon(text: str) -> str:
 _STATEMENTS = frozenset({"if", "for", "while", "switch", "return", "sizeof"})
 _ROLES = (
     "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion",
-    "text", "leaf", "unsure", "narrowed",
+    "text", "leaf", "unsure", "narrowed", "stored",
 )  # fmt: skip
 
 
@@ -84,6 +84,7 @@ class Captured:
         self.expansions: list[tuple[Node, int, int]] = []  # a macro, and where its text starts and ends
         self.typed: list[dict[str, list[Node]]] = []
         self.narrowed: list[dict[str, list[Node]]] = []  # tests of types: a name, a type, and where it holds
+        self.stored: list[dict[str, list[Node]]] = []
         self.texts: list[Node] = []  # nodes without identifiers: comments, strings
         self.leaves: list[Node] = []  # nodes of words that are a name at most as a whole
         self.unsure: list[Node] = []  # nodes of which that is not known
@@ -195,6 +196,8 @@ class Captured:
             self.typed.append(captures)
         elif role == "narrowed":
             self.narrowed.append(captures)
+        elif role == "stored":
+            self.stored.append(captures)
         elif role == "base":
             self.bases.extend(captures["base"])
         elif role == "docstring":

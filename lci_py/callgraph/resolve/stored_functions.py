@@ -1,0 +1,339 @@
+"""Calls through function pointers: which functions a field, a variable or a parameter may hold.
+
+`source.extract.stored_functions` says what each file stores. A field is known by the struct type and its name, so
+whatever is stored in that field of any object of the type counts. Each question about another file is a look-up, and
+what they depend on ends after `_HOPS` slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from lci_py.callgraph.edges import AMBIGUOUS, FIELD
+from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.evaluate import Evaluator
+from lci_py.callgraph.resolve.expression_steps import Step, steps_of, types_in
+from lci_py.callgraph.resolve.overloads import Targets
+from lci_py.callgraph.resolve.values import FUNCTION, INSTANCE
+from lci_py.types.search import FUNCTION_KINDS
+from lci_py.types.source import Stored
+
+#: How many slots are followed one after the other, and how many names one type may have.
+_HOPS, _MOST_ALIASES = 4, 4
+#: How many further names an expression may be followed through.
+_DEPTH = 8
+#: So many functions may be meant if the type that a field belongs to is not known, and if it is.
+_MOST_BY_NAME, _MOST = 4, 32
+
+
+class Held(NamedTuple):
+    """The functions that a slot may hold. `certain`: the slot is known, and not only its name."""
+
+    functions: tuple[Definition, ...]
+    certain: bool
+
+
+_NOTHING = Held((), False)
+
+
+class StoredValues:
+    """The same for languages whose expressions an `Evaluator` understands."""
+
+    def __init__(self, look_ups: LookUps, evaluator: Evaluator, known: dict[int, Definition]) -> None:
+        self._look = look_ups
+        self._evaluate = evaluator
+        self._known = known
+        self._file = -1
+
+    def start(self, file: int) -> None:
+        """Begin with a file."""
+        self._file = file
+
+    def of_member(self, caller: int, receiver: str, name: str) -> Targets:
+        """The functions that a field of an object may hold, if the type of the object is known."""
+        found: dict[int, Definition] = {}
+        for value in self._evaluate.expression(self._file, caller, receiver):
+            if value.kind == INSTANCE and value.at is not None:
+                found.update(self._of_field(value.at, name))
+        return self._targets(found)
+
+    def of_name(self, caller: int, name: str, *, local: bool) -> Targets:
+        """The functions that a variable may hold, or the table that it is taken from."""
+        facts = self._look.tables.facts(self._file)
+        found: dict[int, Definition] = {}
+        scope = caller
+        while local and scope >= 0 and not found:
+            for value in facts.of_locals.get((scope, "-", name), ()):
+                found.update(self._functions(self._file, scope, value))
+            for row in self._look.typed(self._file, scope, name):
+                steps = steps_of(row.text[1:]) if row.text[:1] == "=" else ()
+                if len(steps) > 1 and steps[-1].kind == "attr":
+                    prefix, _, field = row.text[1:].rpartition(".")
+                    return self.of_member(scope, prefix, field)
+                if len(steps) == 2 and steps[1].kind == "item" and steps[0].name != name:
+                    return self.of_name(caller, steps[0].name, local=(scope, "-", steps[0].name) in facts.of_locals)
+            scope = facts.parents[scope]
+        if not local:
+            head = self._look.files.heads[self._file]
+            for file, item in self._look.stored(head.family, name, "=", tests=head.test):
+                other = self._look.files.heads[file]
+                if file == self._file or (head.language == "go" and other.folder == head.folder):
+                    found.update(self._functions(file, item.within, item.value))
+        return self._targets(found)
+
+    def _of_field(self, owner: Definition, field: str) -> Iterator[tuple[int, Definition]]:
+        head = self._look.files.heads[self._file]
+        facts = self._look.tables.facts(owner.file)
+        stored = self._look.stored
+        slot, name = f".{field}", facts.names[owner.symbol - facts.first]
+        for file, item in (
+            *stored(head.family, name, slot, tests=head.test),
+            *stored(head.family, "", slot, tests=head.test),
+        ):
+            of, _, value = item.value.partition("<")
+            if of.startswith("="):
+                owners = self._evaluate.expression(file, item.within, of[1:], _DEPTH)
+            else:
+                owners = self._evaluate.types.declared(file, item.within, of, _DEPTH)
+            if any(one.at == owner for one in owners):
+                yield from self._functions(file, item.within, value)
+
+    def _functions(self, file: int, within: int, value: str) -> Iterator[tuple[int, Definition]]:
+        for found in self._evaluate.expression(file, within, value, _DEPTH):
+            if found.kind == FUNCTION and found.at is not None and found.at.kind in FUNCTION_KINDS:
+                yield found.at.symbol, found.at
+
+    def _targets(self, found: dict[int, Definition]) -> Targets:
+        test = self._look.files.heads[self._file].test
+        kept = [found[s] for s in sorted(found) if test or not self._look.files.heads[found[s].file].test]
+        self._known.update((item.symbol, item) for item in kept)
+        mark = AMBIGUOUS if len(kept) > 1 else 0
+        return tuple((item.symbol, FIELD | mark) for item in kept)
+
+
+class StoredFunctions:
+    """Finds what calls through function pointers mean, for one file after another.
+
+    Attributes:
+        known: Symbol to definition, of all targets.
+    """
+
+    def __init__(self, look_ups: LookUps, known: dict[int, Definition]) -> None:
+        self._look = look_ups
+        self.known = known
+        self._fields: dict[tuple[tuple[str, ...], str, int], Held] = {}
+        self._macros: dict[tuple[str, int], list[str]] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._file = -1
+        self._family = ""
+        self._tests = False
+
+    def start(self, file: int) -> None:
+        """Begin with a file."""
+        self._file = file
+        self._family = self._look.files.families[file]
+        self._tests = self._look.files.heads[file].test
+        self._fields.clear()
+        self._macros.clear()
+        self._names.clear()
+
+    def of_member(self, caller: int, receiver: str, name: str) -> Targets:
+        """The functions that `receiver->name` may hold in a function of the file."""
+        types = self._types(caller, steps_of(receiver))
+        return self._targets(self._of_field(types, name, _HOPS))
+
+    def of_name(self, caller: int, name: str, *, local: bool) -> Targets:
+        """The functions that a variable or parameter may hold.
+
+        Args:
+            caller: The place of the symbol around the call.
+            name: The variable.
+            local: It is a local or a parameter.
+        """
+        found: dict[int, Definition] = {}
+        if local:
+            for value in self._of_locals(caller, "-", name):
+                found.update(self._functions(self._file, caller, value, _HOPS))
+        else:
+            rows = self._stored(name, "=")
+            for file, item in [row for row in rows if row[0] == self._file] or rows:
+                found.update(self._functions(file, item.within, item.value, _HOPS))
+        return self._targets(Held(tuple(found.values()), True))
+
+    def of_macro(self, caller: int, name: str) -> Targets:
+        """The functions that a macro calls which a function of the file passes to it."""
+        found: dict[int, Definition] = {}
+        applied = self._applied(name, _HOPS)
+        for slot in applied:
+            for file, item in self._stored(name, slot):
+                if (file, item.within) == (self._file, caller):
+                    found.update(self._functions(file, caller, item.value, _HOPS))
+        return self._targets(Held(tuple(found.values()), True))
+
+    def _applied(self, macro: str, hops: int) -> list[str]:
+        """The parameters that a macro calls, or passes to a macro that calls them."""
+        known = self._macros.get((macro, hops))
+        if known is None:
+            known = self._macros[macro, hops] = self._of_text(macro, hops)
+        return known
+
+    def _of_text(self, macro: str, hops: int) -> list[str]:
+        found: dict[str, None] = {}
+        for _, item in self._stored(macro, "("):
+            slot, _, further = item.value.partition(">")
+            inner, _, place = further.partition(">")
+            if not inner or (hops > 0 and inner != macro and place in self._applied(inner, hops - 1)):
+                found[slot] = None
+        return list(found)
+
+    def _targets(self, held: Held) -> Targets:
+        found = [item for item in held.functions if self._tests or not self._look.files.heads[item.file].test]
+        if len(found) > (_MOST if held.certain else _MOST_BY_NAME):
+            return ()
+        self.known.update((item.symbol, item) for item in found)
+        mark = AMBIGUOUS if len(found) > 1 or not held.certain else 0
+        return tuple((item.symbol, FIELD | mark) for item in found)
+
+    # --- types ----------------------------------------------------------------------------------------------------
+
+    def _of_locals(self, caller: int, slot: str, name: str) -> list[str]:
+        """What is stored of a local of a function of the file, or of one around it."""
+        facts = self._look.tables.facts(self._file)
+        while caller >= 0:
+            found = facts.of_locals.get((caller, slot, name))
+            if found:
+                return found
+            caller = facts.parents[caller]
+        return []
+
+    def _stored(self, owner: str, slot: str) -> Sequence[tuple[int, Stored]]:
+        return self._look.stored(self._family, owner, slot, tests=self._tests)
+
+    def _aliases(self, type_: str) -> tuple[str, ...]:
+        """All names of a type."""
+        known = self._names.get(type_)
+        if known is not None:
+            return known
+        found = [type_]
+        for name in found:
+            for _, item in self._stored(name, "~"):
+                if item.value not in found and len(found) < _MOST_ALIASES:
+                    found.append(item.value)
+        known = self._names[type_] = tuple(found)
+        return known
+
+    def _types(self, caller: int, steps: tuple[Step, ...]) -> tuple[str, ...]:
+        """The names of the type of an expression, in any order; none if it is not known."""
+        if not steps:
+            return ()
+        head = steps[0]
+        if head.kind == "cast":
+            types = [item.name for item in types_in(head.name)]
+        elif head.name in ("this", "self"):
+            types = self._own_types(caller)
+        else:
+            types = self._of_locals(caller, ":", head.name)
+            types = types or [item.value for _, item in self._stored(head.name, ":")]
+            if not types:
+                types = self._declared(self._own_types(caller), head.name)
+        if any(step.kind == "call" for step in steps):
+            return ()
+        return self._along(types, [step.name for step in steps[1:] if step.kind == "attr"])
+
+    def _along(self, types: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
+        """The names of the type that fields lead to, from some type on."""
+        for field in fields:
+            types = self._declared(types, field)
+        return self._aliases(types[0]) if types and types[0] else ()
+
+    def _own_types(self, caller: int) -> list[str]:
+        """The class around a place, or the one that a method names as its own."""
+        facts = self._look.tables.facts(self._file)
+        while caller >= 0:
+            if facts.owners[caller] or facts.kinds[caller] in ("struct", "class", "union"):
+                return [facts.owners[caller] or facts.names[caller]]
+            caller = facts.parents[caller]
+        return []
+
+    def _declared(self, types: Iterable[str], field: str) -> list[str]:
+        """The types that a field of some types is declared with."""
+        for type_ in types:
+            for alias in self._aliases(type_):
+                found = [item.value.partition(":")[2] for _, item in self._stored(alias, f"@{field}")]
+                if found:
+                    return found
+        return []
+
+    # --- slots ----------------------------------------------------------------------------------------------------
+
+    def _of_field(self, types: tuple[str, ...], field: str, hops: int) -> Held:
+        known = self._fields.get((types, field, hops))
+        if known is None:
+            # Where nothing is stored in a field of this type, that may be done through another type, after a cast.
+            known = (self._of_type(types, field, hops) if types else None) or self._by_name(field, hops)
+            self._fields[types, field, hops] = known
+        return known
+
+    def _of_type(self, types: tuple[str, ...], field: str, hops: int) -> Held | None:
+        """What is stored in a field of a type; None if nothing is."""
+        rows: list[tuple[int, Stored]] = []
+        for name in types:
+            rows += self._stored(name, f".{field}")
+        for file, item in self._stored("", f".{field}"):
+            first, *path = item.value.partition("<")[0].split(".")
+            if "<" in item.value and set(self._along([first], path)) & set(types):
+                rows.append((file, item))
+        for name in types:
+            for place in {item.value.partition(":")[0] for _, item in self._stored(name, f"@{field}")}:
+                rows += [row for other in types for row in self._stored(other, f"#{place}")]
+        return Held(self._all(rows, hops), True) if rows else None
+
+    def _by_name(self, field: str, hops: int) -> Held:
+        """What is stored in fields of this name, whatever they belong to."""
+        rows = list(self._look.stored_anywhere(self._family, f".{field}", tests=self._tests))
+        for _, item in self._look.stored_anywhere(self._family, f"@{field}", tests=self._tests):
+            for name in self._aliases(item.owner):
+                rows += self._stored(name, f"#{item.value.partition(':')[0]}")
+        found = self._all(rows, hops)
+        return Held(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
+
+    def _all(self, rows: list[tuple[int, Stored]], hops: int) -> tuple[Definition, ...]:
+        found: dict[int, Definition] = {}
+        for file, item in dict.fromkeys(rows):
+            found.update(self._functions(file, item.within, item.value, hops))
+        return tuple(found[symbol] for symbol in sorted(found))
+
+    def _functions(self, file: int, within: int, value: str, hops: int) -> Iterator[tuple[int, Definition]]:
+        """The functions that a stored value means in its file."""
+        value = value.rpartition("<")[2]
+        if value[:1] == "%":
+            if within < 0 or hops <= 0:
+                return
+            facts = self._look.tables.facts(file)
+            for other, item in self._passed(file, facts.names[within], value):
+                yield from self._functions(other, item.within, item.value, hops - 1)
+        elif "." in value:
+            type_, *path, field = value.split(".")
+            if hops > 0:
+                held = self._of_field(self._along([type_], path), field, hops - 1)
+                yield from ((item.symbol, item) for item in held.functions)
+        else:
+            for found in self._named(file, value):
+                yield found.symbol, found
+
+    def _passed(self, file: int, name: str, slot: str) -> list[tuple[int, Stored]]:
+        """What is passed to a function of a file: there, and in files that have no function of this name."""
+        own = self._look.top(file, name)
+        static = own is not None and own.static
+        top = self._look.top
+        return [row for row in self._stored(name, slot) if row[0] == file or not (static or top(row[0], name))]
+
+    def _named(self, file: int, name: str) -> list[Definition]:
+        """The functions of a name, as seen from a file."""
+        own = self._look.top(file, name)
+        if own is not None:
+            return [own] if own.kind in FUNCTION_KINDS else []
+        found = [item for item in self._look.all_named(self._family, name) if item.kind == "function"]
+        return found if len(found) <= _MOST_BY_NAME else []

@@ -1,0 +1,666 @@
+"""Which functions a file of C or C++ stores, and where: in fields, in variables, as arguments.
+
+A *slot* is a place that can hold a function: a field of a struct type, a variable, a parameter. Initialisers and
+assignments are read from the text and not from the syntax tree, since many of them stand in macros or in code that does
+not parse, and since the text of a large table is read ten times as fast.
+
+Source:
+    Fields are told apart by the struct type and their name, not by the object: Heintze and Tardieu, "Ultra-fast
+    aliasing analysis using CLA", PLDI 2001.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.extract.type_hints import outline
+from lci_py.types.search import FUNCTION_KINDS
+from lci_py.types.source import Call, Stored, Symbol
+
+if TYPE_CHECKING:
+    from lci_py.source.syntax.captures import Captured, Finder
+
+#: What a slot is, as the first letter of `Stored.slot`.
+FIELD, PLACE, DECLARED, PARAMETER, VARIABLE, LOCAL, TYPE, ALIAS, APPLIED = ".#@%=-:~("
+#: Bytes that are read of the text before an initialiser, of arguments, of a value, of one initialiser.
+_BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
+#: Values of a local that are followed, members that are read of a struct, and structs in a struct.
+_MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
+
+_LAST = re.compile(r"(\w+)(?:[\[<{].*)?\Z")
+_SPACE = re.compile(rb"\s\s+|[^\S ]")
+_NAME = re.compile(rb"[A-Za-z_]\w*")
+_DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\[\s\S])*", re.MULTILINE)
+_CONSTANT = re.compile(rb"[A-Z0-9_]+|PRI[a-zA-Z]\w*")
+_QUALIFIERS = frozenset(
+    b"""const static struct union enum volatile register extern inline restrict typedef class mutable constexpr typename
+    __restrict __restrict__ __extension__ __inline __inline__""".split()
+)
+#: Types that are no function and have no fields.
+_PLAIN_TYPES = frozenset(
+    b"""void char short int long float double bool _Bool signed unsigned auto size_t ssize_t off_t time_t va_list
+    wchar_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t ptrdiff_t socklen_t
+    u8 u16 u32 u64 s8 s16 s32 s64 __u8 __u16 __u32 __u64 __s8 __s16 __s32 __s64 __be16 __be32 __be64 __le16 __le32
+    __le64 gfp_t loff_t pid_t uid_t gid_t mode_t dev_t DWORD BOOL HANDLE WORD BYTE ULONG""".split()
+)
+#: Names of types that are functions, of which a variable holds a pointer.
+_FUNCTION_TYPE = re.compile(rb"(?i)(?:_|\b)(?:cb|fn|func|function|callback|handler|hook|dtor|proc)(?:_t)?\Z")
+_NO_TYPES = frozenset(
+    b"return else goto case sizeof typedef delete new throw using namespace if while for switch".split()
+)
+_NO_FUNCTIONS = frozenset(b"true false nullptr this self sizeof stderr stdout stdin errno".split())
+# In a text whose blanks are single spaces: a local, with its type before it; a pointer to a function.
+_LOCAL = re.compile(
+    rb"[;{}(] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)"
+    rb"( ?\*[ *]*(?:const )?| )([A-Za-z_]\w*)((?: ?\[[^\]]*\])*) ?(?=[=;,)])"
+)
+_POINTER = re.compile(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
+_MORE = re.compile(rb", ?[* ]*([A-Za-z_]\w*)")
+_STORE = re.compile(rb"(?:->|\.)\s*([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*=(?!=)\s*"
+                    rb"(?:(?:\([\w *]{1,60}\)\s*)?&?([A-Za-z_]\w*)\s*;|([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
+_SET = re.compile(rb"=(?!=)\s*(?:&\s*)?([A-Za-z_]\w*)\s*;")
+_SET_NAME = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\Z")
+# Anywhere in a file: what is declared with a type before it, and pointers to functions.
+_VARIABLE = re.compile(
+    rb"[;{}(,]\s*((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed)\s+)*)([A-Za-z_]\w*)"
+    rb"(\s*\*[\s*]*(?:const\s+)?|\s+)([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*(?=[=;,)])"
+)
+_POINTER_ANYWHERE = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\)\s*\(")
+_GIVEN = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
+_POINTER_GIVEN = re.compile(
+    rb"\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\([^;={}]{0,200}\) ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])"
+)
+_PLAIN_VALUE = re.compile(rb"(?:\( ?[\w *]{1,80}\) ?)?[&*]? ?([A-Za-z_]\w*)")
+_FIELD_VALUE = re.compile(rb"\(?[&*]? ?([A-Za-z_]\w*)((?: ?(?:->|\.) ?[A-Za-z_]\w*(?: ?\[[^\]]*\])?){1,6})\)?")
+_OBJECT = re.compile(
+    rb"(?:\A|[^\w.>)\]])([A-Za-z_]\w*)((?:\[[^\]]*\])?(?: ?(?:->|\.) ?[A-Za-z_]\w*(?: ?\[[^\]]*\])?){0,5})\)? ?\Z"
+)
+_STEP = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)")
+_CHOICE = re.compile(
+    rb"[^?]+\? ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*) ?: ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*)\)?"
+)
+_PASSED = re.compile(rb"[(,]\s*(?:\([\w \t*]{1,60}\)\s*)?(&\s*)?([A-Za-z_]\w*)\s*(?=[,)])")
+_CALLEE = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\Z")
+_GROUPS = re.compile(rb"[(),]")
+_INITIALISER = re.compile(rb"=\s*\{")
+_LITERAL = re.compile(rb"\((?:const )?(?:struct |union )?([A-Za-z_]\w*)\)\s*\{")
+_DECLARATOR = re.compile(rb"(?<!\w)([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
+_POINTERS = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)\)")
+_TOKEN = re.compile(rb"\.\s*([A-Za-z_]\w*)\s*=|\[[^\]]*\]\s*=|[A-Za-z_]\w*|0[xX]\w+|[{},()&?:*]|[^\s\w]|\d\w*")
+_GLOBAL = re.compile(
+    rb"^((?:(?:extern|static|const|struct|union|volatile|__thread|thread_local)[ \t]+)*)([A-Za-z_]\w*)"
+    rb"([ \t]*\*[ \t*]*|[ \t]+)([A-Za-z_]\w*)((?:\[[^\]\n]*\])*)[ \t]*([;=])", re.MULTILINE,
+)  # fmt: skip
+_HOOK = re.compile(
+    rb"^[A-Za-z_][\w \t*]*\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*\)\s*\([^;={}]{0,300}\)\s*=\s*&?([A-Za-z_]\w*)\s*;",
+    re.MULTILINE,
+)
+_TYPEDEF = re.compile(
+    rb"\btypedef\s+(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)[\s*]+([A-Za-z_]\w*)\s*;", re.MULTILINE
+)
+_CALL = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\(")
+_CALL_OF_MACRO = re.compile(rb"(?<!\w)([A-Z][A-Z0-9_]+)\s*\(([^()]*)\)")
+_ACCESS = re.compile(rb"\A(?:\s*(?:public|private|protected)\s*:)+")
+_AFTER_BODY = re.compile(rb"[\s*]*([A-Za-z_]\w*)\s*(?:,[\s*]*([A-Za-z_]\w*)\s*)?;")
+
+
+class _Name(NamedTuple):
+    """A local or a parameter. `type` is "" for a pointer to a function; `place` is that of a parameter, or -1."""
+
+    type: bytes
+    functional: bool  # it may hold a function
+    place: int
+
+
+class _Function(NamedTuple):
+    """A function: its symbol, its text with single spaces, and its locals and parameters."""
+
+    symbol: int
+    text: bytes
+    names: dict[bytes, _Name]
+
+
+class _Element(NamedTuple):
+    """A brace of an initialiser: the type of the struct, b"" if it is not known; how many levels of it are arrays."""
+
+    type: bytes
+    arrays: int
+    named: bool  # its elements may be told by name
+
+
+def stored_functions(captured: Captured, finder: Finder, calls: list[Call]) -> list[Stored]:
+    """The functions that a file stores, the fields that it declares, and what calls through locals depend on.
+
+    Args:
+        captured: The query matches of a file.
+        finder: Over their entities.
+        calls: Its calls.
+    """
+    return list(dict.fromkeys(_Reader(captured, finder, calls).read()))
+
+
+def captured_functions(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Stored]:
+    """The functions that a file of another language stores, as its query captures them (`@stored`).
+
+    Values are expressions, which may turn out to be no functions. Before them stands what the field belongs to: the
+    type as written, or `=` and an expression.
+    """
+    found: dict[Stored, None] = {}
+    for captures in captured.stored:
+        field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
+        for node in captures["stored.value"]:
+            within = finder.caller(node.start_byte, symbols, of_variables=False)
+            value = outline(captured, node)
+            if not field:
+                name = captured.text(captures["stored.variable"][0])
+                whole = captures["stored"][0].type
+                if within >= 0 and symbols[within].kind in FUNCTION_KINDS:
+                    found[Stored(name, LOCAL, value, within)] = None
+                if within < 0 or "assignment" in whole:
+                    found[Stored(name, VARIABLE, value, within)] = None
+                continue
+            slot = f"{FIELD}{captured.text(field[0])}"
+            if owner:
+                type_ = outline(captured, owner[0])
+                last = _LAST.search(type_)
+                if last is not None:
+                    found[Stored(last.group(1), slot, f"{type_}<{value}", within)] = None
+            elif of:
+                found[Stored("", slot, f"={outline(captured, of[0])}<{value}", within)] = None
+    return list(found)
+
+
+class _Reader:
+    def __init__(self, captured: Captured, finder: Finder, calls: list[Call]) -> None:
+        self._captured = captured
+        self._calls = calls
+        self._finder = finder
+        self._plain = _plain(captured)
+        bodies = [e for e in captured.entities if e.symbol >= 0 and e.kind in FUNCTION_KINDS]
+        self._entities = [one for one in bodies if one.role == "definition" and one.name_node is not None]
+        self._starts = [one.start for one in self._entities]
+        self._functions: dict[int, _Function] = {}
+        # To look at the locals of a function takes long: these say of most names that they are no functions.
+        self._pointers = set(_POINTER_ANYWHERE.findall(self._plain))
+        self._functional = set(self._pointers)
+        self._variables: set[bytes] = set()
+        for qualifiers, type_, stars, name in set(_VARIABLE.findall(self._plain)):
+            if type_ not in _NO_TYPES:
+                functional = _typed(type_, stars, qualifiers.split(), -1).functional
+                (self._functional if functional else self._variables).add(name)
+        self._globals_found = list(_GLOBAL.finditer(self._plain))
+        for match in self._globals_found:
+            if match.group(2) not in _NO_TYPES and (match.group(3).strip() or match.group(2) in _PLAIN_TYPES):
+                self._variables.add(match.group(4))
+        self._variables -= self._functional
+        self._maybe: dict[bytes, bool] = {}
+
+    def read(self) -> Iterator[Stored]:
+        yield from self._declared()
+        yield from self._globals()
+        yield from self._initialisers()
+        yield from self._stores()
+        yield from self._called()
+        yield from self._macros()
+        yield from self._passed()
+
+    # --- functions ------------------------------------------------------------------------------------------------
+
+    def _number(self, byte: int) -> int:
+        """The number of the function around a byte, or -1."""
+        number = bisect_right(self._starts, byte) - 1
+        return number if number >= 0 and byte < self._entities[number].end else -1
+
+    def _at(self, byte: int) -> _Function | None:
+        """The function around a byte."""
+        number = self._number(byte)
+        return self._function(number) if number >= 0 else None
+
+    def _may_be_function(self, name: bytes) -> bool:
+        known = self._maybe.get(name)
+        if known is None:
+            known = self._maybe[name] = name not in self._variables and _may_be_function(name)
+        return known
+
+    def _function(self, number: int) -> _Function:
+        known = self._functions.get(number)
+        if known is None:
+            entity = self._entities[number]
+            name = entity.name_node
+            start = name.end_byte if name is not None else entity.start
+            text = _SPACE.sub(b" ", self._plain[start : entity.end])
+            known = self._functions[number] = _Function(entity.symbol, text, _names(text))
+        return known
+
+    def _values(self, text: bytes, function: _Function | None, *, fields: bool, deep: bool = True) -> Iterator[str]:
+        """The functions that an expression may mean, as `Stored.value`.
+
+        Args:
+            text: The expression, in single spaces.
+            function: The function around it.
+            fields: A read of a field counts.
+            deep: A local means what it is given.
+        """
+        if b"=" in text and b"==" not in text:
+            text = text.rpartition(b"=")[2]
+        text = text.strip()
+        plain = _PLAIN_VALUE.fullmatch(text)
+        choice = None if plain is not None else _CHOICE.fullmatch(text)
+        for name in (plain.group(1),) if plain is not None else choice.groups() if choice is not None else ():
+            yield from self._named(name, function, deep=deep)
+        field = _FIELD_VALUE.fullmatch(text) if fields and plain is None else None
+        if field is not None:
+            known = function.names.get(field.group(1)) if function is not None else None
+            type_ = known.type if known is not None else b""
+            yield b".".join((type_, *_STEP.findall(field.group(2)))).decode()
+
+    def _named(self, name: bytes, function: _Function | None, *, deep: bool) -> Iterator[str]:
+        known = function.names.get(name) if function is not None else None
+        if known is None:
+            if _may_be_function(name):
+                yield name.decode()
+        elif known.functional and known.place >= 0:
+            yield f"{PARAMETER}{known.place}"
+        elif known.functional and deep and function is not None:
+            yield from self._given(function, {name}).get(name, ())
+
+    def _given(self, function: _Function, names: set[bytes]) -> dict[bytes, list[str]]:
+        """What locals of a function are given."""
+        found: dict[bytes, list[str]] = {}
+        for name, value in (*_POINTER_GIVEN.findall(function.text), *_GIVEN.findall(function.text)):
+            if name in names:
+                given = found.setdefault(name, [])
+                given += list(self._values(value, function, fields=True, deep=False))
+                del given[_MOST_VALUES:]
+        return found
+
+    # --- what a file says -----------------------------------------------------------------------------------------
+
+    def _declared(self) -> Iterator[Stored]:
+        """The fields of structs, with their places and types, and further names of types."""
+        for entity in self._captured.entities:
+            if entity.role != "definition" or entity.kind not in ("struct", "union", "class") or entity.body is None:
+                continue
+            start, end = entity.body.start_byte + 1, entity.body.end_byte - 1
+            conditional = self._captured.source.find(b"#if", start, end)
+            name = entity.name
+            for field, place, type_ in _members(self._plain, start, end, conditional):
+                yield Stored(name, f"{DECLARED}{field}", f"{place}:{type_ or name}", -1)
+            if (
+                self._plain[max(0, entity.start - 9) : entity.start].rstrip().endswith(b"typedef")
+                or entity.node.type == "type_definition"
+            ):
+                after = _AFTER_BODY.match(self._plain, entity.body.end_byte)
+                for other in after.groups() if after is not None else ():
+                    if other is not None and other.decode() != name:
+                        yield from _aliases(name, other.decode())
+        for match in _TYPEDEF.finditer(self._plain):
+            if match.group(1) not in _PLAIN_TYPES and match.group(1) != match.group(2):
+                yield from _aliases(match.group(1).decode(), match.group(2).decode())
+
+    def _globals(self) -> Iterator[Stored]:
+        """The types of variables outside functions, and functions that are given to them."""
+        for match in self._globals_found:
+            type_, name = match.group(2), match.group(4)
+            if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
+                yield Stored(name.decode(), TYPE, type_.decode(), -1)
+                if match.group(6) == b"=" and not match.group(3).strip():
+                    end = self._plain.find(b";", match.end(), match.end() + _VALUE)
+                    for value in self._values(self._plain[match.end() : max(end, 0)], None, fields=False):
+                        yield Stored(name.decode(), VARIABLE, value, -1)
+        for match in _HOOK.finditer(self._plain) if self._pointers else ():
+            if _may_be_function(match.group(2)):
+                yield Stored(match.group(1).decode(), VARIABLE, match.group(2).decode(), -1)
+
+    def _initialisers(self) -> Iterator[Stored]:
+        """Values in braces."""
+        done = 0
+        for match in _INITIALISER.finditer(self._plain):
+            if match.start() < done:
+                continue
+            before = self._plain[max(0, match.start() - _BEFORE) : match.start()]
+            before = before[max(before.rfind(sign) for sign in (b";", b"{", b"}")) + 1 :]
+            pointers = _POINTERS.search(before)
+            declarator = pointers or _DECLARATOR.search(before)
+            if declarator is None:
+                continue
+            words = [word for word in _NAME.findall(before[: declarator.start()]) if word not in _QUALIFIERS]
+            if not words or before[: declarator.start()].rstrip().endswith((b".", b"->", b"=")):
+                continue
+            arrays = declarator.group(2).count(b"[")
+            around = self._at(match.start())
+            yield from self._list(
+                match.end() - 1, b"" if pointers else words[0], declarator.group(1).decode(), arrays, around
+            )
+            done = self._end
+        for match in _LITERAL.finditer(self._plain):
+            before = self._plain[max(0, match.start() - 20) : match.start()].rstrip()
+            if before[-1:] in (b"=", b"(", b",", b"&", b"?", b":") or before.endswith(b"return"):
+                yield from self._list(match.end() - 1, match.group(1), "", 0, self._at(match.start()))
+
+    def _list(self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None) -> Iterator[Stored]:
+        """The functions in an initialiser that starts with a brace at `start`. `_end` is then where it ends."""
+        within = function.symbol if function is not None else -1
+        stack: list[_Element] = []
+        place, field = [0], b""
+        tokens: list[bytes] = []
+        depth = 0
+        self._end = start
+        for match in _TOKEN.finditer(self._plain, start, min(len(self._plain), start + _LIST)):
+            token = match.group()
+            if match.group(1) is not None and not depth:
+                field, tokens = match.group(1), []
+            elif token == b"{" and not depth:
+                if not stack:
+                    stack.append(_Element(type_, arrays, True))
+                else:
+                    top = stack[-1]
+                    # The type of a struct in a struct is not known here.
+                    stack.append(_Element(top.type, top.arrays - 1, True) if top.arrays else _Element(b"", 0, True))
+                place.append(0)
+                field, tokens = b"", []
+            elif token in (b",", b"}") and not depth:
+                top = stack[-1]
+                for value in self._element(tokens, function):
+                    if top.arrays:
+                        yield Stored(name, LOCAL if within >= 0 else VARIABLE, value, within)
+                    elif field:
+                        yield Stored(top.type.decode(), f"{FIELD}{field.decode()}", value, within)
+                    elif top.type:
+                        yield Stored(top.type.decode(), f"{PLACE}{place[-1]}", value, within)
+                    elif name and len(stack) == 1:
+                        yield Stored(name, LOCAL if within >= 0 else VARIABLE, value, within)
+                field, tokens = b"", []
+                if token == b",":
+                    place[-1] += 1
+                    continue
+                stack.pop()
+                place.pop()
+                if not stack:
+                    self._end = match.end()
+                    return
+            else:
+                depth += (token == b"(") - (token == b")")
+                if not token.endswith(b"=") or len(token) == 1:
+                    tokens.append(token)
+        self._end = start + _LIST
+
+    def _element(self, tokens: list[bytes], function: _Function | None) -> Iterator[str]:
+        """The functions that one element of an initialiser may mean."""
+        if not tokens or len(tokens) > 12 or (len(tokens) > 1 and tokens[1] == b"(" and tokens[0] != b"("):
+            return
+        if len(tokens) == 1 and not self._may_be_function(tokens[0]) and tokens[0] not in self._functional:
+            return
+        yield from self._values(b" ".join(tokens).replace(b"( ", b"(").replace(b" )", b")"), function, fields=False)
+
+    def _stores(self) -> Iterator[Stored]:
+        """Functions that functions assign to fields, and to variables that are not their own."""
+        for match in _STORE.finditer(self._plain):
+            plain = match.group(2)
+            if plain is not None and not self._may_be_function(plain):
+                continue
+            function = self._at(match.start())
+            given = plain or _SPACE.sub(b" ", match.group(3))
+            values = list(self._values(given, function, fields=False)) if function else []
+            if function is not None and values:
+                owner, *path = self._owner(function, match.start())
+                of = f"{owner}.{'.'.join(path)}<" if path else ""
+                slot = f"{FIELD}{match.group(1).decode()}"
+                for value in values:
+                    yield Stored("" if path else owner, slot, of + value, function.symbol)
+        for match in _SET.finditer(self._plain):
+            given = match.group(1)
+            if not self._may_be_function(given) or self._plain[match.start() - 1] in b"=!<>+-*/|&^%":
+                continue
+            variable = _SET_NAME.search(self._plain, max(0, match.start() - _OBJECTS), match.start())
+            function = self._at(match.start())
+            if variable is None or function is None or variable.group(1) in self._variables:
+                continue
+            name = variable.group(1)
+            if name not in function.names and not _CONSTANT.fullmatch(name):
+                for value in self._named(given, function, deep=True):
+                    yield Stored(name.decode(), VARIABLE, value, function.symbol)
+
+    def _owner(self, function: _Function, end: int) -> list[str]:
+        """Where the field belongs to that is accessed at a byte: the type of a local, and the fields that lead from
+        there. One "" if that is not known."""
+        found = _OBJECT.search(_SPACE.sub(b" ", self._plain[max(0, end - _OBJECTS) : end]))
+        known = function.names.get(found.group(1)) if found is not None else None
+        if found is None or known is None or not known.type:
+            return [""]
+        return [known.type.decode(), *(name.decode() for name in _STEP.findall(found.group(2)))]
+
+    def _called(self) -> Iterator[Stored]:
+        """What is known of locals and parameters that are called, or whose members are."""
+        numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
+        wanted: dict[int, set[bytes]] = {}
+        functional = {name.decode() for name in self._functional}
+        for call in self._calls:
+            number = numbers.get(call.caller, -1)
+            if number < 0 or (not call.receiver and call.name not in functional):
+                continue
+            root = _NAME.search(call.receiver.encode("utf-8", "replace")) if call.receiver else None
+            name = root.group() if root is not None else call.name.encode("utf-8", "replace")
+            function = self._function(number)
+            known = function.names.get(name)
+            if known is None:
+                continue
+            if root is not None and known.type:
+                yield Stored(name.decode(), TYPE, known.type.decode(), function.symbol)
+            elif root is None and known.functional:
+                if known.place >= 0:
+                    yield Stored(name.decode(), LOCAL, f"{PARAMETER}{known.place}", function.symbol)
+                wanted.setdefault(number, set()).add(name)
+        for number, names in wanted.items():
+            function = self._function(number)
+            for local, values in self._given(function, names).items():
+                yield from (Stored(local.decode(), LOCAL, value, function.symbol) for value in values)
+
+    def _macros(self) -> Iterator[Stored]:
+        """Which of their parameters macros call, and which they pass on to other macros."""
+        source = self._captured.source
+        for node, start, end in self._captured.expansions:
+            name = node.child_by_field_name("name")
+            close = source.find(b")", start, end)
+            if name is None or source[start : start + 1] != b"(" or close < 0:
+                continue
+            places = {word.strip(): place for place, word in enumerate(source[start + 1 : close].split(b","))}
+            macro, within = (name.text or b"").decode("utf-8", "replace"), self._finder.symbol(start - 1)
+            if within < 0:
+                continue
+            for called in _CALL.findall(source, close, end):
+                if called in places:
+                    yield Stored(macro, APPLIED, f"{PARAMETER}{places[called]}", within)
+            for called, arguments in _CALL_OF_MACRO.findall(source, close, end):
+                for place, argument in enumerate(arguments.split(b",")):
+                    if argument.strip() in places:
+                        passed = f"{PARAMETER}{places[argument.strip()]}>{called.decode()}>{PARAMETER}{place}"
+                        yield Stored(macro, APPLIED, passed, within)
+
+    def _passed(self) -> Iterator[Stored]:
+        """Functions that are arguments."""
+        seen: set[int] = set()
+        known = self._maybe
+        for match in _PASSED.finditer(self._plain):
+            name = match.group(2)
+            may_be = known[name] if name in known else self._may_be_function(name)
+            if not may_be or (match.group(1) and name in self._functional):
+                continue
+            number = self._number(match.start())
+            opening, place = self._opening(match.start()) if number >= 0 else (-1, 0)
+            if opening < 0:
+                continue
+            before = self._plain[max(0, opening - _OBJECTS) : opening]
+            callee = _CALLEE.search(before)
+            if callee is None or callee.group(1) in _NO_TYPES or before[: callee.start()].endswith((b".", b"->")):
+                continue
+            called = callee.group(1).decode()
+            within = self._entities[number].symbol
+            if not _CONSTANT.fullmatch(callee.group(1)):
+                if name not in self._functional:
+                    yield Stored(called, f"{PARAMETER}{place}", name.decode(), within)
+                    continue
+                function = self._function(number)
+                for value in self._values(_SPACE.sub(b" ", match.group()[1:]), function, fields=False):
+                    yield Stored(called, f"{PARAMETER}{place}", value, within)
+            elif opening not in seen:  # a macro: it may call a field that is passed beside a function
+                seen.add(opening)
+                function = self._function(number)
+                for at, argument in enumerate(_arguments(self._plain[opening : opening + _ARGUMENTS])):
+                    for value in self._values(_SPACE.sub(b" ", argument), function, fields=True):
+                        yield Stored(called, f"{PARAMETER}{at}", value, within)
+
+    def _opening(self, at: int) -> tuple[int, int]:
+        """Where the parenthesis opens that a byte, which is one or a comma, stands in, and how many commas are before
+        what follows it; -1 if that is far away."""
+        near = self._plain[max(0, at - _OBJECTS) : at + 1]
+        opening = near.rfind(b"(")
+        if opening >= 0 and near.find(b")", opening) < 0:
+            return max(0, at - _OBJECTS) + opening, near.count(b",", opening)
+        for reach in (_OBJECTS, _BEFORE):
+            depth = place = 0
+            for match in reversed(list(_GROUPS.finditer(self._plain, max(0, at - reach), at + 1))):
+                sign = match.group()
+                if sign == b")":
+                    depth += 1
+                elif sign == b"(" and not depth:
+                    return match.start(), place
+                elif sign == b"(":
+                    depth -= 1
+                elif not depth:
+                    place += 1
+        return -1, 0
+
+
+def _plain(captured: Captured) -> bytes:
+    """The source without comments, strings and directives."""
+    text = bytearray(captured.parsed)
+    for node in captured.texts:
+        start, end = node.start_byte, node.end_byte
+        text[start:end] = b" " * (end - start)
+    return _DIRECTIVE.sub(lambda match: b" " * (match.end() - match.start()), text)
+
+
+def _may_be_function(name: bytes) -> bool:
+    return not _CONSTANT.fullmatch(name) and name not in _NO_FUNCTIONS and name not in _PLAIN_TYPES
+
+
+def _aliases(name: str, other: str) -> Iterator[Stored]:
+    yield Stored(name, ALIAS, other, -1)
+    yield Stored(other, ALIAS, name, -1)
+
+
+def _names(text: bytes) -> dict[bytes, _Name]:
+    """The parameters and locals of a function, given its text after its name."""
+    found: dict[bytes, _Name] = {}
+    end = _closing(text, text.find(b"("))
+    for place, parameter in enumerate(_arguments(text[:end])):
+        pointer = _POINTER.search(b" " + parameter + b"(")
+        if pointer is not None:
+            found[pointer.group(2)] = _Name(b"", True, place)
+            continue
+        words = _NAME.findall(parameter)
+        plain = [word for word in words if word not in _QUALIFIERS]
+        if len(plain) > 1:
+            found[plain[-1]] = _typed(plain[-2], parameter, words, place)
+    body = text[end:]
+    for match in _LOCAL.finditer(body):
+        qualifiers, type_, stars, name, _ = match.groups()
+        if type_ in _NO_TYPES or type_ in _QUALIFIERS:
+            continue
+        found.setdefault(name, _typed(type_, stars, qualifiers.split(), -1))
+        if body[match.end()] in b",=":
+            stop = body.find(b";", match.end())
+            rest = body[match.end() : stop] if 0 <= stop < match.end() + _VALUE else b""
+            if b"(" not in rest and b"{" not in rest:
+                for other in _MORE.findall(rest):
+                    found.setdefault(other, _typed(type_, stars, qualifiers.split(), -1))
+    for match in _POINTER.finditer(body):
+        if match.group(1) not in _NO_TYPES:
+            found[match.group(2)] = _Name(b"", True, -1)
+    return found
+
+
+def _typed(type_: bytes, stars: bytes, words: Iterable[bytes], place: int) -> _Name:
+    plain = type_ in _PLAIN_TYPES
+    structured = any(word in (b"struct", b"union", b"enum") for word in words)
+    pointed = b"*" in stars and not (stars.count(b"*") == 1 and _FUNCTION_TYPE.search(type_))
+    return _Name(b"" if plain else type_, not plain and not structured and not pointed, place)
+
+
+def _closing(text: bytes, start: int) -> int:
+    """Where the parenthesis that opens at `start` is closed, at most 2,000 bytes on."""
+    depth = 0
+    for match in _GROUPS.finditer(text, max(start, 0), max(start, 0) + _ARGUMENTS):
+        depth += (match.group() == b"(") - (match.group() == b")")
+        if not depth and match.group() == b")":
+            return match.end()
+    return max(start, 0)
+
+
+def _arguments(text: bytes) -> list[bytes]:
+    """The parts between the commas of the first parenthesis of a text."""
+    found: list[bytes] = []
+    depth = start = 0
+    for match in _GROUPS.finditer(text):
+        sign = match.group()
+        if sign == b"(":
+            depth += 1
+            start = match.end() if depth == 1 else start
+        elif depth == 1:
+            found.append(text[start : match.start()])
+            start = match.end()
+        if sign == b")":
+            depth -= 1
+            if not depth:
+                break
+    return found
+
+
+def _members(text: bytes, start: int, end: int, conditional: int, nested: int = 0) -> Iterator[tuple[str, int, str]]:
+    """The fields of a struct: name, place and type. The place is -1 if it is not known; the type is "" for a struct
+    without a name, whose fields are found as those of the struct around, and `?` for a pointer to a function."""
+    place = left = 0
+    first = start
+    depth = 0
+    for match in re.finditer(rb"[;{}()]", text[start:end]):
+        sign, at = match.group(), start + match.start()
+        depth += (sign in b"{(") - (sign in b"})")
+        if sign == b"}" and not depth and b"(" in text[first : min(at, first + _BEFORE)].partition(b"{")[0]:
+            first = at + 1  # a method
+        if sign != b";" or depth:
+            continue
+        member = _ACCESS.sub(b"", text[first:at])
+        known = place if not 0 <= conditional < at else -1
+        first = at + 1
+        left += 1
+        if left > _MOST_MEMBERS:
+            return
+        opening, closing = member.find(b"{"), member.rfind(b"}")
+        if 0 <= opening < closing:
+            base = at - len(member)  # what is taken off stands before it
+            if nested < _NESTED:
+                for name, _, type_ in _members(text, base + opening + 1, base + closing, -1, nested + 1):
+                    yield name, -1, type_
+            name_of = _NAME.search(member, closing)
+            if name_of is not None:
+                yield name_of.group().decode(), known, ""
+            place += 1
+            continue
+        pointers = _POINTERS.findall(member)
+        for name, _ in pointers:
+            yield name.decode(), known if known < 0 else place, "?"
+            place += 1
+        if pointers:
+            continue
+        if b"(" in member:
+            continue
+        words = [word for word in _NAME.findall(member.partition(b":")[0]) if word not in _QUALIFIERS]
+        for declarator in member.split(b","):
+            names = _NAME.findall(declarator.partition(b"[")[0].partition(b":")[0])
+            if len(words) > 1 and names and words[0] not in _PLAIN_TYPES:
+                yield names[-1].decode(), known if known < 0 else place, words[0].decode()
+            place += 1
