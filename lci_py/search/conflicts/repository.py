@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import index_info
 from lci_py.search.conflicts.branches import of_branches
 from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over
 from lci_py.search.conflicts.logic.machine import this_machine
-from lci_py.search.conflicts.sites import MAX_SITES, site_of
+from lci_py.search.conflicts.sites import MAX_SITES, macros, sites_of
 from lci_py.search.conflicts.values import all_of
 from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import RELATIONS
@@ -55,21 +56,21 @@ def _order(one: Conflict) -> tuple[int, str, int, str]:
 
 def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Conflict]:
     """The conflicts of this tree in which one of the `chosen` definitions is."""
-    branch, machine = snapshot.manifest.branch, this_machine
+    branch, machine, defines = snapshot.manifest.branch, this_machine, partial(macros, snapshot.symbols)
     for rows in snapshot.symbols.repeated(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
             continue
         groups: dict[tuple[str, ...], list[Site]] = defaultdict(list)
         for row in rows:
-            site = site_of(snapshot, row)
-            if not passed_over(site):
-                groups[group_key(site)].append(site)
+            for site in sites_of(snapshot, row):
+                if not passed_over(site):
+                    groups[group_key(site)].append(site)
         for sites in groups.values():
             if len(sites) < 2 or (chosen is not None and not any(site.symbol_id in chosen for site in sites)):
                 continue
             told: set[tuple[DefinitionSite, ...]] = set()
             for asked in _askers(sites):
-                found = definitions([asked, *sites], branch, machine)
+                found = definitions([asked, *sites], branch, machine, defines)
                 if found and found not in told:
                     told.add(found)
                     name = (asked.name, asked.qualified_name, asked.kind, asked.language)

@@ -198,6 +198,10 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
     return known
 
 
-C = Dialect(falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here)
+#: Macros that tell one kind of Windows from another.
+_WITHIN_WINDOWS = re.compile(r"\b(?:_*WIN64(?:__)?|Q_OS_WIN64|__MINGW\w+|_UWP|WINAPI_FAMILY\w*)\b")
+C = Dialect(
+    falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here, within=_WITHIN_WINDOWS
+)
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)
 CSHARP = Dialect(special=_csharp)
