@@ -98,7 +98,9 @@ _MAX_DEFINES = 12  # definitions of a macro that are looked at
 _TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
 #: Words that name nothing: a placeholder, and remains of JavaScript that does not parse.
 #: Folders of sources that are material for tests: broken, or one definition in many spellings, on purpose.
-_MATERIAL = lazily(r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui)/")
+_MATERIAL = lazily(
+    r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui)/"
+)
 _MACRO_LIKE = lazily(r"[A-Z][A-Z\d_]+")
 _FILE_PRIVATE = lazily(r"\b(?:private|fileprivate|file)\b")
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
@@ -302,6 +304,8 @@ def _twice(one: Site, other: Site) -> bool:
         if language == "ruby" and (GROUPS[one.kind] != "callable" or _is_alias(one) or _is_alias(other)):
             return False
         return one.parent == other.parent and not {"decorated", "weak", "kept"} & traits and language not in _CLAUSES
+    if any(site.signature.startswith("test ") for site in (one, other)):
+        return False  # Zig's tests are named after what they test
     if one.kind == "module" or "weak" in traits or language in _CLAUSES or "macro(" in f"{one.build_tag}":
         return False
     if language == "go":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts.definitions import Site, definitions
 from lci_py.source.conditions.paths import path_condition
-from lci_py.types.search import VALUED_KINDS
+from lci_py.types.search import VALUED_KINDS, Filters
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
@@ -98,7 +98,12 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
     line, _, tag = noted.removeprefix("import=").partition("?")
     tag = unquote(tag)
     imported = site._replace(
-        line=int(line), build_tag=tag, signature="import", digest="", traits=frozenset(), meant=_meant(snapshot, row, tag)
+        line=int(line),
+        build_tag=tag,
+        signature="import",
+        digest="",
+        traits=frozenset(),
+        meant=_meant(snapshot, row, tag),
     )
     return [site, imported]
 
@@ -142,12 +147,13 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
 @lru_cache(maxsize=4_096)
 def macros(symbols: SymbolicIndex, name: str) -> tuple[Row, ...]:
     """The definitions of a macro of C."""
-    rows = [row for language in ("c", "cpp", "objc") for row in symbols.same_name(name, language, MAX_SITES)]
-    return tuple(row for row in rows if row["kind"] == "macro")
+    # A namespace may be around it, though it means nothing to a macro.
+    rows = symbols.called(name, Filters(kind=("macro",)))
+    return tuple(row for row in rows if row["language"] in ("c", "cpp", "objc"))[:MAX_SITES]
 
 
 def _program(symbols: SymbolicIndex, row: Row) -> str:
-    """The file, for a definition of Go in a folder that holds several programs: each of them is a package of its own."""
+    """The file, for a definition of Go in a folder with several programs, which are packages of their own."""
     if row["language"] != "go" or not row["qualified_name"].startswith("main."):
         return ""
     return row["file"] if row["file"].rpartition("/")[0] in _folders_of_programs(symbols) else ""

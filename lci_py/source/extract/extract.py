@@ -96,7 +96,9 @@ def definitions(
     tree, captured, reader, limit = _parse(path, source, language, limits, flags)
     # Definitions in an anonymous function are local. Python's lambdas hold none.
     flow = lower(language, tree.root_node, captured, tuple(_imports(captured))) if language != "python" else None
-    symbols = own_digests(language, captured, reader.symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None)
+    symbols = own_digests(
+        language, captured, reader.symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None
+    )
     return Extract(language, "", symbols=tuple(reader.with_tables(symbols)), limit=limit)
 
 

@@ -24,7 +24,19 @@ if TYPE_CHECKING:
 #: chosen by argument. decorated: a decorator may keep it under another name. declaration: has no body. partial: one
 #: part of several. weak: gives way to another definition. static: of the class, not of its objects. expect: stands for
 #: a definition per platform. impl:X: of the implementation X, of which a type has several. local: inside a function.
-TRAITS = ("accessor", "overload", "decorated", "declaration", "partial", "weak", "static", "expect", "impl", "local", "kept")
+TRAITS = (
+    "accessor",
+    "overload",
+    "decorated",
+    "declaration",
+    "partial",
+    "weak",
+    "static",
+    "expect",
+    "impl",
+    "local",
+    "kept",
+)
 
 #: All fields but the last two, traits and digest. `dataclasses.replace` takes twice as long.
 _OTHERS = attrgetter(*(field.name for field in fields(Symbol)[:-2]))

@@ -120,7 +120,9 @@ def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
         known = {**{name: ~ON for name in variables(formula) if dialect.is_switch(name)}, **known}
     held = evaluate(formula, known)
     # Whoever asks for 64-bit Windows is on Windows: elsewhere, neither branch of the question counts.
-    asks_within = held and dialect.within is not None and machine.system != "windows" and dialect.within.search(tag or "")
+    asks_within = (
+        held and dialect.within is not None and machine.system != "windows" and dialect.within.search(tag or "")
+    )
     return None if asks_within else held
 
 

@@ -98,6 +98,8 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
 
 #: `feature = "x"` is a comparison, and `!feature = "x"` its negation.
 _GRAMMAR = Grammar(opaque=OPAQUE - {"="}, loose=frozenset({"!"}))
+
+
 def _is_switch(variable: str) -> bool:
     # Features add up: Cargo sets all that any crate of a build asks for.
     return variable.startswith("  ") and not variable.startswith("  feature = ")
