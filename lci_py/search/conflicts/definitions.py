@@ -102,6 +102,7 @@ _MATERIAL = lazily(
     r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui)/"
 )
 _MACRO_LIKE = lazily(r"[A-Z][A-Z\d_]+")
+_ANGLED = lazily(r"<.*>")
 _FILE_PRIVATE = lazily(r"\b(?:private|fileprivate|file)\b")
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: Traits of rows that do not count as definitions: the signatures of an overload and a property's setter are parts of
@@ -185,7 +186,9 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     # Without a condition, two files of a repository that define one C function are two programs, or files that
     # the build system chooses from, which nothing in them shows.
     across = [site for site in everywhere if site.file == asked.file or _join(site, asked)]
-    return [here] if len(across) == len(here) or not _apart(across) else [across, here]
+    beside = [site for site in everywhere if site.file.rpartition("/")[0] == asked.file.rpartition("/")[0]]
+    inner = [beside, here] if asked.language == "csharp" else [here]
+    return inner if len(across) == len(here) or not _apart(across) else [across, *inner]
 
 
 def _definition(site: Site) -> tuple[object, ...]:
@@ -193,8 +196,8 @@ def _definition(site: Site) -> tuple[object, ...]:
     if "external" in site.traits:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
-    if site.language in _CLAUSES:
-        return site.file, site.parent, site.build_tag, site.kind
+    if site.language in _CLAUSES and site.kind != "module":
+        return site.file, site.parent, site.build_tag
     return site.file, site.line
 
 
@@ -296,23 +299,34 @@ def _twice(one: Site, other: Site) -> bool:
     """Whether two definitions under one condition are one too many: a compiler rejects them, or the first is lost."""
     language = one.language
     traits = one.traits | other.traits
-    if one.broken or other.broken or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
+    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name.
+    is_sure = language == "c" or (language == "cpp" and GROUPS[one.kind] == "type")
+    if (
+        ((one.broken or other.broken) and not is_sure)
+        or _deliberate(one)
+        or _deliberate(other)
+        or one.name in _ENTRY_POINTS
+    ):
         return False  # where a file does not parse, conditions and scopes may have been missed
     if one.file != other.file and (language not in _FOLDERS or not _one_folder(one, other)):
         return False
-    if language in _SEQUENTIAL:
+    if language in _SEQUENTIAL - _CLAUSES:
         if language == "ruby" and (GROUPS[one.kind] != "callable" or _is_alias(one) or _is_alias(other)):
             return False
-        return one.parent == other.parent and not {"decorated", "weak", "kept"} & traits and language not in _CLAUSES
+        return one.parent == other.parent and not {"decorated", "weak", "kept"} & traits
     if any(site.signature.startswith("test ") for site in (one, other)):
         return False  # Zig's tests are named after what they test
+    if language == "elixir":
+        return one.kind == "module" and one.signature == other.signature and one.signature.startswith("defmodule")
     if one.kind == "module" or "weak" in traits or language in _CLAUSES or "macro(" in f"{one.build_tag}":
         return False
     if language == "go":
         return True
+    if language == "rust" and _is_value(one):
+        return False  # in the closure of a macro: its arguments are no tree
     if language == "rust" or language in _OVERLOADING:
-        same = one.signature == other.signature and not one.signature.endswith("…")
-        return same and one.kind == other.kind and one.parent == other.parent and not _in_macro(one)
+        in_one = one.parent == other.parent or language in ("cpp", "csharp")  # a namespace has several parts
+        return in_one and one.kind == other.kind and _overload(one) == _overload(other) and not _in_macro(one)
     if GROUPS[one.kind] == "type":
         return one.kind == other.kind != "type" and one.parent == other.parent
     # In C, what has no type before its name is the use of a macro.
@@ -322,6 +336,14 @@ def _twice(one: Site, other: Site) -> bool:
 
 def _is_alias(site: Site) -> bool:
     return site.signature.startswith("alias")
+
+
+def _overload(site: Site) -> str:
+    """What tells a definition from overloads with the same parameters; its place, if its text was cut."""
+    if site.signature.endswith("…"):
+        return f"{site.file}:{site.line}"
+    head = site.signature.partition(site.name)[0]
+    return head if site.language in ("cpp", "rust") else "".join(_ANGLED.findall(head))
 
 
 def _in_macro(site: Site) -> bool:
@@ -336,6 +358,8 @@ def _one_folder(one: Site, other: Site) -> bool:
     if one.language == "go":
         return True
     private = _FILE_PRIVATE.search(one.signature) or _FILE_PRIVATE.search(other.signature)
+    if one.language == "csharp":  # a project may choose between A.Windows.cs and A.Unix.cs
+        return one.kind in TYPE_KINDS and one.file.count(".") == other.file.count(".") == 1 and not private
     return one.parent < 0 and other.parent < 0 and one.kind in TYPE_KINDS and not private
 
 

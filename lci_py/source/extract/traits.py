@@ -148,6 +148,10 @@ def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[
         latest[symbol.parent, symbol.name] = number
         if before is None or len(found) > _MAX_KEPT:
             continue
+        objects = [spans[one].node.parent for one in (before, number)]
+        if objects[0] != objects[1] and any(node is not None and node.type == "object" for node in objects):
+            found.add(before)  # members of two objects of which only the outermost has a name
+            continue
         at, end = spans[before].end, spans[number].start
         text = b""
         for inner in range(before + 1, number):
