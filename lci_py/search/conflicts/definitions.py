@@ -289,7 +289,8 @@ def _sequence(one: Site, other: Site) -> str | None:
     if language in _CLAUSES:
         return None  # further clauses of one function
     if logic.implies(other.condition, one.condition, language):
-        return "variant"  # the later one counts where its condition holds, the earlier one elsewhere
+        # The later one counts where its condition holds, the earlier one elsewhere.
+        return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if "kept" in one.traits or _deliberate(one) or one.broken or "decorated" in one.traits | other.traits:
         return None
     return "variant" if logic.alternatives(one.condition, other.condition, language) else "overlap"
@@ -359,7 +360,11 @@ def _one_folder(one: Site, other: Site) -> bool:
         return True
     private = _FILE_PRIVATE.search(one.signature) or _FILE_PRIVATE.search(other.signature)
     if one.language == "csharp":  # a project may choose between A.Windows.cs and A.Unix.cs
-        return one.kind in TYPE_KINDS and one.file.count(".") == other.file.count(".") == 1 and not private
+        return (
+            one.kind in TYPE_KINDS
+            and not any("." in site.file.rpartition("/")[2][:-3] for site in (one, other))
+            and not private
+        )
     return one.parent < 0 and other.parent < 0 and one.kind in TYPE_KINDS and not private
 
 
