@@ -218,11 +218,11 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
         macros: The definitions of a macro of C by its name.
     """
     found: list[set[str]] = [set() for _ in sites]
-    known: dict[tuple[str | None, str | None, bool], str | None] = {}
+    known: dict[tuple[object, ...], str | None] = {}
     for (i, one), (j, other) in combinations(enumerate(sites), 2):
         # Many sites share their conditions: each pair of conditions is decided once.
-        simple = one.language == "go" and one.build_tag != other.build_tag
-        key = (one.build_tag, other.build_tag, one.file == other.file)
+        simple = one.language == "go"
+        key = (one.build_tag, other.build_tag, one.file == other.file, one.broken or other.broken, one.kind, other.kind)
         relation = known[key] if simple and key in known else _pair(one, other, macros)
         if simple:
             known[key] = relation
@@ -323,8 +323,8 @@ def _twice(one: Site, other: Site) -> bool:
         return False
     if language == "go":
         return True
-    if language == "rust" and _is_value(one):
-        return False  # in the closure of a macro: its arguments are no tree
+    if _is_value(one) or (language == "cpp" and one.kind == "type"):
+        return False  # indexers, members of several interfaces, what stands in the closure of a macro
     if language == "rust" or language in _OVERLOADING:
         in_one = one.parent == other.parent or language in ("cpp", "csharp")  # a namespace has several parts
         return in_one and one.kind == other.kind and _overload(one) == _overload(other) and not _in_macro(one)
@@ -343,7 +343,9 @@ def _overload(site: Site) -> str:
     """What tells a definition from overloads with the same parameters; its place, if its text was cut."""
     if site.signature.endswith("…"):
         return f"{site.file}:{site.line}"
-    head = site.signature.partition(site.name)[0]
+    head, _, rest = site.signature.partition(site.name)
+    if site.language == "swift":
+        return rest  # with labels, and what a closure returns
     return head if site.language in ("cpp", "rust") else "".join(_ANGLED.findall(head))
 
 
@@ -375,7 +377,9 @@ def _deliberate(site: Site) -> bool:
     """
     if _MATERIAL.search(site.file):
         return True
-    return site.is_test and site.language in _SEQUENTIAL and not site.name.lower().startswith("test")
+    if not site.is_test or site.language not in _SEQUENTIAL:
+        return False
+    return not (site.name.lower().startswith("test") and "test" in site.file.rpartition("/")[2])
 
 
 def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool:
