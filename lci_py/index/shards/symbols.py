@@ -273,7 +273,8 @@ class SymbolicIndex:
         for segment in self.segments:
             sql = (
                 "SELECT s.qualified_name, f.language, "
-                "count(*) + sum(f.language = 'python' AND s.traits LIKE '%import=%') FROM symbols s JOIN files f ON f.id = s.file "
+                "count(*) + sum(f.language = 'python' AND s.traits LIKE '%import=%') "
+                "FROM symbols s JOIN files f ON f.id = s.file "
                 f"WHERE {segment.live} AND s.kind NOT IN ({_NEVER_REPEATED}) GROUP BY 1, 2"
             )
             for name, language, count in segment.execute(sql):

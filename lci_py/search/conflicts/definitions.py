@@ -344,8 +344,10 @@ def _overload(site: Site) -> str:
     if site.signature.endswith("…"):
         return f"{site.file}:{site.line}"
     head, _, rest = site.signature.partition(site.name)
-    if site.language == "swift":
-        return rest  # with labels, and what a closure returns
+    if site.language == "swift":  # labels, what a closure returns, and whether it is the class's
+        return f"{'class ' in head} {rest}"
+    if site.language == "cpp" and GROUPS[site.kind] == "type":
+        return site.signature  # with the arguments of a specialisation
     return head if site.language in ("cpp", "rust") else "".join(_ANGLED.findall(head))
 
 

@@ -301,6 +301,20 @@ NO_CONFLICTS = {
         "a.rs": "impl T for a::B { fn F() {} }\n#[cfg(unix)]\nimpl T for c::D { fn F() {} }\n"
                 "impl T for u8 { fn F() {} }\nimpl T for u16 { fn F() {} }\n",
     },
+    "swift members of the class and of its objects": {
+        "a.swift": "class A {\nclass func F() {}\nfunc F() {}\n}\n",
+    },
+    "c++ specialisations": {
+        "a.h": "", "a.cpp": "template <class T> struct F<T*> : A<T> {};\ntemplate <class T> struct F<T&> : A<T> {};\n",
+    },
+    "c# indexers": {
+        "a.cs": "namespace N { class A {\npublic int this[int a] { get { return 1; } }\n"
+                "public int this[long a] { get { return 1; } }\nint F; int F; } }\n",
+    },
+    "javascript members of nested objects": {
+        "a.js": "const o = { a: { F() {} }, b: { F() {} } };\n",
+    },
+    "a test that no runner collects": {"tests/data.py": "def F(): ...\ndef F(): ...\n"},
     "scala companion": {"a.scala": "class F\nobject F\n"},
     "c programs": {"a.c": "int F(void) {}\n", "b.c": "int F(void) {}\n"},
     "c, one file without a condition": {"a.c": "int F(void) {}\n", "b.c": "#ifdef B\nint F(void) {}\n#endif\n"},
