@@ -217,6 +217,8 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
         sites: Of one symbol, by file and line.
         macros: The definitions of a macro of C by its name.
     """
+    if all(site.build_tag is None and _is_value(site) and site.language in _ASSIGNING for site in sites):
+        return [""] * len(sites)  # a variable, and what is assigned to it
     found: list[set[str]] = [set() for _ in sites]
     known: dict[tuple[object, ...], str | None] = {}
     for (i, one), (j, other) in combinations(enumerate(sites), 2):
