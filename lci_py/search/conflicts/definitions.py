@@ -334,7 +334,12 @@ def _twice(one: Site, other: Site) -> bool:
         return one.kind == other.kind != "type" and one.parent == other.parent
     # In C, what has no type before its name is the use of a macro.
     typed = all(site.signature.partition(site.name)[0].split()[-1:] not in ([], ["static"]) for site in (one, other))
-    return GROUPS[one.kind] == "callable" and typed and not _in_macro(one) and one.parent == other.parent
+    return (
+        GROUPS[one.kind] == "callable"
+        and typed
+        and not (_in_macro(one) or _in_macro(other))
+        and one.parent == other.parent
+    )
 
 
 def _is_alias(site: Site) -> bool:
@@ -355,7 +360,10 @@ def _overload(site: Site) -> str:
 
 def _in_macro(site: Site) -> bool:
     """Whether a name looks like that of a macro whose use was taken for a definition."""
-    return bool(_MACRO_LIKE.fullmatch(site.name)) and site.language in ("c", "cpp", "objc")
+    if site.language not in ("c", "cpp", "objc"):
+        return False
+    given = site.signature.partition(site.name)[0].endswith("(")  # `TEST(name) {`: the macro makes another name of it
+    return given or bool(_MACRO_LIKE.fullmatch(site.name))
 
 
 def _one_folder(one: Site, other: Site) -> bool:

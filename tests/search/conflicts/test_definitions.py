@@ -296,6 +296,7 @@ NO_CONFLICTS = {
         "a.ex": "defmodule M do\n  if A do\n    def F(1), do: 1\n  end\n  def F(n), do: n\nend\n",
     },
     "c macro that looks like a function": {"a.c": "int FOR_EACH(a) { }\nint FOR_EACH(a) { }\n#define F\nint F;\n"},
+    "c, a test that a macro names": {"a.c": "TEST(F) { return 1; }\nint F(void) { return 2; }\n"},
     "c++ members of a specialisation": {"a.cpp": "template<class T> struct A { static int F; };\n#if X\nint A<int>::F;\n#endif\n"},
     "rust implementations for types of other crates": {
         "a.rs": "impl T for a::B { fn F() {} }\n#[cfg(unix)]\nimpl T for c::D { fn F() {} }\n"
