@@ -360,6 +360,8 @@ def _overload(site: Site) -> str:
 
 def _in_macro(site: Site) -> bool:
     """Whether a name looks like that of a macro whose use was taken for a definition."""
+    if site.language == "rust":
+        return f"#{site.name}" in site.signature
     if site.language not in ("c", "cpp", "objc"):
         return False
     given = site.signature.partition(site.name)[0].endswith("(")  # `TEST(name) {`: the macro makes another name of it
