@@ -16,7 +16,9 @@
 ; `impl<T> fmt::Display for Wrapper<'_, T>`: the members belong to Wrapper. A type without a name of its own stands in
 ; with that of its elements, or, if it is a tuple or a pointer, with the trait's.
 (impl_item type: [
-  [(type_identifier) (primitive_type) (scoped_type_identifier)] @name
+  (type_identifier) @name
+  (primitive_type) @name
+  (scoped_type_identifier) @name
   (generic_type type: (_) @name)
   (reference_type type: (_) @name)
   (array_type element: (_) @name)

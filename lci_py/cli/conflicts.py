@@ -62,6 +62,7 @@ def _request(call: Invocation) -> ConflictsRequest:
         limit=limit,
         offset=number(call.values, "offset") or 0,
         name=name,
+        all=call.flag("all"),
     )
 
 

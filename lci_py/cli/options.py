@@ -521,6 +521,12 @@ CONFLICTS = Command(
         Flag(("--limit", "-n"), "int", "Conflicts shown; all if left out.", RETRIEVAL, "N"),
         _OFFSET,
         Flag(
+            ("--all", "-a"),
+            "flag",
+            "List also what has the same text in every place, and the members of a listed type.",
+            RETRIEVAL,
+        ),
+        Flag(
             ("--fail-on",),
             "list",
             "Exit 1 if there is such a conflict, else 0: a relation, disagreement or any; with commas or repeated.",

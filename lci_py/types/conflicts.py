@@ -19,6 +19,8 @@ class Conflict:
     relation: str  # the gravest relation of its definitions
     definitions: tuple[DefinitionSite, ...]  # by file and line, those of this tree before those of other branches
     missing_on: tuple[str, ...] = ()  # branches without a definition of it
+    same_text: bool = False  # whether all of its definitions have the same text
+    members: int = 0  # conflicts of its members that are not listed, because they follow from this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class ConflictsRequest:
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all
     limit: int | None = None  # None: all
     name: str = ""  # as `lci def` takes it; "": of any name
+    all: bool = False  # whether to list those of one text, and members of a listed type
     offset: int = 0  # results left out before the first one shown
 
 
@@ -42,3 +45,5 @@ class ConflictsAnswer:
     by_relation: dict[str, int]  # relation -> number of results
     index: IndexInfo
     offset: int = 0  # results left out before the first one shown
+    same_text: int = 0  # conflicts that are not listed, because all definitions have the same text
+    members: int = 0  # conflicts that are not listed, because they are of a member of a listed type

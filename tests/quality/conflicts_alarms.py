@@ -38,7 +38,7 @@ def main() -> None:
                 "language, (SELECT count(*) FROM symbols s WHERE s.file = files.id)"
             ):
                 symbols[language] += count
-            found = session.conflicts(ConflictsRequest()).results
+            found = session.conflicts(ConflictsRequest(all=True)).results
     report(arguments, found, symbols, false)
 
 

@@ -35,4 +35,4 @@ def read_conflicts(root: Path) -> tuple[list[Definition], tuple[Conflict, ...]]:
         # A new index has one segment, so the numbers of files are those of the paths.
         rows = session.snapshot.symbols.segments[0].execute(_SQL)
         definitions = [Definition(paths[file], *rest) for file, *rest in rows]
-        return definitions, conflicts(session.snapshot, ConflictsRequest()).results
+        return definitions, conflicts(session.snapshot, ConflictsRequest(all=True)).results

@@ -272,7 +272,9 @@ class SymbolicIndex:
         counts: Counter[tuple[str, str]] = Counter()
         for segment in self.segments:
             sql = (
-                "SELECT s.qualified_name, f.language, count(*) FROM symbols s JOIN files f ON f.id = s.file "
+                "SELECT s.qualified_name, f.language, "
+                "count(*) + sum(f.language = 'python' AND s.traits LIKE '%import=%') "
+                "FROM symbols s JOIN files f ON f.id = s.file "
                 f"WHERE {segment.live} AND s.kind NOT IN ({_NEVER_REPEATED}) GROUP BY 1, 2"
             )
             for name, language, count in segment.execute(sql):
@@ -284,7 +286,7 @@ class SymbolicIndex:
             found = self._rows(_SYMBOLS, f"s.qualified_name IN ({marks(some)})", some)
             for row in sorted(found, key=_place):
                 rows.setdefault((row["qualified_name"], row["language"]), []).append(row)
-            yield from (group for group in rows.values() if 2 <= len(group) <= limit)
+            yield from (group for (name, language), group in rows.items() if 2 <= counts[name, language] <= limit)
 
     def select_ids(self, filters: Filters) -> set[str]:
         """The stable ids of the symbols that pass the filters."""

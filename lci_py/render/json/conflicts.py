@@ -29,6 +29,10 @@ def _conflict(found: Conflict) -> dict[str, Any]:
     if len(found.definitions) > 1:
         obj["conflict"] = True
     obj["definitions"] = [site_object(site) for site in found.definitions]
+    if found.same_text:
+        obj["same_text"] = True
+    if found.members:
+        obj["members"] = found.members
     if found.missing_on:
         obj["missing_on"] = list(found.missing_on)
     return obj
@@ -38,9 +42,12 @@ def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
     tail: dict[str, Any] = {}
     if answer.conflicts:
         tail["conflicts"] = rounded(answer.conflicts)
+    counts = (("same_text", answer.same_text), ("members", answer.members))
+    left_out = {name: count for name, count in counts if count}
     return tail | {
         "total": answer.total,
         "has_more": answer.total > answer.offset + len(answer.results),
         "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},
+        **({"left_out": left_out} if left_out else {}),
         "index": index_object(answer.index),
     }

@@ -42,6 +42,8 @@ _MAX_PLACE, _MAX_TAG = 48, 48
 _ALIKE = 16
 #: Columns that a condition keeps on a terminal beside the place; with fewer it gets a line of its own.
 _LEAST_TAG = 20
+#: Clauses of a condition that are shown.
+_MOST_CLAUSES = 5
 #: A condition cut to fewer columns is left out.
 _CUT_TAG = 6
 #: The widest line of the sentence that explains a disagreement: longer lines are hard to read.
@@ -279,18 +281,35 @@ def _row(site: DefinitionSite, signs: Signs, context: Context) -> _Row:
     notes += ["this row"] if context.own == (site.file, site.line) and not other else []
     return _Row(
         (visible_line(site.file), site.line),
-        f"[{visible_line(site.build_tag)}]" if site.build_tag else "",
+        f"[{visible_line(_shortest_first(site.build_tag, signs))}]" if site.build_tag else "",
         "" if context.relation else visible_line(site.relation),
         ", ".join(notes),
         site.active,
     )
 
 
+def _shortest_first(tag: str, signs: Signs) -> str:
+    """A condition of many clauses with the shortest ones, which tell most, and how many more there are."""
+    clauses, depth, start = [], 0, 0
+    for at, sign in enumerate(tag):
+        depth += (sign in "([{") - (sign in ")]}")
+        if not depth and tag.startswith(" && ", at):
+            clauses.append(tag[start:at])
+            start = at + 4
+    clauses.append(tag[start:])
+    if len(clauses) <= _MOST_CLAUSES:
+        return tag
+    shortest = sorted(clauses, key=len)[:_MOST_CLAUSES]
+    return f"{' && '.join(shortest)} && {signs.ellipsis} {len(clauses) - len(shortest)} more"
+
+
 def _conflict_lines(conflict: Conflict, layout: Layout, branch: str | None, whole: bool) -> Iterator[str]:
     style = layout.style
     name = shorten(visible_line(conflict.qualified_name or conflict.symbol), layout.width, layout.signs.ellipsis)
     kind, language = visible_line(conflict.kind), visible_line(conflict.language)
-    yield f"  {style(kind, 'kind')} {style(name, 'bold')}  {style(language, 'dim')}"
+    notes = [language, *(["same text"] if conflict.same_text else [])]
+    notes += [f"and {plural(conflict.members, 'member')}"] if conflict.members else []
+    yield f"  {style(kind, 'kind')} {style(name, 'bold')}  {style(', '.join(notes), 'dim')}"
     yield from site_lines(
         conflict.definitions,
         layout,
@@ -327,6 +346,10 @@ def _summary(answer: ConflictsAnswer) -> list[str]:
     if answer.total:
         head += ": " + ", ".join(f"{number:,} {relation}" for relation, number in by_number if number)
     parts = [head] if answer.total or not answer.conflicts else []
+    hidden = [f"{answer.same_text:,} of one text"] if answer.same_text else []
+    hidden += [f"{plural(answer.members, 'member')} of a listed type"] if answer.members else []
+    if hidden:
+        parts.append(f"left out: {', '.join(hidden)} (--all)")
     if answer.conflicts:
         parts.append(plural(len(answer.conflicts), "disagreement") + " between sources")
     return parts

@@ -52,6 +52,12 @@ class Site(NamedTuple):
     broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
+    meant: str | None = None  # `build_tag` without the flags that variables hold, as it is compared
+
+    @property
+    def condition(self) -> str | None:
+        """The condition to compare and to judge."""
+        return self.build_tag if self.meant is None else self.meant
 
 
 #: The kinds that can define one thing twice. A namespace is reopened; an enum's member is found through its enum.
@@ -68,24 +74,48 @@ _LINKED = frozenset({"c", "cpp", "csharp", "objc"})
 _SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
 #: Languages that run from top to bottom: a later definition replaces the one before.
 _SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
-#: Of these, those in which the same name twice without a condition is accepted, and the last one wins.
-_LAST_WINS = frozenset({"python", "javascript", "ruby", "lua", "bash"})
+#: Languages whose assignments replace a value rather than define a name once.
+_ASSIGNING = _SEQUENTIAL | {"c", "cpp", "objc"}
+#: Languages in which one definition may come in several files of a folder: a package, a module, an assembly.
+_FOLDERS = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift"})
+#: Languages in which functions, types and values share one space of names.
+_ONE_SPACE = frozenset({"go"})
+#: Languages in which a function replaces a class of its name, and the other way round.
+_CLASSES_CALLED = frozenset({"python", "javascript"})
 #: A function may be written as several clauses, which are one definition.
 _CLAUSES = frozenset({"elixir", "haskell"})
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
 #: Parts of a condition that decide at run time which definition counts.
 _RUN_TIME = lazily(r"(?:try|try else|except\b.*|begin|begin else|rescue\b.*|catch\b.*)$", re.DOTALL)
+_RESCUED = lazily(r"(?:except|rescue|catch)\b")
 #: What a condition on the environment of a program mentions.
 _ENVIRONMENT = lazily(
     r"platform|version|os\.name|\bPY[23]\b|process\.|import\.meta|__DEV__|typeof |RUBY_|PHP_|Mix\.|jit\b|flag\(",
     re.IGNORECASE,
 )
+_WORD = lazily(r"[A-Za-z_]\w*")
+_MAX_DEFINES = 12  # definitions of a macro that are looked at
 _TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
 #: Words that name nothing: a placeholder, and remains of JavaScript that does not parse.
+#: Folders of sources that are material for tests: broken, or one definition in many spellings, on purpose.
+_MATERIAL = lazily(
+    r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui)/"
+)
+_MACRO_LIKE = lazily(r"[A-Z][A-Z\d_]+")
+_ANGLED = lazily(r"<.*>")
+_FILE_PRIVATE = lazily(r"\b(?:private|fileprivate|file)\b")
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: Traits of rows that do not count as definitions: the signatures of an overload and a property's setter are parts of
 #: one.
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
+
+
+#: The rows of the definitions of a macro, by its name.
+Macros = Callable[[str], Sequence[Any]]
+
+
+def _no_macros(name: str) -> Sequence[Any]:
+    return ()
 
 
 def group_key(site: Site) -> tuple[str, ...]:
@@ -94,6 +124,10 @@ def group_key(site: Site) -> tuple[str, ...]:
     Where files are linked together, the key leaves out the file and `definitions` narrows further.
     """
     group = GROUPS.get(site.kind, "")
+    if site.language in _ONE_SPACE:
+        group = "member" if site.kind in ("method", "field") else "name"
+    elif site.language in _CLASSES_CALLED and group == "type" and site.kind == "class":
+        group = "callable"
     overload = str(site.arity) if site.language == "elixir" else ""
     if site.language in _OVERLOADING and group != "value":
         overload = _parameters(site.name, site.signature, group)
@@ -104,7 +138,7 @@ def group_key(site: Site) -> tuple[str, ...]:
 
 
 def definitions(
-    sites: Sequence[Site], branch: str | None, machine: Callable[[], logic.Machine]
+    sites: Sequence[Site], branch: str | None, machine: Callable[[], logic.Machine], macros: Macros = _no_macros
 ) -> tuple[DefinitionSite, ...]:
     """The defining sites of the first site's symbol if they are a conflict, ordered by file and line; else ().
 
@@ -113,6 +147,7 @@ def definitions(
             overload are passed over.
         branch: The branch that the index was built on.
         machine: Gives what decides which one is marked as active.
+        macros: The definitions of a macro of C by its name.
     """
     if not sites:
         return ()
@@ -122,11 +157,12 @@ def definitions(
         return ()
     group = [site for site in group if not passed_over(site)]
     for found in candidates(group, asked):
-        if relations := relate(found):
+        related = [(site, relation) for site, relation in zip(found, relate(found, macros), strict=True) if relation]
+        if any(site.file == asked.file and site.line == asked.line for site, _ in related):
             active = _active(found, machine())
             return tuple(
                 DefinitionSite(site.file, site.line, branch, site.build_tag, relation, active=site is active)
-                for site, relation in zip(found, relations, strict=True)
+                for site, relation in related
             )
     return ()
 
@@ -150,7 +186,9 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     # Without a condition, two files of a repository that define one C function are two programs, or files that
     # the build system chooses from, which nothing in them shows.
     across = [site for site in everywhere if site.file == asked.file or _join(site, asked)]
-    return [here] if len(across) == len(here) or not _apart(across) else [across, here]
+    beside = [site for site in everywhere if site.file.rpartition("/")[0] == asked.file.rpartition("/")[0]]
+    inner = [beside, here] if asked.language == "csharp" else [here]
+    return inner if len(across) == len(here) or not _apart(across) else [across, *inner]
 
 
 def _definition(site: Site) -> tuple[object, ...]:
@@ -158,7 +196,7 @@ def _definition(site: Site) -> tuple[object, ...]:
     if "external" in site.traits:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
-    if site.language in _CLAUSES:
+    if site.language in _CLAUSES and site.kind != "module":
         return site.file, site.parent, site.build_tag
     return site.file, site.line
 
@@ -167,67 +205,76 @@ def passed_over(site: Site) -> bool:
     """Whether a site is left out: it can be no second definition of anything."""
     if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
-    if site.build_tag is not None and not _counts(site.build_tag, site.language):
+    if site.build_tag is not None and not _counts(site.condition or "", site.language):
         return True
     return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
 
 
-def relate(sites: Sequence[Site]) -> list[str]:
-    """How each site relates to the others, one of RELATIONS; [] if they do not contradict each other.
+def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
+    """How each site relates to the others: one of RELATIONS, or "" for a site that contradicts none.
 
     Args:
         sites: Of one symbol, by file and line.
+        macros: The definitions of a macro of C by its name.
     """
+    if all(site.build_tag is None and _is_value(site) and site.language in _ASSIGNING for site in sites):
+        return [""] * len(sites)  # a variable, and what is assigned to it
     found: list[set[str]] = [set() for _ in sites]
-    known: dict[tuple[str | None, str | None, bool], str | None] = {}
+    known: dict[tuple[object, ...], str | None] = {}
     for (i, one), (j, other) in combinations(enumerate(sites), 2):
         # Many sites share their conditions: each pair of conditions is decided once.
         simple = one.language == "go"
-        key = (one.build_tag, other.build_tag, one.file == other.file)
-        relation = known[key] if simple and key in known else _pair(one, other)
+        key = (one.build_tag, other.build_tag, one.file == other.file, one.broken or other.broken, one.kind, other.kind)
+        relation = known[key] if simple and key in known else _pair(one, other, macros)
         if simple:
             known[key] = relation
-        if relation is None:
-            return []
-        found[i].add(relation)
-        found[j].add(relation)
-    graded = [next((relation for relation in RELATIONS if relation in relations), "") for relations in found]
-    return graded if all(graded) else []
+        if relation is not None:
+            found[i].add(relation)
+            found[j].add(relation)
+    return [next((relation for relation in RELATIONS if relation in relations), "") for relations in found]
 
 
-def _pair(one: Site, other: Site) -> str | None:
-    """How two sites of one symbol relate, the earlier first; None if they cannot be definitions of the same thing."""
+def _pair(one: Site, other: Site, macros: Macros) -> str | None:
+    """How two sites of one symbol relate, the earlier first; None if they cannot be definitions of the same thing, or
+    if that cannot be told."""
     language = one.language
-    macros = (one.kind == "macro") + (other.kind == "macro")
-    both = logic.together(one.build_tag, other.build_tag, language)
+    macro_kinds = (one.kind == "macro") + (other.kind == "macro")
+    both = logic.together(one.condition, other.condition, language)
     by_path = one.path_tag != other.path_tag
     if _is_value(one) and language in _SEQUENTIAL and not by_path and not (_chosen(one) and _chosen(other)):
         return None
     if both is False:
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
-    if macros == 1:
+    if macro_kinds == 1:
         return None  # a macro beside a function wraps it
     if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) or _guards(other):
         return "fallback"
-    if one.path_tag != other.path_tag and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
+    if by_path and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
         return "variant"  # the file that says more takes the place of the one that says less
-    if _is_value(one):
+    if _is_value(one) and _is_value(other) and language in _ASSIGNING:
         return None  # an assignment under a condition mostly changes a variable that is there already
-    if macros:
+    if macro_kinds:
         # Where both hold, the later one counts, with or without an #undef between them.
         return "variant" if one.file == other.file and one.digest != other.digest else None
+    if both is None:
+        return None
+    if one.build_tag == other.build_tag:
+        return "duplicate" if _twice(one, other) else None
     if language in _SEQUENTIAL:
         return _sequence(one, other) if one.file == other.file else None
-    return "overlap" if _clashes(one, other, both) else None
+    if not _one_program(one, other):
+        return None
+    saved = logic.alternatives(one.condition, other.condition, language) or _apart_by_macros(one, other, macros)
+    return "variant" if saved else "overlap"
 
 
-def _clashes(one: Site, other: Site, both: bool | None) -> bool:
-    """Whether two definitions that can hold at once clash, rather than define two things that only look alike."""
-    if one.build_tag == other.build_tag or both is None or one.name in _ENTRY_POINTS:
-        return False  # no compiler takes two under one condition: what tells them apart is not seen
+def _one_program(one: Site, other: Site) -> bool:
+    """Whether a compiler that has both definitions rejects them, rather than takes two things that only look alike."""
+    if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other):
+        return False
     if one.language == "go":
         return True
-    if one.file != other.file:
+    if one.file != other.file or one.kind == "module" or _in_macro(one):
         return False
     if one.language == "rust":
         return True
@@ -241,18 +288,137 @@ def _sequence(one: Site, other: Site) -> str | None:
     language = one.language
     if language == "ruby" and GROUPS[one.kind] != "callable":
         return None  # reopened
-    if one.build_tag == other.build_tag:
-        return "duplicate" if _replaces(other, one) else None
-    if logic.implies(other.build_tag, one.build_tag, language):
-        return "variant"  # the later one counts where its condition holds, the earlier one elsewhere
-    return "overlap"
+    if language in _CLAUSES:
+        return None  # further clauses of one function
+    if logic.implies(other.condition, one.condition, language):
+        # The later one counts where its condition holds, the earlier one elsewhere.
+        return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
+    if "kept" in one.traits or _deliberate(one) or one.broken or "decorated" in one.traits | other.traits:
+        return None
+    return "variant" if logic.alternatives(one.condition, other.condition, language) else "overlap"
 
 
-def _replaces(site: Site, earlier: Site) -> bool:
-    """Whether a definition replaces an earlier one that is then lost."""
-    if site.language not in _LAST_WINS or site.parent != earlier.parent or site.broken:
-        return False  # where a file does not parse, conditions may have been missed
-    return not {"decorated", "weak"} & (site.traits | earlier.traits)
+def _twice(one: Site, other: Site) -> bool:
+    """Whether two definitions under one condition are one too many: a compiler rejects them, or the first is lost."""
+    language = one.language
+    traits = one.traits | other.traits
+    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name.
+    is_sure = language == "c" or (language == "cpp" and GROUPS[one.kind] == "type")
+    if (
+        ((one.broken or other.broken) and not is_sure)
+        or _deliberate(one)
+        or _deliberate(other)
+        or one.name in _ENTRY_POINTS
+    ):
+        return False  # where a file does not parse, conditions and scopes may have been missed
+    if one.file != other.file and (language not in _FOLDERS or not _one_folder(one, other)):
+        return False
+    if language in _SEQUENTIAL - _CLAUSES:
+        if language == "ruby" and (GROUPS[one.kind] != "callable" or _is_alias(one) or _is_alias(other)):
+            return False
+        return one.parent == other.parent and not {"decorated", "weak", "kept"} & traits
+    if any(site.signature.startswith("test ") for site in (one, other)):
+        return False  # Zig's tests are named after what they test
+    if language == "elixir":
+        return one.kind == "module" and one.signature == other.signature and one.signature.startswith("defmodule")
+    if one.kind == "module" or "weak" in traits or language in _CLAUSES or "macro(" in f"{one.build_tag}":
+        return False
+    if language == "go":
+        return True
+    if _is_value(one) or (language == "cpp" and one.kind == "type"):
+        return False  # indexers, members of several interfaces, what stands in the closure of a macro
+    if language == "rust" or language in _OVERLOADING:
+        in_one = one.parent == other.parent or language in ("cpp", "csharp")  # a namespace has several parts
+        return in_one and one.kind == other.kind and _overload(one) == _overload(other) and not _in_macro(one)
+    if GROUPS[one.kind] == "type":
+        return one.kind == other.kind != "type" and one.parent == other.parent
+    # In C, what has no type before its name is the use of a macro.
+    typed = all(site.signature.partition(site.name)[0].split()[-1:] not in ([], ["static"]) for site in (one, other))
+    return (
+        GROUPS[one.kind] == "callable"
+        and typed
+        and not (_in_macro(one) or _in_macro(other))
+        and one.parent == other.parent
+    )
+
+
+def _is_alias(site: Site) -> bool:
+    return site.signature.startswith("alias")
+
+
+def _overload(site: Site) -> str:
+    """What tells a definition from overloads with the same parameters; its place, if its text was cut."""
+    if site.signature.endswith("…"):
+        return f"{site.file}:{site.line}"
+    head, _, rest = site.signature.partition(site.name)
+    if site.language == "swift":  # labels, what a closure returns, and whether it is the class's
+        return f"{'class ' in head} {rest}"
+    if site.language == "cpp" and GROUPS[site.kind] == "type":
+        return site.signature  # with the arguments of a specialisation
+    return head if site.language in ("cpp", "rust") else "".join(_ANGLED.findall(head))
+
+
+def _in_macro(site: Site) -> bool:
+    """Whether a name looks like that of a macro whose use was taken for a definition."""
+    if site.language == "rust":
+        return f"#{site.name}" in site.signature
+    if site.language not in ("c", "cpp", "objc"):
+        return False
+    given = site.signature.partition(site.name)[0].endswith("(")  # `TEST(name) {`: the macro makes another name of it
+    return given or bool(_MACRO_LIKE.fullmatch(site.name))
+
+
+def _one_folder(one: Site, other: Site) -> bool:
+    """Whether two files of a folder can only be parts of one program that define a name twice."""
+    if one.file.rpartition("/")[0] != other.file.rpartition("/")[0]:
+        return False
+    if one.language == "go":
+        return True
+    private = _FILE_PRIVATE.search(one.signature) or _FILE_PRIVATE.search(other.signature)
+    if one.language == "csharp":  # a project may choose between A.Windows.cs and A.Unix.cs
+        return (
+            one.kind in TYPE_KINDS
+            and not any("." in site.file.rpartition("/")[2][:-3] for site in (one, other))
+            and not private
+        )
+    return one.parent < 0 and other.parent < 0 and one.kind in TYPE_KINDS and not private
+
+
+def _deliberate(site: Site) -> bool:
+    """Whether a second definition is likely to be meant: it is material for tests, or a test's own stand-in.
+
+    A second test of one name is none of these: the first one never runs.
+    """
+    if _MATERIAL.search(site.file):
+        return True
+    if not site.is_test or site.language not in _SEQUENTIAL:
+        return False
+    return not (site.name.lower().startswith("test") and "test" in site.file.rpartition("/")[2])
+
+
+def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool:
+    """Whether what the repository's own `#define`s say of macros keeps two conditions of C apart."""
+    if one.language not in ("c", "cpp", "objc") or one.build_tag is None or other.build_tag is None:
+        return False
+    first, second = (one, other) if (one.file, one.line) < (other.file, other.line) else (other, one)
+    tag, known = first.build_tag or "", []
+    for name in dict.fromkeys(_WORD.findall(f"{one.build_tag} {other.build_tag}")):
+        rows = macros(name)[:_MAX_DEFINES]
+        tags = [row["build_tag"] for row in rows]
+        inside = [
+            row for row in rows
+            if row["build_tag"] and row["file"] == first.file == other.file and row["line"] < second.line
+            and set(conjuncts(row["build_tag"])) <= set(conjuncts(first.build_tag or ""))
+        ]  # fmt: skip
+        if inside:
+            # The branch of the first definition sets the macro: what its condition says of it was true before.
+            tag = re.sub(rf"\b{name}\b", f"{name}__before", tag)
+            value = (inside[-1]["signature"] or "").partition(name)[2].strip()
+            known.append(f"{name} == {value}" if value.isdigit() else f"defined({name})")
+        elif rows and all(tags) and not any(name in _WORD.findall(each) for each in tags):
+            known.append(" || ".join([f"!defined({name})", *(f"({each})" for each in tags)]))
+    joined = " && ".join([f"({tag})", *(f"({part})" for part in known)])
+    return bool(known) and logic.together(joined, second.build_tag, one.language) is False
 
 
 def _is_value(site: Site) -> bool:
@@ -268,7 +434,7 @@ def _chosen(site: Site) -> bool:
     """Whether the platform decides a variable's value, and not what the program finds out while it runs."""
     if site.language == "bash" or site.build_tag is None:
         return False
-    return site.kind == "constant" or bool(_ENVIRONMENT.search(site.build_tag)) or bool(_run_time(site.build_tag))
+    return site.kind == "constant" or bool(_ENVIRONMENT.search(site.condition or "")) or bool(_run_time(site.build_tag))
 
 
 @lru_cache(maxsize=4096)
@@ -299,14 +465,16 @@ def _apart(sites: Sequence[Site]) -> bool:
     return all(
         one.file == other.file
         or ("weak" in one.traits) != ("weak" in other.traits)
-        or logic.together(one.build_tag, other.build_tag, one.language) is False
+        or logic.together(one.condition, other.condition, one.language) is False
         for one, other in combinations(sites, 2)
     )
 
 
 def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
     """The one site that counts on this machine; None if that cannot be told."""
-    judged = [(site, logic.holds(site.build_tag, site.language, machine)) for site in sites]
+    if any(_RESCUED.match(part) for site in sites for part in _run_time(site.build_tag)):
+        return None  # what a `try` comes to is not known before it runs
+    judged = [(site, logic.holds(site.condition, site.language, machine)) for site in sites]
     certain = [site for site, holds in judged if holds is True]
     if len(certain) != 1:
         if len({site.file for site in certain}) == 1 and sites[0].language in _SEQUENTIAL:

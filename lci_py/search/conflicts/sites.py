@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts.definitions import Site, definitions
 from lci_py.source.conditions.paths import path_condition
-from lci_py.types.search import VALUED_KINDS
+from lci_py.types.search import VALUED_KINDS, Filters
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
@@ -67,9 +68,11 @@ def definition_sites(
     if asked is None:
         return ()
     found: tuple[DefinitionSite, ...] = ()
-    if len(rows) > 1:
-        others = [site_of(snapshot, row) for row in rows if row is not asked]
-        found = definitions([site_of(snapshot, asked), *others], snapshot.manifest.branch, _machine)
+    if len(rows) > 1 or "import=" in asked["traits"]:
+        others = [site for row in rows if row is not asked for site in sites_of(snapshot, row)]
+        found = definitions(
+            [*sites_of(snapshot, asked), *others], snapshot.manifest.branch, _machine, partial(macros, snapshot.symbols)
+        )
     if snapshot.branches is None:
         return found
     from lci_py.search.conflicts.branches import with_branches
@@ -84,10 +87,41 @@ def _machine() -> Machine:
     return this_machine()
 
 
+def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
+    """A definition, and the import of its name in another branch of the file, if there is one."""
+    site = site_of(snapshot, row)
+    noted = next((word for word in site.traits if word.startswith("import=")), None)
+    if noted is None:
+        return [site]
+    from lci_py.source.conditions.rust_cfg import unquote
+
+    line, _, tag = noted.removeprefix("import=").partition("?")
+    tag = unquote(tag)
+    imported = site._replace(
+        line=int(line),
+        build_tag=tag,
+        signature="import",
+        digest="",
+        traits=frozenset(),
+        meant=_meant(snapshot, row, tag),
+    )
+    return [site, imported]
+
+
+def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
+    """What a condition says without the flags that variables hold."""
+    if row["language"] != "python" or tag is None or tag in ("try", "except ImportError"):
+        return tag
+    from lci_py.search.conflicts.flag_variables import spelled_out
+
+    return spelled_out(snapshot.symbols, row["file"], tag)
+
+
 def site_of(snapshot: Snapshot, row: Row) -> Site:
     """A definition, from its row and from what other files say about its own."""
     language, file = row["language"], row["file"]
     rust = _rust_modules(snapshot.symbols) if language == "rust" else None
+    tag = rust.tag(file, row["build_tag"]) if rust is not None else row["build_tag"]
     return Site(
         symbol_id=row["id"],
         file=file,
@@ -97,7 +131,7 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
         kind=row["kind"],
         language=language,
         signature=row["signature"] or "",
-        build_tag=rust.tag(file, row["build_tag"]) if rust is not None else row["build_tag"],
+        build_tag=tag,
         is_test=bool(row["test"]),
         traits=frozenset(row["traits"].split()),
         parent=row["parent"] if row["parent"] is not None else -1,
@@ -105,8 +139,30 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
         arity=row["arity"],
         broken=bool(row["errors"]),
         path_tag=path_condition(language, file),
-        scope=rust.scope(file, row["qualified_name"]) if rust is not None else "",
+        scope=rust.scope(file, row["qualified_name"]) if rust is not None else _program(snapshot.symbols, row),
+        meant=_meant(snapshot, row, tag),
     )
+
+
+@lru_cache(maxsize=4_096)
+def macros(symbols: SymbolicIndex, name: str) -> tuple[Row, ...]:
+    """The definitions of a macro of C."""
+    # A namespace may be around it, though it means nothing to a macro.
+    rows = symbols.called(name, Filters(kind=("macro",)))
+    return tuple(row for row in rows if row["language"] in ("c", "cpp", "objc"))[:MAX_SITES]
+
+
+def _program(symbols: SymbolicIndex, row: Row) -> str:
+    """The file, for a definition of Go in a folder with several programs, which are packages of their own."""
+    if row["language"] != "go" or not row["qualified_name"].startswith("main."):
+        return ""
+    return row["file"] if row["file"].rpartition("/")[0] in _folders_of_programs(symbols) else ""
+
+
+@lru_cache(maxsize=1)
+def _folders_of_programs(symbols: SymbolicIndex) -> frozenset[str]:
+    counts = Counter(row["file"].rpartition("/")[0] for row in symbols.same_name("main.main", "go", 100_000))
+    return frozenset(folder for folder, count in counts.items() if count > 1)
 
 
 @lru_cache(maxsize=1)

@@ -39,7 +39,7 @@ _CONDITIONALS = frozenset(
 _IFS = re.compile(rb"#[ \t]*if")
 _GUARD = re.compile(r"!defined\((\w+)\)")
 _GUARD_NAME = re.compile(r"_(?:H|HH|HPP|HXX|INC|INCLUDED?|GUARD)_*$", re.IGNORECASE)
-_MAX_NEGATED, _MAX_PARTS = 1500, 32  # of the negations in the condition of a later branch; the nearest are kept
+_MAX_NEGATED, _MAX_PARTS = 2_000, 64  # of the negations in the condition of a later branch; the nearest are kept
 _MAX_NAME = 200
 _MAX_GUARDS = 4  # include guards around each other
 
@@ -64,7 +64,7 @@ class _Open:
         while len(self.negated) - kept < _MAX_PARTS and kept and size + len(self.negated[kept - 1]) <= _MAX_NEGATED:
             kept -= 1
             size += len(self.negated[kept])
-        self.negated = self.negated[kept:]
+        self.negated = (["…"] if kept else []) + self.negated[kept:]
         self.begin, self.own = begin, own
         parts = [*self.negated, own]
         self.condition = "0" if "0" in parts else join(parts) or ""

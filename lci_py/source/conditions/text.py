@@ -20,7 +20,8 @@ _LOOSE = lazily(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
 # Sources are untrusted: a chain of thousands of #elif, or #if nested as deep, must not make conditions of its length.
 MAX_CONDITION = 200  # characters of one condition
 MAX_DEPTH = 16  # conditions around one definition; the innermost are kept
-MAX_CHAIN = 8  # negated branches in the condition of an `else`; the nearest are kept
+MAX_CHAIN = 64  # negated branches in the condition of an `else`; the nearest are kept
+_MAX_NEGATED = 2_000  # characters of them
 # The conditions of a file are joined, negated and split again for each definition.
 _tokens = lru_cache(maxsize=256)(Tokens)
 
@@ -149,4 +150,12 @@ def clip(text: str, most: int = MAX_CONDITION) -> str:
 
 def chain(earlier: Sequence[str], own: str, negated: Callable[[str], str] = negate) -> str:
     """The condition of a later branch: none of the earlier ones, and its own."""
-    return join([*map(negated, earlier[-MAX_CHAIN:]), own]) or ""
+    kept: list[str] = []
+    size = 0
+    for part in map(negated, reversed(earlier)):
+        size += len(part)
+        if len(kept) == MAX_CHAIN or size > _MAX_NEGATED:
+            kept.append("…")  # says that more is asked, so that nothing is concluded from what is left
+            break
+        kept.append(part)
+    return join([*reversed(kept), own]) or ""

@@ -55,7 +55,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     finder, imports = reader.finder, tuple(_imports(captured))
     flow = lower(language, tree.root_node, captured, imports)
     anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
-    symbols = own_digests(captured, reader.symbols, anonymous)
+    symbols = own_digests(language, captured, reader.symbols, anonymous)
     chunks = chunk_symbols(symbols, reader.nodes, tree.root_node, source)
     marks = marks_of(captured) if load_languages()[language].marks_text else b""
     if len(chunks) > limits.max_file_chunks:
@@ -105,7 +105,9 @@ def definitions(
     tree, captured, reader, limit = _parse(path, source, language, limits, flags)
     # Definitions in an anonymous function are local. Python's lambdas hold none.
     flow = lower(language, tree.root_node, captured, tuple(_imports(captured))) if language != "python" else None
-    symbols = own_digests(captured, reader.symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None)
+    symbols = own_digests(
+        language, captured, reader.symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None
+    )
     return Extract(language, "", symbols=tuple(reader.with_tables(symbols)), limit=limit)
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lci_py.source.conditions.rust_cfg import quote
 from lci_py.source.extract.describe import clean_doc, exported, prefix, signature
 from lci_py.source.extract.traits import traits_of
 from lci_py.source.syntax.arity import arity_of
@@ -37,6 +38,7 @@ class SymbolReader:
         self._spec = spec
         self._captured = captured
         self._tags = tags
+        self._imports: dict[str, tuple[int, str]] | None = None
         self._owners: dict[str, int] = {}  # the first symbol of each name that members may belong to
 
     def read(self, most: int) -> str:
@@ -152,8 +154,49 @@ class SymbolReader:
             first_line=first + 1,
             build_tag=self._tags.of(at, attribute_text),
             arity=arity_of(spec.name, kind, node, name_node),
-            traits=f"{traits_of(spec.name, kind, node, name_node, attribute_text)} {self._tags.note(at)}".strip(),
+            traits=" ".join(
+                filter(
+                    None,
+                    (
+                        traits_of(spec.name, kind, node, name_node, attribute_text),
+                        self._tags.note(at),
+                        self._imported(entity.name, kind, parent, at) if spec.name == "python" else "",
+                    ),
+                )
+            ),
         )
+
+    def _imported(self, name: str, kind: str, parent: int, at: int) -> str:
+        """The trait of a definition beside which another branch imports its name: `try: from x import f`, then
+        `except ImportError: def f`."""
+        if self._imports is None:
+            self._imports = imported_under(self._captured, self._tags)
+        if parent >= 0 or name not in self._imports or kind not in FUNCTION_KINDS | TYPE_KINDS:
+            return ""
+        line, tag = self._imports[name]
+        return f"import={line}?{quote(tag)}" if tag != self._tags.of(at, "") else ""
+
+
+def imported_under(captured: Captured, tags: Tags) -> dict[str, tuple[int, str]]:
+    """The names that a module of Python imports under a condition: the line and the condition of the first import."""
+    found: dict[str, tuple[int, str]] = {}
+    for captures in captured.imports:
+        node = captures["import"][0]
+        tag = tags.of(node.start_byte, "")
+        if tag is None or _in_function(node):
+            continue
+        for named in captures.get("import.alias") or captures.get("import.name", []):
+            found.setdefault(captured.text(named), (named.start_point[0] + 1, tag))
+    return found
+
+
+def _in_function(node: Node) -> bool:
+    around = node.parent
+    while around is not None:
+        if around.type in ("function_definition", "class_definition"):
+            return True
+        around = around.parent
+    return False
 
 
 def plain_name(owner: str) -> str:

@@ -24,7 +24,19 @@ if TYPE_CHECKING:
 #: chosen by argument. decorated: a decorator may keep it under another name. declaration: has no body. partial: one
 #: part of several. weak: gives way to another definition. static: of the class, not of its objects. expect: stands for
 #: a definition per platform. impl:X: of the implementation X, of which a type has several. local: inside a function.
-TRAITS = ("accessor", "overload", "decorated", "declaration", "partial", "weak", "static", "expect", "impl", "local")
+TRAITS = (
+    "accessor",
+    "overload",
+    "decorated",
+    "declaration",
+    "partial",
+    "weak",
+    "static",
+    "expect",
+    "impl",
+    "local",
+    "kept",
+)
 
 #: All fields but the last two, traits and digest. `dataclasses.replace` takes twice as long.
 _OTHERS = attrgetter(*(field.name for field in fields(Symbol)[:-2]))
@@ -36,6 +48,15 @@ _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
 _WEAK = re.compile(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
 _HEAD_NODES = 12  # children before the name that are read
+#: Comments of the languages in which a later definition replaces an earlier one.
+_COMMENTS = {
+    **dict.fromkeys(("python", "ruby"), re.compile(rb"#[^\n]*")),
+    "bash": re.compile(rb"#[^\n]*|^[ \t]*(?:fi|done|esac|else|then)\b|^[ \t]*\w+=\S*$", re.MULTILINE),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)),
+    "php": re.compile(rb"//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL),
+    "lua": re.compile(rb"--[^\n]*"),
+}
+_MAX_KEPT = 2_000  # definitions of a file; the text between them is read once for each
 #: Members in JavaScript and Lua: without a parent, they are in a class, object or table that has no name.
 _UNOWNED = frozenset({"method_definition", "pair", "field"})
 _BODILESS = frozenset({
@@ -58,7 +79,9 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
     return " ".join(dict.fromkeys(read(kind, node, name_node, attributes))) if read is not None else ""
 
 
-def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous | None = None) -> list[Symbol]:
+def own_digests(
+    language: str, captured: Captured, symbols: list[Symbol], anonymous: Anonymous | None = None
+) -> list[Symbol]:
     """The symbols with digests of their texts, and with traits that depend on what is around them.
 
     The digest of a type leaves out the functions and types inside it, which have their own. A symbol is `local` inside
@@ -78,6 +101,7 @@ def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous 
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
+    kept = _kept(language, captured, symbols, spans)
     headers: dict[int, str] = {}
     statics = sorted(captured.statics)
     made: list[Symbol] = []
@@ -102,10 +126,44 @@ def own_digests(captured: Captured, symbols: list[Symbol], anonymous: Anonymous 
             headers.get(outer) or _specialised(symbols, symbol.parent),
             "local" if local[number] else "",
             "expect" if expected else "",
+            "kept" if number in kept else "",
         )
         fields_of = (*_OTHERS(symbol), " ".join(filter(None, words)), digest.hexdigest())
         made.append(Symbol(*fields_of))
     return made
+
+
+def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
+    """The definitions whose name is used before it is defined again: `old = f` keeps the function `f`, and a command
+    of a shell may run it. What functions between them say runs later."""
+    comment = _COMMENTS.get(language)
+    if comment is None:
+        return set()
+    latest: dict[tuple[int, str], int] = {}
+    found: set[int] = set()
+    for number, symbol in enumerate(symbols):
+        if symbol.kind not in _APART:
+            continue
+        before = latest.get((symbol.parent, symbol.name))
+        latest[symbol.parent, symbol.name] = number
+        if before is None or len(found) > _MAX_KEPT:
+            continue
+        objects = [spans[one].node.parent for one in (before, number)]
+        if objects[0] != objects[1] and any(node is not None and node.type == "object" for node in objects):
+            found.add(before)  # members of two objects of which only the outermost has a name
+            continue
+        at, end = spans[before].end, spans[number].start
+        text = b""
+        for inner in range(before + 1, number):
+            alias = captured.source.startswith(b"alias", spans[inner].start)  # Ruby's are definitions, too
+            if symbols[inner].kind in FUNCTION_KINDS and spans[inner].start >= at and not alias:
+                text += captured.source[at : spans[inner].start]
+                at = max(at, spans[inner].end)
+        text = comment.sub(b"", text + captured.source[at:end])
+        used = rb"\w" if language == "bash" else rb"(?<!\w)" + re.escape(symbol.name.encode()) + rb"(?!\w)"
+        if re.search(used, text):
+            found.add(before)
+    return found
 
 
 def _in_local(entities: list[Entity], entity: Entity) -> bool:

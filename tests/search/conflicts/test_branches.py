@@ -152,7 +152,7 @@ CONFLICTS = {
     ("request_", "names"),
     [
         (ConflictsRequest(name="*"), ["twice", "one", "gone", "new"]),
-        (ConflictsRequest(), ["twice", "one", "gone", "new"]),
+        (ConflictsRequest(all=True), ["twice", "one", "gone", "new"]),
         (ConflictsRequest(name="*", relations=("branch",)), ["twice", "one", "gone", "new"]),
         (ConflictsRequest(name="*", relations=("duplicate",)), ["twice"]),
         (ConflictsRequest(name="n*"), ["new"]),

@@ -35,7 +35,7 @@ def sites(files: dict[str, str]) -> list[Site]:
                 Site(
                     f"id{len(rows)}", path, symbol.line, symbol.name, symbol.qualified_name, symbol.kind, language,
                     symbol.signature, symbol.build_tag, is_test(path), frozenset(symbol.traits.split()),
-                    first + symbol.parent if symbol.parent >= 0 else -1, symbol.digest, path_condition(language, path),
+                    first + symbol.parent if symbol.parent >= 0 else -1, symbol.digest, symbol.arity, path_tag=path_condition(language, path),
                 )
             )  # fmt: skip
     return rows
@@ -138,9 +138,17 @@ CONFLICTS = {
         {"a.py": "if A:\n    def F(): ...\ndef F(): ...\n"},
         [("a.py", "A", "overlap"), ("a.py", None, "overlap")],
     ),
-    "python, two conditions that can both hold": (
+    "python, two switches of which one may be chosen": (
         {"a.py": "if A:\n    def F(): ...\nif B:\n    def F(): ...\n"},
-        [("a.py", "A", "overlap"), ("a.py", "B", "overlap")],
+        [("a.py", "A", "variant"), ("a.py", "B", "variant")],
+    ),
+    "python, two conditions that both hold where one switch is set": (
+        {"a.py": "if A:\n    def F(): ...\nif A or B:\n    def F(): ...\n"},
+        [("a.py", "A", "overlap"), ("a.py", "A or B", "overlap")],
+    ),
+    "python, a function and a class": (
+        {"a.py": "if X:\n    def F(): ...\nelse:\n    class F: ...\n"},
+        [("a.py", "X", "variant"), ("a.py", "not (X)", "variant")],
     ),
     "go, two of three clash": (
         {"p/a_linux.go": "package p\nfunc F() {}\n", "p/b_windows.go": "package p\nfunc F() {}\n",
@@ -148,9 +156,64 @@ CONFLICTS = {
         [("p/a_linux.go", "linux", "variant"), ("p/b_windows.go", "windows", "overlap"),
          ("p/c.go", "windows && cgo", "overlap")],
     ),
-    "c, two conditions of one file that can both hold": (
+    "c, two switches of which one may be chosen": (
         {"a.c": "#ifdef A\nint F(void) {}\n#endif\n#ifdef B\nint F(void) {}\n#endif\n"},
-        [("a.c", "defined(A)", "overlap"), ("a.c", "defined(B)", "overlap")],
+        [("a.c", "defined(A)", "variant"), ("a.c", "defined(B)", "variant")],
+    ),
+    "c, a platform and a switch": (
+        {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef B\nint F(void) {}\n#endif\n"},
+        [("a.c", "defined(__linux__)", "overlap"), ("a.c", "defined(B)", "overlap")],
+    ),
+    "c, no condition and a switch": (
+        {"a.c": "int F(void) {}\n#ifdef B\nint F(void) {}\n#endif\n"},
+        [("a.c", None, "overlap"), ("a.c", "defined(B)", "overlap")],
+    ),
+    "c, twice in one file": (
+        {"a.c": "int F(void) { return 1; }\nint F(int a) { return a; }\n"},
+        [("a.c", None, "duplicate"), ("a.c", None, "duplicate")],
+    ),
+    "c++, twice with the same parameters": (
+        {"a.cpp": "int F(int a) { return 1; }\nint F(int a) { return 2; }\n"},
+        [("a.cpp", None, "duplicate"), ("a.cpp", None, "duplicate")],
+    ),
+    "java, twice in a class": (
+        {"A.java": "class A {\nint F(int a) { return 1; }\nint F(int a) { return 2; }\n}\n"},
+        [("A.java", None, "duplicate"), ("A.java", None, "duplicate")],
+    ),
+    "go, twice in a package": (
+        {"p/a.go": "package p\nfunc F() {}\n", "p/b.go": "package p\nvar F = 1\n"},
+        [("p/a.go", None, "duplicate"), ("p/b.go", None, "duplicate")],
+    ),
+    "go, variables under conditions that can both hold": (
+        {"p/a.go": "package p\nvar F = 1\n", "p/a_linux.go": "package p\nvar F = 2\n"},
+        [("p/a.go", None, "overlap"), ("p/a_linux.go", "linux", "overlap")],
+    ),
+    "go, a type and a function": (
+        {"p/a_windows.go": "package p\ntype F int\n", "p/b.go": "//go:build !linux\n\npackage p\nfunc F() {}\n"},
+        [("p/a_windows.go", "windows", "overlap"), ("p/b.go", "!linux", "overlap")],
+    ),
+    "rust constants": (
+        {"a.rs": "const F: u8 = 1;\n#[cfg(unix)]\nconst F: u8 = 2;\n"},
+        [("a.rs", None, "overlap"), ("a.rs", "unix", "overlap")],
+    ),
+    "rust, twice in one implementation": (
+        {"a.rs": "impl T {\nfn F() {}\nfn F() {}\n}\n"}, [("a.rs", None, "duplicate"), ("a.rs", None, "duplicate")],
+    ),
+    "php functions": (
+        {"a.php": "<?php\nfunction F() {}\nfunction F() {}\n"},
+        [("a.php", None, "duplicate"), ("a.php", None, "duplicate")],
+    ),
+    "typescript functions with bodies": (
+        {"a.ts": "function F() { return 1 }\nfunction F() { return 2 }\n"},
+        [("a.ts", None, "duplicate"), ("a.ts", None, "duplicate")],
+    ),
+    "ruby, begin and rescue in a class": (
+        {"a.rb": "class A\n  begin\n    require 'x'\n    def F; 1; end\n  rescue LoadError\n    def F; 2; end\n  end\nend\n"},
+        [("a.rb", "begin", "fallback"), ("a.rb", "rescue LoadError", "fallback")],
+    ),
+    "one that cannot be placed does not hide the others": (
+        {"a.py": "F = 0\nif A:\n    F = 1\nelse:\n    F = 2\n"},
+        [("a.py", "A", "variant"), ("a.py", "not (A)", "variant")],
     ),
     "c, a macro unless there is one": (
         {"a.h": "#ifdef A\n#define F 1\n#endif\n#ifndef F\n#define F 2\n#endif\n"},
@@ -206,7 +269,6 @@ NO_CONFLICTS = {
     "local functions": {"a.py": "def g(x):\n    if x:\n        def F(): ...\n    else:\n        def F(): ...\n"},
     "other scope": {"a.py": "class A:\n    def F(self): ...\nclass B:\n    if X:\n        def F(self): ...\n"},
     "other file": {"a.py": "def F(): ...\n", "b.py": "if X:\n    def F(): ...\n"},
-    "function and class": {"a.py": "if X:\n    def F(): ...\nelse:\n    class F: ...\n"},
     "assignment under a condition": {"a.py": "F = 1\nif X:\n    F = 2\n"},
     "reassignment": {"a.py": "F = 1\nF = 2\n"},
     "declaration for the type checker": {"a.py": "if TYPE_CHECKING:\n    class F: ...\nelse:\n    class F: ...\n"},
@@ -218,7 +280,43 @@ NO_CONFLICTS = {
         "p/a.go": "package main\nfunc F() {}\n", "p/gen.go": "//go:build ignore\n\npackage main\nfunc F() {}\n",
     },
     "go init": {"p/a_linux.go": "package p\nfunc init() {}\n", "p/a_plan9.go": "package p\nfunc init() {}\n"},
-    "go without conditions": {"p/a.go": "package p\nfunc F() {}\n", "p/b.go": "package p\nfunc F() {}\n"},
+    "go programs in one folder": {
+        "testdata/a.go": "package p\nfunc F() {}\n", "testdata/b.go": "package p\nfunc F() {}\n",
+    },
+    "go method of a type with the package's name": {
+        "p/a.go": "package p\ntype p struct{}\nfunc (x *p) F() {}\n", "p/b.go": "package p\nfunc F() {}\n",
+    },
+    "an alias keeps the first one": {"a.py": "def F(): ...\nold = F\ndef F(): return old()\n"},
+    "a ruby alias keeps the first one": {
+        "a.rb": "class A\n  def F; 1; end\n  alias_method :old, :F\n  def F; old; end\nend\n",
+    },
+    "a shell runs the first one": {"a.sh": "F() { :; }\nF\nF() { :; }\nF\n"},
+    "a stand-in in tests": {"tests/test_a.py": "def F(): ...\ndef F(): ...\n"},
+    "elixir clause under a condition": {
+        "a.ex": "defmodule M do\n  if A do\n    def F(1), do: 1\n  end\n  def F(n), do: n\nend\n",
+    },
+    "c macro that looks like a function": {"a.c": "int FOR_EACH(a) { }\nint FOR_EACH(a) { }\n#define F\nint F;\n"},
+    "c, a test that a macro names": {"a.c": "TEST(F) { return 1; }\nint F(void) { return 2; }\n"},
+    "c++ members of a specialisation": {"a.cpp": "template<class T> struct A { static int F; };\n#if X\nint A<int>::F;\n#endif\n"},
+    "rust implementations for types of other crates": {
+        "a.rs": "impl T for a::B { fn F() {} }\n#[cfg(unix)]\nimpl T for c::D { fn F() {} }\n"
+                "impl T for u8 { fn F() {} }\nimpl T for u16 { fn F() {} }\n",
+    },
+    "swift members of the class and of its objects": {
+        "a.swift": "class A {\nclass func F() {}\nfunc F() {}\n}\n",
+    },
+    "c++ specialisations": {
+        "a.h": "", "a.cpp": "template <class T> struct F<T*> : A<T> {};\ntemplate <class T> struct F<T&> : A<T> {};\n",
+    },
+    "c# indexers": {
+        "a.cs": "namespace N { class A {\npublic int this[int a] { get { return 1; } }\n"
+                "public int this[long a] { get { return 1; } }\nint F; int F; } }\n",
+    },
+    "javascript members of nested objects": {
+        "a.js": "const o = { a: { F() {} }, b: { F() {} } };\n",
+    },
+    "a test that no runner collects": {"tests/data.py": "def F(): ...\ndef F(): ...\n"},
+    "scala companion": {"a.scala": "class F\nobject F\n"},
     "c programs": {"a.c": "int F(void) {}\n", "b.c": "int F(void) {}\n"},
     "c, one file without a condition": {"a.c": "int F(void) {}\n", "b.c": "#ifdef B\nint F(void) {}\n#endif\n"},
     "c static functions": {

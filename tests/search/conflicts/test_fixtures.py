@@ -50,7 +50,7 @@ def found(program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     this_machine.cache_clear()
     app.build_index(str(program), jobs=1)
     with app.open_engine(str(program), refresh="never") as session:
-        conflicts = session.conflicts(ConflictsRequest()).results
+        conflicts = session.conflicts(ConflictsRequest(all=True)).results
     this_machine.cache_clear()
     return listing(conflicts)
 

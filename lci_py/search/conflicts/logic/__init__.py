@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
+from itertools import product
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect, read
+from lci_py.search.conflicts.logic.atoms import ON, Dialect, off, read
 from lci_py.search.conflicts.logic.machine import Machine
 from lci_py.search.conflicts.logic.solve import (
     TRUE,
     Formula,
+    Or,
     OutOfBudgetError,
     Problem,
     evaluate,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.conflicts.logic.values import Allowed
 
-__all__ = ["Machine", "holds", "implies", "never", "together"]
+__all__ = ["Machine", "alternatives", "holds", "implies", "never", "together"]
 
 #: By language the module and name of its dialect. All other languages have only the rules that languages share.
 _DIALECTS = {
@@ -56,6 +58,8 @@ _DIALECTS = {
     "zig": "zig.ZIG",
 }
 _PLAIN = Dialect()
+#: Switches of one condition times those of the other.
+_MAX_PAIRS = 400
 
 
 class _Tag:
@@ -90,6 +94,15 @@ def together(one: str | None, other: str | None, language: str) -> bool | None:
     return _together(min(one, other), max(one, other), language)
 
 
+def alternatives(one: str | None, other: str | None, language: str) -> bool:
+    """Whether two conditions hold together only if somebody sets a switch of each: `USE_GL` and `USE_METAL`.
+
+    A build mostly chooses one of such switches, so that the conditions may be alternatives, though nothing says so. A
+    switch counts if only one of the conditions mentions it.
+    """
+    return _alternatives(min(one or "", other or ""), max(one or "", other or ""), language)
+
+
 def implies(one: str | None, other: str | None, language: str) -> bool | None:
     """Whether `other` holds whenever `one` does; None if that is not decided, as for `together`."""
     return _implies(one or "", other or "", language)
@@ -102,7 +115,15 @@ def never(tag: str | None, language: str) -> bool:
 
 def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
     """Whether a condition holds on a machine; None if it depends on more: on features, flags or installed software."""
-    return evaluate(_read(tag or "", language).formula, _known(language, machine))
+    formula, dialect, known = _read(tag or "", language).formula, _dialect(language), _known(language, machine)
+    if dialect.unset:
+        known = {**{name: ~ON for name in variables(formula) if dialect.is_switch(name)}, **known}
+    held = evaluate(formula, known)
+    # Whoever asks for 64-bit Windows is on Windows: elsewhere, neither branch of the question counts.
+    asks_within = (
+        held and dialect.within is not None and machine.system != "windows" and dialect.within.search(tag or "")
+    )
+    return None if asks_within else held
 
 
 @lru_cache(maxsize=65_536)
@@ -111,6 +132,19 @@ def _together(one: str, other: str, language: str) -> bool | None:
     possible = _possible([mine.affirmed, theirs.affirmed], language)
     # A cut part may have said anything, so that only a clash of the other parts is sure.
     return None if possible and (mine.is_cut or theirs.is_cut or _deeper(mine, theirs)) else possible
+
+
+@lru_cache(maxsize=4_096)
+def _alternatives(one: str, other: str, language: str) -> bool:
+    mine, theirs, dialect = _read(one, language).affirmed, _read(other, language).affirmed, _dialect(language)
+    only = [sorted(filter(dialect.is_switch, names)) for names in (
+        mine.variables - theirs.variables, theirs.variables - mine.variables,
+    )]  # fmt: skip
+    pairs = list(product(*only))
+    if not pairs or len(pairs) > _MAX_PAIRS:
+        return False
+    apart = (Or((off(one, dialect), off(other, dialect)), 2) for one, other in pairs)
+    return _possible([mine, theirs, Problem(apart)], language) is False
 
 
 @lru_cache(maxsize=16_384)

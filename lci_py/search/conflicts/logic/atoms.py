@@ -46,6 +46,10 @@ def _nobody(machine: Machine) -> Mapping[str, Allowed]:
     return {}
 
 
+def _is_switch(variable: str) -> bool:
+    return not variable.startswith((" @", "try ", "…"))
+
+
 class Dialect(NamedTuple):
     """How the conditions of one language are read, and what is known about them.
 
@@ -58,6 +62,9 @@ class Dialect(NamedTuple):
         special: The language's own reading of an operand or a comparison; None for the reading of all languages.
         facts: Formulas that always hold. A question is asked together with those whose variables it has.
         here: By variable, the values that are possible on a machine.
+        unset: Whether switches are off unless somebody sets them for a build.
+        within: What only asks for a part of Windows.
+        is_switch: Whether a variable is one that a person or a build sets freely, and mostly one of several.
     """
 
     grammar: Grammar = Grammar()
@@ -68,6 +75,9 @@ class Dialect(NamedTuple):
     special: Callable[[Leaf], Formula | None] = _nothing
     facts: tuple[Formula, ...] = ()
     here: Callable[[Machine], Mapping[str, Allowed]] = _nobody
+    unset: bool = False
+    within: re.Pattern[str] | None = None
+    is_switch: Callable[[str], bool] = _is_switch
 
 
 def read(tag: str, dialect: Dialect) -> tuple[Formula, tuple[str, ...]]:
@@ -122,6 +132,13 @@ def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
 def flag(name: str) -> Literal:
     """A boolean."""
     return Literal(f"  {name}", ON)
+
+
+def off(variable: str, dialect: Dialect) -> Literal:
+    """A switch is not set."""
+    if variable.startswith("  "):
+        return Literal(variable, ~ON)
+    return Literal(variable, words(dialect.zero) if dialect.zero else dialect.falsy)
 
 
 def scalar(text: str, versions: bool = False) -> Number | str | None:

@@ -94,4 +94,8 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
     return {name: allowed for name, allowed in known.items() if allowed}
 
 
-GO = Dialect(special=_special, facts=_facts(), here=_here)
+def _is_switch(variable: str) -> bool:
+    return variable.startswith("  ") and variable != "  cgo"  # which is set wherever there is a C compiler
+
+
+GO = Dialect(special=_special, facts=_facts(), here=_here, unset=True, is_switch=_is_switch)

@@ -19,6 +19,7 @@ class Machine(NamedTuple):
         python: `sys.version_info[:3]`.
         pointer_bits: 64 or 32.
         byteorder: "little" or "big".
+        libc: "gnu" or "musl" on Linux, else "".
     """
 
     platform: str
@@ -27,6 +28,7 @@ class Machine(NamedTuple):
     python: tuple[int, int, int]
     pointer_bits: int
     byteorder: str
+    libc: str = ""
 
     @classmethod
     def here(cls) -> Machine:
@@ -41,6 +43,7 @@ class Machine(NamedTuple):
             python=(major, minor, micro),
             pointer_bits=64 if sys.maxsize > 2**32 else 32,
             byteorder=sys.byteorder,
+            libc=_libc() if sys.platform == "linux" else "",
         )
 
     @property
@@ -61,6 +64,13 @@ class Machine(NamedTuple):
         if name in ("arm64", "aarch64"):
             return "aarch64"
         return "arm" if name.startswith("arm") else name
+
+
+def _libc() -> str:
+    try:
+        return "gnu" if os.confstr("CS_GNU_LIBC_VERSION") else "musl"
+    except (OSError, ValueError):
+        return "musl"
 
 
 @lru_cache(maxsize=1)

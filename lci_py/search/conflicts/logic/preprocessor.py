@@ -198,6 +198,16 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
     return known
 
 
-C = Dialect(falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here)
+def _is_switch(variable: str) -> bool:
+    # A configure script finds out what a system has, and it may well have several.
+    return not variable.startswith(" @") and not re.match(r" *(?:\w+_)?HAVE_", variable)
+
+
+#: Macros that tell one kind of Windows from another.
+_WITHIN_WINDOWS = re.compile(r"\b(?:_*WIN64(?:__)?|Q_OS_WIN64|__MINGW\w+|_UWP|WINAPI_FAMILY\w*)\b")
+C = Dialect(
+    falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here, within=_WITHIN_WINDOWS,
+    is_switch=_is_switch,
+)  # fmt: skip
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)
 CSHARP = Dialect(special=_csharp)

@@ -86,7 +86,8 @@ def _family(value: str) -> Formula:
 def _here(machine: Machine) -> Mapping[str, Allowed]:
     processor = _PROCESSORS.get(machine.processor, machine.processor)
     apple = machine.system == "macos"
-    return {
+    environment = {"target_env": words(machine.libc)} if machine.libc else {}
+    return environment | {
         "target_os": words(machine.system),
         "target_arch": words(processor),
         "target_pointer_width": words(str(machine.pointer_bits)),
@@ -97,4 +98,11 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
 
 #: `feature = "x"` is a comparison, and `!feature = "x"` its negation.
 _GRAMMAR = Grammar(opaque=OPAQUE - {"="}, loose=frozenset({"!"}))
-RUST = Dialect(grammar=_GRAMMAR, special=_special, facts=_FACTS, here=_here)
+
+
+def _is_switch(variable: str) -> bool:
+    # Features add up: Cargo sets all that any crate of a build asks for.
+    return variable.startswith("  ") and not variable.startswith("  feature = ")
+
+
+RUST = Dialect(grammar=_GRAMMAR, special=_special, facts=_FACTS, here=_here, is_switch=_is_switch)

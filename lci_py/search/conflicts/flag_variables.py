@@ -1,0 +1,71 @@
+"""Python's flags that are held in variables: `LINUX = sys.platform.startswith("linux")`, then `if LINUX:` anywhere.
+
+A name stands for what a module assigns to it, in its own file or, if all modules that assign it agree, in another one.
+Only an expression that asks for the platform or for a version counts: any other may change while the program runs.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lci_py.index.shards.symbols import Row, SymbolicIndex
+
+_NAME = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?<![\w.])(?:\w+\.)*([A-Za-z_]\w*)(?![\w.(\[])")
+_NO_FLAGS = frozenset({"and", "or", "not", "in", "is", "if", "else", "True", "False", "None", "try", "except"})
+_PLATFORM = re.compile(
+    r"\b(?:sys\.platform|os\.name|platform\.(?:system|machine|python_implementation)|version_info|hexversion"
+    r"|implementation\.name|byteorder)\b"
+)
+_ASSIGNED = re.compile(r"\w+(?: ?: ?[\w.\[\]]+)? = (.+)")
+_MAX_NESTING = 3  # flags made of flags
+_MAX_TEXT = 4_000
+_MAX_ROWS = 40  # assignments of one name
+
+
+def spelled_out(symbols: SymbolicIndex, file: str, tag: str | None) -> str | None:
+    """A condition with each flag in the words that it stands for."""
+    for _ in range(_MAX_NESTING if tag else 0):
+        assert tag is not None
+        spelled = _NAME.sub(lambda match: _value(symbols, file, match), tag)
+        if spelled == tag or len(spelled) > _MAX_TEXT:
+            break
+        tag = spelled
+    return tag
+
+
+def _value(symbols: SymbolicIndex, file: str, match: re.Match[str]) -> str:
+    name = match[1]
+    if name is None or name in _NO_FLAGS:
+        return match[0]
+    value = _assigned(symbols, name, file if "." not in match[0] else "")
+    return f"({value})" if value else match[0]
+
+
+@lru_cache(maxsize=4_096)
+def _assigned(symbols: SymbolicIndex, name: str, file: str) -> str:
+    """The expression that a name stands for in a file; "" if it stands for none, or that cannot be told."""
+    rows = [row for row in symbols.same_name(name, "python", _MAX_ROWS) if row["parent"] is None or row["parent"] < 0]
+    own = [row for row in rows if row["file"] == file]
+    values = {_expression(row) for row in own or [row for row in rows if not row["test"]]}
+    value = values.pop() if len(values) == 1 else ""
+    if value and not _PLATFORM.search(value):
+        parts = [match[1] for match in _NAME.finditer(value) if match[1] and match[1] not in _NO_FLAGS]
+        is_made_of_flags = parts and name not in parts and all(_is_flag(symbols, part, file) for part in parts)
+        return value if is_made_of_flags else ""
+    return value
+
+
+def _is_flag(symbols: SymbolicIndex, name: str, file: str) -> bool:
+    rows = symbols.same_name(name, "python", _MAX_ROWS)
+    return any(_PLATFORM.search(_expression(row)) for row in rows)
+
+
+def _expression(row: Row) -> str:
+    """What a row assigns; "" for what is no plain assignment without a condition."""
+    found = _ASSIGNED.fullmatch(row["signature"] or "")
+    if found is None or row["build_tag"] or row["kind"] not in ("variable", "constant") or "\u2026" in found[1]:
+        return ""
+    return found[1]
