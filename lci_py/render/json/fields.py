@@ -25,5 +25,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "callees": _CALLED,
     "path": ("calls", "places", "ambiguous"),
     "affected": (*_PLACE, "distance", "reason"),
-    "conflicts": (*_NAMES, "language", "relation", "conflict", "definitions", "missing_on"),
+    "conflicts": (
+        *_NAMES, "language", "relation", "conflict", "definitions", "missing_on", "same_text", "members",
+    ),
 }  # fmt: skip
