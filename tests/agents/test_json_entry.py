@@ -62,7 +62,7 @@ def parsed(text: str) -> dict[str, Any]:
     return json_entry.value(text)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(documents())
 @example("{}")
 @example("{/* c */}/* , */\n")
@@ -85,7 +85,7 @@ def test_any_document_is_restored(before: str) -> None:
     assert after.count("\r\n") - before.count("\r\n") in (0, after.count("\n") - before.count("\n"))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     st.text(st.sampled_from('{}[]",:/*\\\n\r\t a1'), max_size=12), st.sampled_from(["", '{"a": 1', "{", '{"x": {}, '])
 )

@@ -19,7 +19,7 @@ needs_strace = pytest.mark.skipif(STRACE is None, reason="needs strace")
 
 
 def test_sigkill_at_random_moments(bench: Bench, report: Report, unknown: Unknown) -> None:
-    kill.moments(bench, report, 10)
+    kill.moments(bench, report, 6)
     assert unknown() == []
 
 
@@ -55,7 +55,7 @@ def test_files_that_may_not_grow(bench: Bench, report: Report, unknown: Unknown)
 
 
 def test_two_writers(bench: Bench, report: Report, unknown: Unknown) -> None:
-    writers.writers(bench, report, 2)
+    writers.writers(bench, report, 1)
     assert unknown() == []
 
 
