@@ -672,3 +672,13 @@ def test_a_commit_alone_moves_the_index_to_it(tmp_path: Path) -> None:
     assert (again.changed, again.generation) == (False, 1)
     status = app.status(str(tmp_path))
     assert (status["commit"], status["branch"], status["health"]) == (git("rev-parse", "HEAD"), "topic", "ok")
+
+
+def test_a_left_out_file_that_became_a_folder_is_looked_into(tmp_path: Path, lci: Callable[..., Ran]) -> None:
+    (tmp_path / "a.py").write_text("def first():\n    return 1\n")
+    (tmp_path / "data").write_bytes(b"\0" * 100)
+    assert lci("index", str(tmp_path), "-q").code == 0
+    (tmp_path / "data").unlink()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "b.py").write_text("def second():\n    return 2\n")
+    assert "data/b.py:1" in lci("search", "-m", "symbolic", "second", "--paths", cwd=tmp_path).out

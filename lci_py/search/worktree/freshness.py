@@ -207,11 +207,12 @@ class Freshness:
         """Whether a folder has a name that the walk did not see, or an ignore file changed."""
         if not suspects:
             return False
+        # The name of a folder ends with a slash: a file that became a folder is news.
         known: dict[str, set[str]] = {}
-        seen = [*self._paths, *(path.rstrip("/") for path in self._table.skipped_paths())]
-        for path in [*seen, *(path for path, _ in self._table.folders())]:
-            folder, _, name = path.rpartition("/")
-            known.setdefault(folder, set()).add(name)
+        skipped = self._table.skipped_paths()
+        for path in [*self._paths, *skipped, *(f"{path}/" for path, _ in self._table.folders() if path)]:
+            folder, _, name = path.rstrip("/").rpartition("/")
+            known.setdefault(folder, set()).add(f"{name}/" if path.endswith("/") else name)
         return any(self._has_new_name(path, known.get(path, set())) for path in suspects)
 
     def _mtime(self, path: str) -> int:
@@ -223,7 +224,12 @@ class Freshness:
     def _has_new_name(self, folder: str, known: set[str]) -> bool:
         # A folder's time changes with every file that comes and goes, also with those that no index has.
         try:
-            return not ALWAYS_SKIPPED.union(known).issuperset(os.listdir(self._base + folder))
+            with os.scandir(self._base + folder) as entries:
+                return any(
+                    entry.name not in ALWAYS_SKIPPED
+                    and (f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name) not in known
+                    for entry in entries
+                )
         except NotADirectoryError:
             return True  # an ignore file
         except (OSError, ValueError):
