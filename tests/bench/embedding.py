@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
     from lci_py.index.build.embedding import embed
     from lci_py.index.shards import text_fields
     from lci_py.index.shards.segment_rows import number_rows
-    from lci_py.index.shards.term_counts import Vocabulary, chunk_bags
+    from lci_py.index.shards.term_counts import NumberedWords, chunk_bags
     from lci_py.source.file_record import count_words
     from lci_py.source.repository.walk import walk
     from tests.support.records import process_file
@@ -55,9 +55,11 @@ def main(folder: Path) -> None:
         words, bags = count_words(own)
         counted.append(replace(record, words=words, bags=bags))
     split = time.perf_counter()
-    rows, vocabulary = number_rows(counted), Vocabulary()
-    embedded = text_fields.embedded_words(rows, chunk_bags(counted, vocabulary), vocabulary)
-    text = text_fields.TextFields({}, {}, vocabulary, embedded, chunks, len(counted))
+    rows, numbered = number_rows(counted), NumberedWords()
+    for record in counted:
+        numbered.add(record.words)
+    embedded = text_fields.embedded_words(rows, chunk_bags(counted, numbered), numbered.vocabulary)
+    text = text_fields.TextFields({}, {}, numbered.vocabulary, embedded, chunks, len(counted))
     spread = time.perf_counter()
     vectors = np.asarray(embed(text, Encoder()).vectors)
     stop = time.perf_counter()

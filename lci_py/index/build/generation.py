@@ -84,6 +84,7 @@ class GenerationBuilder:
         self._context = context
         self._number = number
         self._links_anew = False
+        self._waiting: list[FileRecord] = []  # for the linker, which no search of text waits for
         self._cache = Cache(context.place.index_dir, context.place.secret, write=True)
         self._generation = Generation()
         self._most = context.segment_chunks
@@ -149,6 +150,7 @@ class GenerationBuilder:
         from lci_py.index.shards.graph import write_graph
 
         self._context.report("graph", 0, 0)
+        self._link_waiting()
         links = self._linker.finish(
             fork=_FORKS and self._context.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES
         )
@@ -184,7 +186,10 @@ class GenerationBuilder:
             kept += len(batch) if self._keep(batch) else 0
             context.report(KEPT, kept, len(tasks))
 
-        with closing(process(context.place, tasks, context.jobs, keep=keep)) as batches:
+        # A new index has no records to look up.
+        looks_up = bool(context.place.shared) or not self._cache.has_none("records")
+        place = replace(context.place, use_cache=context.place.use_cache and looks_up)
+        with closing(process(place, tasks, context.jobs, keep=keep)) as batches:
             for batch in batches:
                 for item in batch:
                     self._take(item, writer)
@@ -233,10 +238,18 @@ class GenerationBuilder:
 
     def _add(self, done: Done, known: Known, writer: SegmentWriter, source: Source | None = None) -> FileRecord:
         record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
+        segments = len(writer.segments)
         writer.add(record, replace(known, reason=record.limit), source)
         if self._links_anew:
-            self._linker.add(record.path, is_test(record.path), record.extract)
+            if len(writer.segments) > segments:  # the records before this one are needed for nothing else any more
+                self._link_waiting()
+            self._waiting.append(record)
         return record
+
+    def _link_waiting(self) -> None:
+        for record in self._waiting:
+            self._linker.add(record.path, is_test(record.path), record.extract)
+        self._waiting.clear()
 
     def _placed(self) -> Iterator[Known]:
         slot = 0

@@ -27,6 +27,11 @@ _FORKS = sys.platform == "linux"
 STALL_SECONDS = 300.0
 _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
+#: Each worker gets about this many batches of what is left, so that all of them end at about the same time.
+_SHARES = 3
+_LEAST_BYTES = 20_000
+#: A file takes as much time as this many bytes, however small it is.
+_FILE_BYTES = 500
 
 
 def process(
@@ -57,13 +62,19 @@ def process(
                 wanted += 1
 
 
-def _batches(tasks: Sequence[Task], load: Callable[[Task], Task] | None) -> Iterator[Batch]:
+def _batches(tasks: Sequence[Task], jobs: int, load: Callable[[Task], Task] | None) -> Iterator[Batch]:
+    """Batches that get smaller towards the end.
+
+    Source: guided self-scheduling, Polychronopoulos and Kuck, IEEE Transactions on Computers C-36(12), 1987.
+    """
     number, batch, size = 0, [], 0
+    left = sum(task.entry.size + _FILE_BYTES for task in tasks)
     for task in tasks:
         batch.append(task if load is None else load(task))
-        size += task.entry.size
-        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
+        size += task.entry.size + _FILE_BYTES
+        if size >= min(_BATCH_BYTES, max(_LEAST_BYTES, left // (_SHARES * jobs))) or len(batch) >= _BATCH_FILES:
             yield number, batch
+            left -= size
             number, batch, size = number + 1, [], 0
     if batch:
         yield number, batch
@@ -76,7 +87,7 @@ def _unordered(
     load: Callable[[Task], Task] | None,
 ) -> Generator[tuple[int, list[Done]], None, None]:
     """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it."""
-    batches = _batches(tasks, load)
+    batches = _batches(tasks, max(1, jobs), load)
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
     if not tasks or small or (jobs <= 1 and not _FORKS):
         for number, batch in batches:

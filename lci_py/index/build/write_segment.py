@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.index.build.embedding import Reuse, VectorCache
     from lci_py.index.shards.segment_rows import SegmentRows
+    from lci_py.index.shards.term_counts import NumberedWords
     from lci_py.index.shards.text_fields import TextFields
 
     Progress = Callable[[str, int, int], None]
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 def write_segment(
     folder: Path,
     rows: SegmentRows,
+    words: NumberedWords,
     encoder: Encoder | ContextualEncoder | None,
     report: Progress,
     reuse: Reuse,
@@ -47,6 +49,7 @@ def write_segment(
     Args:
         folder: A folder for the shards.
         rows: The segment's files, symbols, units and chunks.
+        words: The words of its files.
         encoder: Embeds the chunks; None leaves out the shards with embeddings.
         report: Called with each stage.
         reuse: Embedded chunks of older segments.
@@ -70,7 +73,7 @@ def write_segment(
         meanwhile.result()
     write_unit_columns(shards["facts"], rows)
     report("bm25", 0, 0)
-    text = text_fields.text_fields(rows)
+    text = text_fields.text_fields(rows, words)
     vocabulary = text.vocabulary
     terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
     write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)

@@ -217,18 +217,27 @@ def csr(rows: Sequence[Sequence[int]] | Lists) -> tuple[NDArray[np.int64], NDArr
     return indptr, np.array([column for row in rows for column in row], np.int32)
 
 
-def chunk_bags(records: Sequence[FileRecord], vocabulary: Vocabulary) -> Sparse:
-    """Counts, chunk x word, of the chunks of all records in order."""
-    numbers = array("i")
-    for record in records:
-        numbers.extend(vocabulary.add(record.words))
+@dataclass(slots=True)
+class NumberedWords:
+    """The words of files, numbered file by file as they come."""
+
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    numbers: array[int] = field(default_factory=lambda: array("i"))  # of every file's distinct words, in order
+
+    def add(self, words: Sequence[str]) -> None:
+        """Take the distinct words of the next file."""
+        self.numbers.fromlist(self.vocabulary.add(words))
+
+
+def chunk_bags(records: Sequence[FileRecord], words: NumberedWords) -> Sparse:
+    """Counts, chunk x word, of the chunks of all records in order; `words` holds the words of the same records."""
     bags = [bag for record in records for bag in record.bags]
     places = np.frombuffer(b"".join(bag[0] for bag in bags), np.int32)
     sizes = np.fromiter((len(bag[0]) // 4 for bag in bags), np.int64, len(bags))
-    # A bag holds positions in the words of its file: for every chunk, where these start in `numbers`.
+    # A bag holds positions in the words of its file: for every chunk, where these start among all.
     first = np.cumsum([0, *(len(record.words) for record in records)])[:-1]
     first = np.repeat(first, [len(record.bags) for record in records])
-    column = np.array(numbers, np.int32)[places + np.repeat(first, sizes)]
+    column = np.array(words.numbers, np.int32)[places + np.repeat(first, sizes)]
     value = np.frombuffer(b"".join(bag[1] for bag in bags), np.int32)
     return Sparse(np.repeat(np.arange(len(bags), dtype=np.int32), sizes), column, narrow(value))
 

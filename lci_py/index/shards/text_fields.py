@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.index.shards.term_counts import Sparse, Vocabulary, chunk_bags, list_bags
+from lci_py.index.shards.term_counts import NumberedWords, Sparse, Vocabulary, chunk_bags, list_bags
 from lci_py.source.text.words import WORD
 
 if TYPE_CHECKING:
@@ -40,10 +40,19 @@ class TextFields:
     n_files: int
 
 
-def text_fields(rows: SegmentRows) -> TextFields:
-    """Count the words of all fields."""
-    vocabulary = Vocabulary()
-    content = chunk_bags(rows.records, vocabulary)
+def text_fields(rows: SegmentRows, words: NumberedWords | None = None) -> TextFields:
+    """Count the words of all fields.
+
+    Args:
+        rows: The segment.
+        words: The words of its files, in order; None to number them here.
+    """
+    if words is None:
+        words = NumberedWords()
+        for record in rows.records:
+            words.add(record.words)
+    vocabulary = words.vocabulary
+    content = chunk_bags(rows.records, words)
     names, scopes = _name_bags(rows, vocabulary)
     stems, folders = _path_bags(rows, vocabulary)
     chunk_unit = np.array(rows.chunk_unit, np.int32)

@@ -93,6 +93,14 @@ class Cache:
         digest.update(body)
         return digest.digest()
 
+    def has_none(self, table: str) -> bool:
+        """Whether the table is known to be empty."""
+        found: list[tuple[int]] = [(1,)]
+        if self._db is not None:
+            with self._forgiving():
+                found = self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchall()
+        return not found
+
     def get(self, table: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The stored bodies, by key."""
         found: dict[bytes, bytes] = {}

@@ -24,6 +24,7 @@ else:  # pragma: no cover - 3.10 only
 from lci_py.source.syntax.limits import Limits, OutOfTime
 from lci_py.source.syntax.macro_text import Use, edited, entries, macro_text
 from lci_py.source.syntax.repair import cost, errors, marked, repairs
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree
@@ -70,7 +71,11 @@ def _overwritten(match: re.Match[bytes]) -> bytes:
 
 
 def _regex(text: str | None) -> re.Pattern[str] | None:
-    return re.compile(text) if text else None
+    return lazily(text) if text else None
+
+
+def _of_bytes(text: str | None) -> re.Pattern[bytes] | None:
+    return lazily(text.encode()) if text else None
 
 
 class Parsed(NamedTuple):
@@ -285,10 +290,10 @@ def _spec(folder: Path) -> LanguageSpec:
         flat=data.get("flat", False),
         tables=data.get("tables", False),
         queries_of=data.get("queries_of", ""),
-        blank=re.compile(data["blank"].encode()) if "blank" in data else None,
+        blank=_of_bytes(data.get("blank")),
         shared_suffixes=tuple(data.get("shared_suffixes", ())),
-        prefer_if=re.compile(data["prefer_if"].encode()) if "prefer_if" in data else None,
-        text_if=re.compile(data["text_if"].encode()) if "text_if" in data else None,
+        prefer_if=_of_bytes(data.get("prefer_if")),
+        text_if=_of_bytes(data.get("text_if")),
         macros=entries(data.get("macros", {})),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,15 +18,15 @@ _MOST_DEFINED, _MOST_USES = 32, 200
 _OUTSIDE = frozenset(
     {"translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "ERROR"}
 )  # fmt: skip
-_WORD = re.compile(rb"[A-Za-z_]\w*")
+_WORD = lazily(rb"[A-Za-z_]\w*")
 #: Bytes of a macro's text that are read.
 _READ = 20_000
-_TOKEN = re.compile(
+_TOKEN = lazily(
     rb"(?P<blank>/\*.*?\*/|//[^\n]*|\\\r?\n|\s+)|(?P<word>[A-Za-z_]\w*)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|"
     rb"\d[\w.]*|##|::|->|.",
     re.DOTALL,
 )
-_LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)\n")
+_LINE_END = lazily(rb"(?<!\\)(?<!\\\r)\n")
 #: Words before an opening parenthesis that are no calls.
 _KEYWORDS = frozenset(
     b"""if while for switch return sizeof typeof __typeof__ __typeof alignof _Alignof alignas static_assert
@@ -42,7 +43,7 @@ _LEADERS = frozenset(
     b"return else do case throw co_return co_await co_yield new delete goto and or not typename".split()
 )
 #: Names of constants, which hardly ever stand for a function.
-_CONSTANT = re.compile(rb"[A-Z0-9_]+")
+_CONSTANT = lazily(rb"[A-Z0-9_]+")
 
 
 class Called(NamedTuple):

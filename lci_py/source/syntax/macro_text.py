@@ -18,28 +18,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-VISIBLE = re.compile(rb"[^\r\n]")
+from lci_py.source.text.patterns import lazily
+
+VISIBLE = lazily(rb"[^\r\n]")
 #: Bytes of a macro's arguments that are read, and how deep their parentheses go.
 _READ, _DEEPEST = 4_000, 8
-_GROUP = re.compile(rb"[(),;{}]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,4}'|/\*.*?\*/", re.DOTALL)
-_NAME = re.compile(rb"\s*([A-Za-z_]\w*)((?:\s*\[[^\[\]]{0,100}\])*)\s*")
-_BLANKS = re.compile(rb"(?:\s+|/\*.*?\*/)*", re.DOTALL)
+_GROUP = lazily(rb"[(),;{}]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,4}'|/\*.*?\*/", re.DOTALL)
+_NAME = lazily(rb"\s*([A-Za-z_]\w*)((?:\s*\[[^\[\]]{0,100}\])*)\s*")
+_BLANKS = lazily(rb"(?:\s+|/\*.*?\*/)*", re.DOTALL)
 #: Loops by their names; with a capital and without. Nothing stands before them on their line.
 _EACH = (b"or_each", b"OR_EACH", b"oreach", b"OREACH")
-_FIRST = re.compile(rb"[ \t]+\w+[ \t]*\(")
+_FIRST = lazily(rb"[ \t]+\w+[ \t]*\(")
 _INDENTED = 200  # bytes before a loop on its line
-_REST = re.compile(rb"\w*[ \t]*\(")
-_HASH = re.compile(rb"[ \t]*#")
-_DEFINE = re.compile(rb"#[ \t]*define[ \t][^\n]*")
+_REST = lazily(rb"\w*[ \t]*\(")
+_HASH = lazily(rb"[ \t]*#")
+_DEFINE = lazily(rb"#[ \t]*define[ \t][^\n]*")
 _DIRECTIVE_READ = 20_000
-_LINE_END = re.compile(rb"(?<!\\)(?<!\\\r)\n")
-_NAMED = re.compile(rb"#[ \t]*define[ \t]+\w+\((?:[^()]*[^\w()])?(\w+)[ \t]*\.\.\.\)")
-_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
-_IN_DIRECTIVE = re.compile(rb"[^\r\n\\]|\\(?!\r?\n)")
-_WHILE = re.compile(rb"(while_\w+)[ \t]*\(")
-_TAG = re.compile(rb"struct[ \t]+\w+[ \t*]*[,)]")
-_ELSE = re.compile(rb"(#[ \t]*if\w*[ \t][^\n]*)\n\s*(?:\}\s*)?else\b")
-_DIRECTIVE = re.compile(rb"\n[ \t]*(#[ \t]*(\w+)(?:/\*.*?\*/|[^\n])*)", re.DOTALL)
+_LINE_END = lazily(rb"(?<!\\)(?<!\\\r)\n")
+_NAMED = lazily(rb"#[ \t]*define[ \t]+\w+\((?:[^()]*[^\w()])?(\w+)[ \t]*\.\.\.\)")
+_COMMENT = lazily(rb"/\*.*?\*/", re.DOTALL)
+_IN_DIRECTIVE = lazily(rb"[^\r\n\\]|\\(?!\r?\n)")
+_WHILE = lazily(rb"(while_\w+)[ \t]*\(")
+_TAG = lazily(rb"struct[ \t]+\w+[ \t*]*[,)]")
+_ELSE = lazily(rb"(#[ \t]*if\w*[ \t][^\n]*)\n\s*(?:\}\s*)?else\b")
+_DIRECTIVE = lazily(rb"\n[ \t]*(#[ \t]*(\w+)(?:/\*.*?\*/|[^\n])*)", re.DOTALL)
 _TYPE = b"int"
 
 

@@ -7,14 +7,16 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.text.patterns import lazily
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Bytes of a declaration that are read, and how deep its lists may be nested.
 _READ, _DEEPEST = 10_000, 16
-_TOKEN = re.compile(rb"(?P<blank>\s+|//[^\n]*|/\*.*?\*/)|(?:r#)?[A-Za-z_\x80-\xff][\w\x80-\xff]*|::|[{},;*]", re.DOTALL)
+_TOKEN = lazily(rb"(?P<blank>\s+|//[^\n]*|/\*.*?\*/)|(?:r#)?[A-Za-z_\x80-\xff][\w\x80-\xff]*|::|[{},;*]", re.DOTALL)
 #: A path up to the name after it, and the bytes that are searched for it.
-_PATH = re.compile(rb"(?:(?<![\w\x80-\xff])[A-Za-z_\x80-\xff][\w\x80-\xff]*::)+\Z")
+_PATH = lazily(rb"(?:(?<![\w\x80-\xff])[A-Za-z_\x80-\xff][\w\x80-\xff]*::)+\Z")
 _PATH_READ = 200
 
 

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.syntax.macro_text import VISIBLE
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -31,16 +32,16 @@ _LARGE = 2_000
 #: Conditionals around each other of which the inner ones count.
 _DEEPEST = 16
 #: An error that is one of these is no more than a mark: what is around it has been understood.
-_MARK = re.compile(rb"\s*(?:\w+|[;,]|\.\.\.|#[ \t]*(?:else|endif))?\s*")
+_MARK = lazily(rb"\s*(?:\w+|[;,]|\.\.\.|#[ \t]*(?:else|endif))?\s*")
 _ARGUMENTS = rb"[ \t]*\((?:[^()]|\((?:[^()]|\([^()]*\))*\)){0,300}\)"
-_WORD = re.compile(rb"(?<![\w.>\"'#])([A-Za-z_]\w*)(" + _ARGUMENTS + rb")?")
-_LOOKS = re.compile(rb"__[a-z]\w*|_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z][A-Z0-9]{2,}")
+_WORD = lazily(rb"(?<![\w.>\"'#])([A-Za-z_]\w*)(" + _ARGUMENTS + rb")?")
+_LOOKS = lazily(rb"__[a-z]\w*|_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z][A-Z0-9]{2,}")
 #: What a compiler defines and the grammar knows, and types.
-_KNOWN = re.compile(
+_KNOWN = lazily(
     rb"__(?:attribute|asm|typeof|extension|inline|restrict|volatile|const|signed|builtin|declspec|cdecl|stdcall|fastcall|"
     rb"thiscall|vectorcall|based|unaligned|alignof|label|thread|func|FUNCTION|int\d|float\d|[subl]e?\d)|\w+_t$"
 )
-_OWN = re.compile(
+_OWN = lazily(
     rb"\n[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^()\n]*\))?[ \t]*"
     rb"(?:\r?\n|/[/*]|__attribute|__declspec|_Pragma|extern\b|static\b|inline\b|__inline)"
 )
@@ -49,20 +50,20 @@ _TYPES = frozenset(
     b"static extern inline register typedef auto".split()
 )
 _TAGS = frozenset((b"struct", b"union", b"enum", b"goto", b"return", b"case", b"else", b"sizeof"))
-_NO_LINE = re.compile(rb"[ \t]*[#*/]")  # a directive, or a comment
+_NO_LINE = lazily(rb"[ \t]*[#*/]")  # a directive, or a comment
 _QUALIFIERS = frozenset(b"const volatile static extern inline register typedef auto".split())
-_BEFORE = re.compile(rb"(\w*)\s*\Z")
-_AFTER = re.compile(rb"\s*(\w+|\*+|.)?\s*(\w|\*)?", re.DOTALL)
-_ALONE = re.compile(rb"\n([A-Za-z_]\w*" + _ARGUMENTS + rb")[ \t\r]*(?=\n\s*(\{?))")
-_DIRECTIVE = re.compile(
+_BEFORE = lazily(rb"(\w*)\s*\Z")
+_AFTER = lazily(rb"\s*(\w+|\*+|.)?\s*(\w|\*)?", re.DOTALL)
+_ALONE = lazily(rb"\n([A-Za-z_]\w*" + _ARGUMENTS + rb")[ \t\r]*(?=\n\s*(\{?))")
+_DIRECTIVE = lazily(
     rb"\n[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b((?:/\*.*?\*/|\\\r?\n|[^\n])*)", re.DOTALL
 )
-_BRACKETS = re.compile(rb"[(){}]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,4}'|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_NO_CODE = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\n[ \t]*#(?:\\\r?\n|[^\n])*", re.DOTALL)
+_BRACKETS = lazily(rb"[(){}]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,4}'|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_NO_CODE = lazily(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\n[ \t]*#(?:\\\r?\n|[^\n])*", re.DOTALL)
 #: A function's head at the margin, with its brace or without.
-_HEAD = re.compile(rb"\s*\n\w[^;{}]*\)\s*\{?")
-_ELSE = re.compile(rb"\s*(?:\}\s*)?else\b")
-_STATEMENT_END = re.compile(rb"[;{}:]|\A")
+_HEAD = lazily(rb"\s*\n\w[^;{}]*\)\s*\{?")
+_ELSE = lazily(rb"\s*(?:\}\s*)?else\b")
+_STATEMENT_END = lazily(rb"[;{}:]|\A")
 
 
 def errors(root: Node) -> list[tuple[int, int]]:
