@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from lci_py.index.build.changes import settled_ns
 from lci_py.index.build.counts import FileCounts, stored_files
-from lci_py.index.build.merge_policy import MOST_SEGMENTS, SegmentState, locate, segment_states, to_merge
+from lci_py.index.build.merge_policy import MOST_SEGMENTS, SegmentState, locate, segment_states, table_arrays, to_merge
 from lci_py.index.build.segment_writer import Embedding, SegmentWriter
 from lci_py.index.build.worker import Done, Task, Workplace
 from lci_py.index.build.worker_pool import process
-from lci_py.index.shards.files import Known
+from lci_py.index.shards.files import Known, write_files
 from lci_py.index.store.cache import MOST_BYTES, Cache
 from lci_py.source.record_codec import Place, decode
 from lci_py.source.syntax.languages import is_test
@@ -140,6 +140,13 @@ class GenerationBuilder:
         from lci_py.callgraph.link import Linker
 
         return Linker()
+
+    def write_file_table(self) -> Path:
+        """Write the table of files into the staging folder."""
+        generation, context = self._generation, self._context
+        files = context.folder / "files.arrays"
+        write_files(files, generation.known, context.walked.skipped, context.watched, table_arrays(generation.segments))
+        return files
 
     def link(self) -> tuple[Path, dict[str, int]]:
         """Link the call graph of a generation that is built from nothing. Call it once.

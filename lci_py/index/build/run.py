@@ -297,10 +297,7 @@ def _publish(
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
         generation = builder.from_nothing() if previous is None else builder.after(previous)
-        from lci_py.index.build.branches import build_branches, names_of
-        from lci_py.index.build.global_shards import write_file_table, write_relinked
-
-        files = write_file_table(context, generation)
+        files = builder.write_file_table()
         commit, branch = head(run.root)
         manifest = Manifest(
             format=FORMAT,
@@ -316,7 +313,6 @@ def _publish(
         )  # fmt: skip
         segments: Sequence[Segment | Draft] = [state.segment for state in generation.segments]
         shards: dict[str, Path | Shard] = {"files": files}
-        names = names_of(options.branches, latest)
         if previous is None and latest is None:
             # Text can be searched from here on: what follows takes a fifth of the whole time, and no text needs it.
             manifest = store.commit(run.index_dir, segments, shards, replace(manifest, generation=0))
@@ -324,6 +320,11 @@ def _publish(
             run.report(SEARCHABLE, 0, 0)
             manifest = replace(manifest, generation=number)
             segments, shards = manifest.segments, dict(manifest.shards)
+        # Not before: until text can be searched, nothing is imported that this does not need.
+        from lci_py.index.build.branches import build_branches, names_of
+        from lci_py.index.build.relinked_graph import write_relinked
+
+        names = names_of(options.branches, latest)
         branches = build_branches(context, options.walk, names, generation, previous)
         if branches.shard is not None:
             shards["branches"] = branches.shard

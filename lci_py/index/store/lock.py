@@ -17,9 +17,10 @@ WRITE_LOCK = "write.lock"
 HOOK_LOCKS = ("hook.lock", "hook-next.lock")
 # Width of the process id in the lock file, padded with blanks: a write replaces the last id in one step.
 _WIDTH = 20
-_PAUSE = 0.02  # seconds; each further pause is longer, up to _LONGEST
-_LONGEST = 0.2
-_TRIES = 25  # pauses that a process gets between taking the lock and writing its number
+#: Seconds between two looks at a lock that another process holds: a share of the time waited so far, from the least to
+#: the most.
+_PAUSE, _LONGEST, _SHARE = 0.01, 0.2, 0.03
+_TRIES = 50  # pauses that a process gets between taking the lock and writing its number
 
 
 @contextlib.contextmanager
@@ -62,15 +63,14 @@ def _write_holder(handle: int, number: str) -> None:
 
 
 def _acquire(index_dir: Path, wait: float) -> int:
-    give_up = time.monotonic() + wait
-    pause = _PAUSE
+    began = time.monotonic()
     while (handle := _try(index_dir)) is None:
-        left = give_up - time.monotonic()
-        if left <= 0:
+        waited = time.monotonic() - began
+        if waited >= wait:
             return _last_tries(index_dir)
+        pause = min(_LONGEST, max(_PAUSE, waited * _SHARE))
         # At random, so that waiting processes do not keep in step. os.urandom, because `random` is slow to import.
-        time.sleep(min(left, pause * (0.5 + os.urandom(1)[0] / 255)))
-        pause = min(_LONGEST, pause * 1.5)
+        time.sleep(min(wait - waited, pause * (0.5 + os.urandom(1)[0] / 255)))
     return handle
 
 

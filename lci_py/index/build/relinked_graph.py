@@ -1,4 +1,4 @@
-"""Write the shards that cover all segments: the table of files, the graph and the other branches."""
+"""Write the graph of a generation that starts from an older one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from lci_py.callgraph.relink import relink
 from lci_py.errors import DamagedIndexError
 from lci_py.index.build.generation import GRAPH_FILE
-from lci_py.index.build.merge_policy import table_arrays
 from lci_py.index.shards.callgraph_tables import SqlTables
-from lci_py.index.shards.files import FileTable, write_files
+from lci_py.index.shards.files import FileTable
 from lci_py.index.shards.graph import read_links, write_graph
 from lci_py.index.shards.numbering import Numbering
 
@@ -21,13 +20,6 @@ if TYPE_CHECKING:
     from lci_py.callgraph.edges import Links
     from lci_py.index.build.changes import PreviousGeneration
     from lci_py.index.build.generation import BuildContext, Generation
-
-
-def write_file_table(context: BuildContext, generation: Generation) -> Path:
-    """Write the table of files into the staging folder."""
-    files = context.folder / "files.arrays"
-    write_files(files, generation.known, context.walked.skipped, context.watched, table_arrays(generation.segments))
-    return files
 
 
 def write_relinked(
