@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from operator import attrgetter
 
 from lci_py.source.file_record import FileRecord
 from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambda, ReExports, Stored, Symbol, Typed
@@ -21,10 +20,6 @@ from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambd
 VERSION = 9
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
-# Not `dataclasses.astuple`: it copies nested values, and would take longer than everything else here.
-_SYMBOL, _CALL, _IMPORT, _BASE, _TYPED = (
-    attrgetter(*(field.name for field in fields(kind))) for kind in (Symbol, Call, Import, Base, Typed)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +44,11 @@ def encode(record: FileRecord) -> bytes:
             "handed": (found.re_exports.whole, found.re_exports.chunks),
             "generated": record.generated,
             "lines": record.lines,
-            "symbols": list(map(_SYMBOL, found.symbols)),
-            "calls": list(map(_CALL, found.calls)),
-            "imports": list(map(_IMPORT, found.imports)),
-            "bases": list(map(_BASE, found.bases)),
-            "types": list(map(_TYPED, found.types)),
+            "symbols": found.symbols,
+            "calls": found.calls,
+            "imports": found.imports,
+            "bases": found.bases,
+            "types": found.types,
             "stored": found.stored,
             "lambdas": found.lambdas,
             "claims": found.claims,
@@ -114,14 +109,14 @@ def _decode(data: bytes, place: Place) -> FileRecord:
         extract=Extract(
             language=header["language"],
             package=header["package"],
-            symbols=tuple(Symbol(*item) for item in header["symbols"]),
-            calls=tuple(Call(*item) for item in header["calls"]),
-            imports=tuple(Import(*item) for item in header["imports"]),
-            bases=tuple(Base(*item) for item in header["bases"]),
-            types=tuple(Typed(*item) for item in header["types"]),
-            stored=tuple(Stored(*item) for item in header["stored"]),
-            lambdas=tuple(Lambda(*item) for item in header["lambdas"]),
-            claims=tuple(Claim(*item) for item in header["claims"]),
+            symbols=tuple(map(Symbol._make, header["symbols"])),
+            calls=tuple(map(Call._make, header["calls"])),
+            imports=tuple(map(Import._make, header["imports"])),
+            bases=tuple(map(Base._make, header["bases"])),
+            types=tuple(map(Typed._make, header["types"])),
+            stored=tuple(map(Stored._make, header["stored"])),
+            lambdas=tuple(map(Lambda._make, header["lambdas"])),
+            claims=tuple(map(Claim._make, header["claims"])),
             flow=plain[flow:marks],
             marks=plain[marks:],
             chunks=chunks,

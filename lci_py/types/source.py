@@ -28,8 +28,7 @@ class Skip:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A definition. `parent` is an index into the symbols of the file, -1 at the top level."""
 
     name: str
@@ -49,8 +48,7 @@ class Symbol:
     digest: str = ""  # of its text without inner functions and types: 16 hex digits
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A call in the text. `caller` is the innermost enclosing function or type, -1 at module level; in the anonymous
     function number n of the file's `lambdas`, -2 - n. The caller of a call inside a macro's text is the macro."""
 
@@ -61,8 +59,7 @@ class Call:
     arguments: int = -1  # their number; -1 if unknown, -2 (`arity.NAMED`) for a bare name, perhaps of a macro
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(NamedTuple):
     """One imported name. `name` is "" if the module itself is imported, "*" for everything in it."""
 
     module: str
@@ -71,8 +68,7 @@ class Import:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(NamedTuple):
     """`symbol` (an index) inherits from, implements or mixes in `name`."""
 
     symbol: int
@@ -87,8 +83,7 @@ class Lambda(NamedTuple):
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(NamedTuple):
     """A hint at the type of a name: its declaration, or a value assigned to it.
 
     Attributes:
@@ -141,8 +136,7 @@ class Claim(NamedTuple):
     how: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A run of lines to rank. `symbol` is its definition (an index), -1 outside definitions."""
 
     symbol: int

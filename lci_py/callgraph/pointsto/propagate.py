@@ -83,9 +83,7 @@ class Meanings:
     def _of(self, file: int, item: Import, python: bool) -> Meaning:
         heads: tuple[int, ...] = ()
         if python and not item.name and not item.alias and "." in item.module:
-            from dataclasses import replace
-
-            heads = self._imports.targets(file, replace(item, module=item.module.partition(".")[0]))
+            heads = self._imports.targets(file, item._replace(module=item.module.partition(".")[0]))
         return self._imports.targets(file, item), item.name, heads
 
     def again(self, program: Program) -> Program:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.rust_cfg import quote
@@ -80,7 +79,7 @@ class SymbolReader:
             return symbols
         holders = {symbol.parent for symbol in symbols if symbol.kind == "method"}
         return [
-            replace(symbol, kind="object") if index in holders and symbol.kind in _DROPPED_IN_FUNCTIONS else symbol
+            symbol._replace(kind="object") if index in holders and symbol.kind in _DROPPED_IN_FUNCTIONS else symbol
             for index, symbol in enumerate(symbols)
         ]
 

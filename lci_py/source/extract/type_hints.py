@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
@@ -173,7 +172,7 @@ def types_of(
         if item.text.startswith(_ASSIGNED):
             if not local or (item.scope, item.name) not in declared:
                 continue  # a field, or a variable of an outer scope
-            item = replace(item, text=item.text[1:])
+            item = item._replace(text=item.text[1:])
         if not local and not item.text:
             continue
         if item.text.startswith("="):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -44,7 +43,7 @@ def check(source: bytes, found: Extract) -> None:
     assert list(chunks) == sorted(chunks, key=lambda c: (c.line, c.end_line, c.symbol))
     check_nothing_is_lost(lines, chunks)
     if found.language == "lua":
-        symbols = tuple(replace(s, kind="variable") if s.kind == "object" else s for s in symbols)
+        symbols = tuple(s._replace(kind="variable") if s.kind == "object" else s for s in symbols)
     check_owners(lines, chunks, symbols)
 
 
