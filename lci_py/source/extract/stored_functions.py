@@ -60,16 +60,16 @@ _LOCAL = re.compile(
 )
 _POINTER = re.compile(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
 _MORE = re.compile(rb", ?[* ]*([A-Za-z_]\w*)")
-_STORE = re.compile(rb"(?:->|\.)\s*([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*=(?!=)\s*"
-                    rb"(?:(?:\([\w *]{1,60}\)\s*)?&?([A-Za-z_]\w*)\s*;|([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
-_SET = re.compile(rb"=(?!=)\s*(?:&\s*)?([A-Za-z_]\w*)\s*;")
-_SET_NAME = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\Z")
+_STORE = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)\b(?: ?\[[^\]]*\])* ?=(?!=) ?"
+                    rb"(?:(?:\([\w *]{1,60}\) ?)?&?([A-Za-z_]\w*) ?;|([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
+_SET = re.compile(rb"= ?(?:& ?)?([A-Za-z_]\w*) ?;")
+_SET_NAME = re.compile(rb" ?(?:\][^\]\[]*\[ ?)*(\w*[A-Za-z_])(?![\w.>])")  # of a text that is read backwards
 # Anywhere in a file: what is declared with a type before it, and pointers to functions.
 _VARIABLE = re.compile(
     rb"[;{}(,] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)\b"
     rb"( ?\*[ *]*(?:const )?| )([A-Za-z_]\w*)\b(?: ?\[[^\]]*\])* ?(?=[=;,)])"
 )
-_POINTER_ANYWHERE = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\)\s*\(")
+_POINTER_ANYWHERE = re.compile(rb"\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
 # What follows a name that is given a value, and a pointer to a function that is.
 _GIVEN = re.compile(rb"(?: ?\[[^\]]*\])* ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
 _POINTER_GIVEN = re.compile(rb"(?: ?\[[^\]]*\])* ?\) ?\([^;={}]{0,200}\) ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
@@ -84,26 +84,24 @@ _STEP = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)")
 _CHOICE = re.compile(
     rb"[^?]+\? ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*) ?: ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*)\)?"
 )
-_PASSED = re.compile(rb"[(,]\s*(?:\([\w \t*]{1,60}\)\s*)?(&\s*)?([A-Za-z_]\w*)\s*(?=[,)])")
+_PASSED = re.compile(rb"[(,] ?(?:\([\w *]{1,60}\) ?)?(& ?)?([A-Za-z_]\w*)\b ?(?=[,)])")
 _CALLEE = re.compile(rb" ?(\w*[A-Za-z_])(?!\w)([.>]?)")  # of a text that is read backwards
 _GROUPS = re.compile(rb"[(),]")
 _SIGNS = re.compile(rb"[;{}()]")
-_INITIALISER = re.compile(rb"=\s*\{")
-_LITERAL = re.compile(rb"\((?:const )?(?:struct |union )?([A-Za-z_]\w*)\)\s*\{")
+_INITIALISER = re.compile(rb"= ?\{")
+_LITERAL = re.compile(rb"\((?:const )?(?:struct |union )?([A-Za-z_]\w*)\) ?\{")
 _DECLARATOR = re.compile(rb"(?<!\w)([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
 _POINTERS = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)\)")
-_TOKEN = re.compile(rb"\.\s*([A-Za-z_]\w*)\s*=|\[[^\]]*\]\s*=|[A-Za-z_]\w*|0[xX]\w+|[{},()&?:*]|[^\s\w]|\d\w*")
+_TOKEN = re.compile(rb"\. ?([A-Za-z_]\w*) ?=|\[[^\]]*\] ?=|\b[A-Za-z_]\w*|[^ \w]")
+# Outside of functions, at the start of a line.
 _GLOBAL = re.compile(
-    rb"^((?:(?:extern|static|const|struct|union|volatile|__thread|thread_local)[ \t]+)*)([A-Za-z_]\w*)"
-    rb"([ \t]*\*[ \t*]*|[ \t]+)([A-Za-z_]\w*)((?:\[[^\]\n]*\])*)[ \t]*([;=])", re.MULTILINE,
-)  # fmt: skip
+    rb"\n((?:(?:extern|static|const|struct|union|volatile|__thread|thread_local)[ \t]+)*)([A-Za-z_]\w*)\b"
+    rb"([ \t]*\*[ \t*]*|[ \t]+)([A-Za-z_]\w*)\b((?:\[[^\]\n]*\])*)[ \t]*([;=])"
+)
 _HOOK = re.compile(
-    rb"^[A-Za-z_][\w \t*]*\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*\)\s*\([^;={}]{0,300}\)\s*=\s*&?([A-Za-z_]\w*)\s*;",
-    re.MULTILINE,
+    rb"\n[A-Za-z_][\w \t*]*\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*\)\s*\([^;={}]{0,300}\)\s*=\s*&?([A-Za-z_]\w*)\s*;"
 )
-_TYPEDEF = re.compile(
-    rb"typedef\s+(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)[\s*]+([A-Za-z_]\w*)\s*;", re.MULTILINE
-)
+_TYPEDEF = re.compile(rb"typedef (?:const )?(?:struct |union )?([A-Za-z_]\w*)[ *]+([A-Za-z_]\w*) ?;")
 _CALL = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\(")
 _CALL_OF_MACRO = re.compile(rb"(?<!\w)([A-Z][A-Z0-9_]+)\s*\(([^()]*)\)")
 _ACCESS = re.compile(rb"\A(?:\s*(?:public|private|protected)\s*:)+")
@@ -186,7 +184,7 @@ class _Reader:
         bodies = [e for e in captured.entities if e.symbol >= 0 and e.kind in FUNCTION_KINDS]
         self._entities = [one for one in bodies if one.role == "definition" and one.name_node is not None]
         # Half of a source is blanks: what is read often is read without them.
-        self._plain, self._starts, self._bodies, self._ends = _squeezed(plain, self._entities)
+        self._plain, self._starts, self._ends = _squeezed(plain, self._entities)
         self._outer = _outside(plain, self._entities)
         self._lines = plain
         self._functions: dict[int, _Function] = {}
@@ -239,8 +237,11 @@ class _Reader:
     def _function(self, number: int) -> _Function:
         known = self._functions.get(number)
         if known is None:
-            text = self._plain[self._bodies[number] : self._ends[number]]
-            known = self._functions[number] = _Function(self._entities[number].symbol, text, _names(text), {})
+            entity = self._entities[number]
+            after = entity.name_node.end_byte if entity.name_node is not None else entity.start
+            head = len(b" ".join(self._lines[entity.start : after].split()))
+            text = self._plain[self._starts[number] + head : self._ends[number]]
+            known = self._functions[number] = _Function(entity.symbol, text, _names(text), {})
         return known
 
     def _values(self, text: bytes, function: _Function | None, *, fields: bool, deep: bool = True) -> Iterator[str]:
@@ -441,11 +442,11 @@ class _Reader:
             given = match.group(1)
             if not self._may_be_function(given) or self._plain[match.start() - 1] in b"=!<>+-*/|&^%":
                 continue
-            variable = _SET_NAME.search(self._plain, max(0, match.start() - _OBJECTS), match.start())
+            variable = _SET_NAME.match(self._plain[max(0, match.start() - _OBJECTS) : match.start()][::-1])
             function = self._at(match.start())
-            if variable is None or function is None or variable.group(1) in self._variables:
+            name = variable.group(1)[::-1] if variable is not None else b""
+            if not name or function is None or name in self._variables:
                 continue
-            name = variable.group(1)
             if name not in function.names and not _CONSTANT.fullmatch(name):
                 for value in self._named(given, function, deep=True):
                     yield Stored(name.decode(), VARIABLE, value, function.symbol)
@@ -575,15 +576,12 @@ def _plain(captured: Captured) -> bytes:
     return _DIRECTIVE.sub(lambda match: b" " * (match.end() - match.start()), text)
 
 
-def _squeezed(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], list[int], list[int]]:
-    """A text with single spaces for blanks, and where functions, what follows their names, and their ends are in it."""
-    cuts = [
-        (one.start, one.name_node.end_byte if one.name_node is not None else one.start, one.end) for one in functions
-    ]
+def _squeezed(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], list[int]]:
+    """A text with single spaces for blanks, and where functions start and end in it."""
     parts: list[bytes] = []
     places: dict[int, int] = {}
     last = length = 0
-    for at in sorted({at for cut in cuts for at in cut}):
+    for at in sorted({one.start for one in functions} | {one.end for one in functions}):
         part = b" ".join(plain[last:at].split())
         if part:
             parts.append(part)
@@ -591,13 +589,12 @@ def _squeezed(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], 
         places[at] = length
         last = at
     parts.append(b" ".join(plain[last:].split()))
-    starts, bodies, ends = ([places[cut[i]] for cut in cuts] for i in range(3))
-    return b" ".join(parts), starts, bodies, ends
+    return b" ".join(parts), [places[one.start] for one in functions], [places[one.end] for one in functions]
 
 
 def _outside(plain: bytes, functions: list[Entity]) -> bytes:
     """What stands outside of functions, with its lines."""
-    parts: list[bytes] = []
+    parts = [b""]
     last = 0
     for one in functions:
         if one.start > last:
@@ -621,7 +618,7 @@ def _names(text: bytes) -> dict[bytes, _Name]:
     found: dict[bytes, _Name] = {}
     end = _closing(text, text.find(b"("))
     for place, parameter in enumerate(_arguments(text[:end])):
-        pointer = _POINTER.search(b" " + parameter + b"(")
+        pointer = _POINTER.search(b" " + parameter + b"(") if b"(" in parameter else None
         if pointer is not None:
             found[pointer.group(2)] = _Name(b"", True, place)
             continue
@@ -641,7 +638,7 @@ def _names(text: bytes) -> dict[bytes, _Name]:
             if b"(" not in rest and b"{" not in rest:
                 for other in _MORE.findall(rest):
                     found.setdefault(other, _typed(type_, stars, qualifiers.split(), -1))
-    for match in _POINTER.finditer(body):
+    for match in _POINTER.finditer(body) if b"(*" in body or b"( *" in body else ():
         if match.group(1) not in _NO_TYPES:
             found[match.group(2)] = _Name(b"", True, -1)
     return found
