@@ -21,7 +21,7 @@ from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Call, Stored, Symbol
 
 if TYPE_CHECKING:
-    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.source.syntax.captures import Captured, Entity, Finder
 
 #: What a slot is, as the first letter of `Stored.slot`.
 FIELD, PLACE, DECLARED, PARAMETER, VARIABLE, LOCAL, TYPE, ALIAS, APPLIED = ".#@%=-:~("
@@ -29,11 +29,12 @@ FIELD, PLACE, DECLARED, PARAMETER, VARIABLE, LOCAL, TYPE, ALIAS, APPLIED = ".#@%
 _BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
 #: Values of a local that are followed, members that are read of a struct, and structs in a struct.
 _MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
+#: Arguments of a macro that are read.
+_MOST_PLACES = 16
 
 _LAST = re.compile(r"(\w+)(?:[\[<{].*)?\Z")
-_SPACE = re.compile(rb"\s\s+|[^\S ]")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
-_DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\[\s\S])*", re.MULTILINE)
+_DIRECTIVE = re.compile(rb"#[^\n\\]*(?:\\[\s\S][^\n\\]*)*")
 _CONSTANT = re.compile(rb"[A-Z0-9_]+|PRI[a-zA-Z]\w*")
 _QUALIFIERS = frozenset(
     b"""const static struct union enum volatile register extern inline restrict typedef class mutable constexpr typename
@@ -52,27 +53,28 @@ _NO_TYPES = frozenset(
     b"return else goto case sizeof typedef delete new throw using namespace if while for switch".split()
 )
 _NO_FUNCTIONS = frozenset(b"true false nullptr this self sizeof stderr stdout stdin errno".split())
-# In a text whose blanks are single spaces: a local, with its type before it; a pointer to a function.
+# All blanks are single spaces. A local, with its type before it; a pointer to a function.
 _LOCAL = re.compile(
-    rb"[;{}(] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)"
-    rb"( ?\*[ *]*(?:const )?| )([A-Za-z_]\w*)((?: ?\[[^\]]*\])*) ?(?=[=;,)])"
+    rb"[;{}(] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)\b"
+    rb"( ?\*[ *]*(?:const )?| )([A-Za-z_]\w*)\b((?: ?\[[^\]]*\])*) ?(?=[=;,)])"
 )
 _POINTER = re.compile(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
 _MORE = re.compile(rb", ?[* ]*([A-Za-z_]\w*)")
-_STORE = re.compile(rb"(?:->|\.)\s*([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*=(?!=)\s*"
-                    rb"(?:(?:\([\w *]{1,60}\)\s*)?&?([A-Za-z_]\w*)\s*;|([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
-_SET = re.compile(rb"=(?!=)\s*(?:&\s*)?([A-Za-z_]\w*)\s*;")
-_SET_NAME = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\Z")
+_STORE = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)\b(?: ?\[[^\]]*\])* ?=(?!=) ?"
+                    rb"(?:(?:\([\w *]{1,60}\) ?)?&?([A-Za-z_]\w*) ?;|([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
+_SET = re.compile(rb"= ?(?:& ?)?([A-Za-z_]\w*) ?;")
+_SET_NAME = re.compile(rb" ?(?:\][^\]\[]*\[ ?)*(\w*[A-Za-z_])(?![\w.>])")  # of a text that is read backwards
 # Anywhere in a file: what is declared with a type before it, and pointers to functions.
 _VARIABLE = re.compile(
-    rb"[;{}(,]\s*((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed)\s+)*)([A-Za-z_]\w*)"
-    rb"(\s*\*[\s*]*(?:const\s+)?|\s+)([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*(?=[=;,)])"
+    rb"[;{}(,] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)\b"
+    rb"( ?\*[ *]*(?:const )?| )([A-Za-z_]\w*)\b(?: ?\[[^\]]*\])* ?(?=[=;,)])"
 )
-_POINTER_ANYWHERE = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)(?:\s*\[[^\]]*\])*\s*\)\s*\(")
-_GIVEN = re.compile(rb"(?<![\w.>])([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
-_POINTER_GIVEN = re.compile(
-    rb"\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\([^;={}]{0,200}\) ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])"
-)
+_POINTER_ANYWHERE = re.compile(rb"\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
+# What follows a name that is given a value, and a pointer to a function that is.
+_GIVEN = re.compile(rb"(?: ?\[[^\]]*\])* ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
+_POINTER_GIVEN = re.compile(rb"(?: ?\[[^\]]*\])* ?\) ?\([^;={}]{0,200}\) ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
+_NO_VARIABLE = re.compile(rb"[\w.>]")
+_POINTER_BEFORE = re.compile(rb"\( ?\*[ *]*(?:const )?\Z")
 _PLAIN_VALUE = re.compile(rb"(?:\( ?[\w *]{1,80}\) ?)?[&*]? ?([A-Za-z_]\w*)")
 _FIELD_VALUE = re.compile(rb"\(?[&*]? ?([A-Za-z_]\w*)((?: ?(?:->|\.) ?[A-Za-z_]\w*(?: ?\[[^\]]*\])?){1,6})\)?")
 _OBJECT = re.compile(
@@ -82,25 +84,24 @@ _STEP = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)")
 _CHOICE = re.compile(
     rb"[^?]+\? ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*) ?: ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*)\)?"
 )
-_PASSED = re.compile(rb"[(,]\s*(?:\([\w \t*]{1,60}\)\s*)?(&\s*)?([A-Za-z_]\w*)\s*(?=[,)])")
-_CALLEE = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\Z")
+_PASSED = re.compile(rb"[(,] ?(?:\([\w *]{1,60}\) ?)?(& ?)?([A-Za-z_]\w*)\b ?(?=[,)])")
+_CALLEE = re.compile(rb" ?(\w*[A-Za-z_])(?!\w)([.>]?)")  # of a text that is read backwards
 _GROUPS = re.compile(rb"[(),]")
-_INITIALISER = re.compile(rb"=\s*\{")
-_LITERAL = re.compile(rb"\((?:const )?(?:struct |union )?([A-Za-z_]\w*)\)\s*\{")
+_SIGNS = re.compile(rb"[;{}()]")
+_INITIALISER = re.compile(rb"= ?\{")
+_LITERAL = re.compile(rb"\((?:const )?(?:struct |union )?([A-Za-z_]\w*)\) ?\{")
 _DECLARATOR = re.compile(rb"(?<!\w)([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
 _POINTERS = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)\)")
-_TOKEN = re.compile(rb"\.\s*([A-Za-z_]\w*)\s*=|\[[^\]]*\]\s*=|[A-Za-z_]\w*|0[xX]\w+|[{},()&?:*]|[^\s\w]|\d\w*")
+_TOKEN = re.compile(rb"\. ?([A-Za-z_]\w*) ?=|\[[^\]]*\] ?=|\b[A-Za-z_]\w*|[^ \w]")
+# Outside of functions, at the start of a line.
 _GLOBAL = re.compile(
-    rb"^((?:(?:extern|static|const|struct|union|volatile|__thread|thread_local)[ \t]+)*)([A-Za-z_]\w*)"
-    rb"([ \t]*\*[ \t*]*|[ \t]+)([A-Za-z_]\w*)((?:\[[^\]\n]*\])*)[ \t]*([;=])", re.MULTILINE,
-)  # fmt: skip
+    rb"\n((?:(?:extern|static|const|struct|union|volatile|__thread|thread_local)[ \t]+)*)([A-Za-z_]\w*)\b"
+    rb"([ \t]*\*[ \t*]*|[ \t]+)([A-Za-z_]\w*)\b((?:\[[^\]\n]*\])*)[ \t]*([;=])"
+)
 _HOOK = re.compile(
-    rb"^[A-Za-z_][\w \t*]*\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*\)\s*\([^;={}]{0,300}\)\s*=\s*&?([A-Za-z_]\w*)\s*;",
-    re.MULTILINE,
+    rb"\n[A-Za-z_][\w \t*]*\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*\)\s*\([^;={}]{0,300}\)\s*=\s*&?([A-Za-z_]\w*)\s*;"
 )
-_TYPEDEF = re.compile(
-    rb"\btypedef\s+(?:const\s+)?(?:struct\s+|union\s+)?([A-Za-z_]\w*)[\s*]+([A-Za-z_]\w*)\s*;", re.MULTILINE
-)
+_TYPEDEF = re.compile(rb"typedef (?:const )?(?:struct |union )?([A-Za-z_]\w*)[ *]+([A-Za-z_]\w*) ?;")
 _CALL = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\(")
 _CALL_OF_MACRO = re.compile(rb"(?<!\w)([A-Z][A-Z0-9_]+)\s*\(([^()]*)\)")
 _ACCESS = re.compile(rb"\A(?:\s*(?:public|private|protected)\s*:)+")
@@ -116,11 +117,12 @@ class _Name(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """A function: its symbol, its text with single spaces, and its locals and parameters."""
+    """A function: its symbol, its text, its locals and parameters, and what of these was asked for."""
 
     symbol: int
     text: bytes
     names: dict[bytes, _Name]
+    given: dict[bytes, list[str]]
 
 
 class _Element(NamedTuple):
@@ -178,20 +180,27 @@ class _Reader:
         self._captured = captured
         self._calls = calls
         self._finder = finder
-        self._plain = _plain(captured)
+        plain = _plain(captured)
         bodies = [e for e in captured.entities if e.symbol >= 0 and e.kind in FUNCTION_KINDS]
         self._entities = [one for one in bodies if one.role == "definition" and one.name_node is not None]
-        self._starts = [one.start for one in self._entities]
+        # Half of a source is blanks: what is read often is read without them.
+        self._plain, self._starts, self._ends = _squeezed(plain, self._entities)
+        self._outer = _outside(plain, self._entities)
+        self._lines = plain
         self._functions: dict[int, _Function] = {}
         # To look at the locals of a function takes long: these say of most names that they are no functions.
         self._pointers = set(_POINTER_ANYWHERE.findall(self._plain))
         self._functional = set(self._pointers)
         self._variables: set[bytes] = set()
-        for qualifiers, type_, stars, name in set(_VARIABLE.findall(self._plain)):
-            if type_ not in _NO_TYPES:
-                functional = _typed(type_, stars, qualifiers.split(), -1).functional
-                (self._functional if functional else self._variables).add(name)
-        self._globals_found = list(_GLOBAL.finditer(self._plain))
+        kinds: dict[tuple[bytes, bytes, bytes], set[bytes]] = {}
+        for qualifiers, type_, stars, name in _VARIABLE.findall(self._plain):
+            names = kinds.get((qualifiers, type_, stars))
+            if names is None:
+                functional = type_ not in _NO_TYPES and _typed(type_, stars, qualifiers.split(), -1).functional
+                names = self._functional if functional else self._variables if type_ not in _NO_TYPES else set()
+                kinds[qualifiers, type_, stars] = names
+            names.add(name)
+        self._globals_found = list(_GLOBAL.finditer(self._outer))
         for match in self._globals_found:
             if match.group(2) not in _NO_TYPES and (match.group(3).strip() or match.group(2) in _PLAIN_TYPES):
                 self._variables.add(match.group(4))
@@ -212,7 +221,7 @@ class _Reader:
     def _number(self, byte: int) -> int:
         """The number of the function around a byte, or -1."""
         number = bisect_right(self._starts, byte) - 1
-        return number if number >= 0 and byte < self._entities[number].end else -1
+        return number if number >= 0 and byte < self._ends[number] else -1
 
     def _at(self, byte: int) -> _Function | None:
         """The function around a byte."""
@@ -229,10 +238,10 @@ class _Reader:
         known = self._functions.get(number)
         if known is None:
             entity = self._entities[number]
-            name = entity.name_node
-            start = name.end_byte if name is not None else entity.start
-            text = _SPACE.sub(b" ", self._plain[start : entity.end])
-            known = self._functions[number] = _Function(entity.symbol, text, _names(text))
+            after = entity.name_node.end_byte if entity.name_node is not None else entity.start
+            head = len(b" ".join(self._lines[entity.start : after].split()))
+            text = self._plain[self._starts[number] + head : self._ends[number]]
+            known = self._functions[number] = _Function(entity.symbol, text, _names(text), {})
         return known
 
     def _values(self, text: bytes, function: _Function | None, *, fields: bool, deep: bool = True) -> Iterator[str]:
@@ -265,17 +274,33 @@ class _Reader:
         elif known.functional and known.place >= 0:
             yield f"{PARAMETER}{known.place}"
         elif known.functional and deep and function is not None:
-            yield from self._given(function, {name}).get(name, ())
+            yield from self._given(function, name)
 
-    def _given(self, function: _Function, names: set[bytes]) -> dict[bytes, list[str]]:
-        """What locals of a function are given."""
-        found: dict[bytes, list[str]] = {}
-        for name, value in (*_POINTER_GIVEN.findall(function.text), *_GIVEN.findall(function.text)):
-            if name in names:
-                given = found.setdefault(name, [])
-                given += list(self._values(value, function, fields=True, deep=False))
-                del given[_MOST_VALUES:]
-        return found
+    def _given(self, function: _Function, name: bytes) -> list[str]:
+        """What a local of a function is given."""
+        known = function.given.get(name)
+        if known is not None:
+            return known
+        text = function.text
+        plain: list[bytes] = []
+        pointers: list[bytes] = []
+        at = text.find(name)
+        while at >= 0:
+            end = at + len(name)
+            value = _GIVEN.match(text, end)
+            if value is not None and not _NO_VARIABLE.match(text, at - 1):
+                plain.append(value.group(1))
+            elif text[end : end + 1] in (b")", b" ", b"["):
+                value = _POINTER_GIVEN.match(text, end)
+                if value is not None and _POINTER_BEFORE.search(text, max(0, at - _OBJECTS), at):
+                    pointers.append(value.group(1))
+            at = text.find(name, end)
+        given: list[str] = []
+        function.given[name] = given
+        for expression in pointers + plain:
+            given += self._values(expression, function, fields=True, deep=False)
+        del given[_MOST_VALUES:]
+        return given
 
     # --- what a file says -----------------------------------------------------------------------------------------
 
@@ -286,14 +311,16 @@ class _Reader:
                 continue
             start, end = entity.body.start_byte + 1, entity.body.end_byte - 1
             conditional = self._captured.source.find(b"#if", start, end)
+            if conditional >= 0:
+                conditional = len(b" ".join(self._lines[start:conditional].split()))
             name = entity.name
-            for field, place, type_ in _members(self._plain, start, end, conditional):
+            for field, place, type_ in _members(b" ".join(self._lines[start:end].split()), conditional):
                 yield Stored(name, f"{DECLARED}{field}", f"{place}:{type_ or name}", -1)
             if (
-                self._plain[max(0, entity.start - 9) : entity.start].rstrip().endswith(b"typedef")
+                self._lines[max(0, entity.start - 9) : entity.start].rstrip().endswith(b"typedef")
                 or entity.node.type == "type_definition"
             ):
-                after = _AFTER_BODY.match(self._plain, entity.body.end_byte)
+                after = _AFTER_BODY.match(self._lines, entity.body.end_byte)
                 for other in after.groups() if after is not None else ():
                     if other is not None and other.decode() != name:
                         yield from _aliases(name, other.decode())
@@ -308,10 +335,10 @@ class _Reader:
             if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
                 yield Stored(name.decode(), TYPE, type_.decode(), -1)
                 if match.group(6) == b"=" and not match.group(3).strip():
-                    end = self._plain.find(b";", match.end(), match.end() + _VALUE)
-                    for value in self._values(self._plain[match.end() : max(end, 0)], None, fields=False):
+                    end = self._outer.find(b";", match.end(), match.end() + _VALUE)
+                    for value in self._values(self._outer[match.end() : max(end, 0)], None, fields=False):
                         yield Stored(name.decode(), VARIABLE, value, -1)
-        for match in _HOOK.finditer(self._plain) if self._pointers else ():
+        for match in _HOOK.finditer(self._outer) if self._pointers else ():
             if _may_be_function(match.group(2)):
                 yield Stored(match.group(1).decode(), VARIABLE, match.group(2).decode(), -1)
 
@@ -403,7 +430,7 @@ class _Reader:
             if plain is not None and not self._may_be_function(plain):
                 continue
             function = self._at(match.start())
-            given = plain or _SPACE.sub(b" ", match.group(3))
+            given = plain or match.group(3)
             values = list(self._values(given, function, fields=False)) if function else []
             if function is not None and values:
                 owner, *path = self._owner(function, match.start())
@@ -415,11 +442,11 @@ class _Reader:
             given = match.group(1)
             if not self._may_be_function(given) or self._plain[match.start() - 1] in b"=!<>+-*/|&^%":
                 continue
-            variable = _SET_NAME.search(self._plain, max(0, match.start() - _OBJECTS), match.start())
+            variable = _SET_NAME.match(self._plain[max(0, match.start() - _OBJECTS) : match.start()][::-1])
             function = self._at(match.start())
-            if variable is None or function is None or variable.group(1) in self._variables:
+            name = variable.group(1)[::-1] if variable is not None else b""
+            if not name or function is None or name in self._variables:
                 continue
-            name = variable.group(1)
             if name not in function.names and not _CONSTANT.fullmatch(name):
                 for value in self._named(given, function, deep=True):
                     yield Stored(name.decode(), VARIABLE, value, function.symbol)
@@ -427,7 +454,7 @@ class _Reader:
     def _owner(self, function: _Function, end: int) -> list[str]:
         """Where the field belongs to that is accessed at a byte: the type of a local, and the fields that lead from
         there. One "" if that is not known."""
-        found = _OBJECT.search(_SPACE.sub(b" ", self._plain[max(0, end - _OBJECTS) : end]))
+        found = _OBJECT.search(self._plain[max(0, end - _OBJECTS) : end])
         known = function.names.get(found.group(1)) if found is not None else None
         if found is None or known is None or not known.type:
             return [""]
@@ -456,8 +483,10 @@ class _Reader:
                 wanted.setdefault(number, set()).add(name)
         for number, names in wanted.items():
             function = self._function(number)
-            for local, values in self._given(function, names).items():
-                yield from (Stored(local.decode(), LOCAL, value, function.symbol) for value in values)
+            for name in names:
+                yield from (
+                    Stored(name.decode(), LOCAL, value, function.symbol) for value in self._given(function, name)
+                )
 
     def _macros(self) -> Iterator[Stored]:
         """Which of their parameters macros call, and which they pass on to other macros."""
@@ -493,24 +522,27 @@ class _Reader:
             opening, place = self._opening(match.start()) if number >= 0 else (-1, 0)
             if opening < 0:
                 continue
-            before = self._plain[max(0, opening - _OBJECTS) : opening]
-            callee = _CALLEE.search(before)
-            if callee is None or callee.group(1) in _NO_TYPES or before[: callee.start()].endswith((b".", b"->")):
+            callee = _CALLEE.match(self._plain[max(0, opening - _OBJECTS) : opening][::-1])
+            if callee is None or callee.group(2):
                 continue
-            called = callee.group(1).decode()
+            called_name = callee.group(1)[::-1]
+            if called_name in _NO_TYPES:
+                continue
+            called = called_name.decode()
             within = self._entities[number].symbol
-            if not _CONSTANT.fullmatch(callee.group(1)):
+            if not _CONSTANT.fullmatch(called_name):
                 if name not in self._functional:
                     yield Stored(called, f"{PARAMETER}{place}", name.decode(), within)
                     continue
                 function = self._function(number)
-                for value in self._values(_SPACE.sub(b" ", match.group()[1:]), function, fields=False):
+                for value in self._values(match.group()[1:], function, fields=False):
                     yield Stored(called, f"{PARAMETER}{place}", value, within)
             elif opening not in seen:  # a macro: it may call a field that is passed beside a function
                 seen.add(opening)
                 function = self._function(number)
-                for at, argument in enumerate(_arguments(self._plain[opening : opening + _ARGUMENTS])):
-                    for value in self._values(_SPACE.sub(b" ", argument), function, fields=True):
+                arguments = _arguments(self._plain[opening : opening + _ARGUMENTS])
+                for at, argument in enumerate(arguments[:_MOST_PLACES]):
+                    for value in self._values(argument, function, fields=True):
                         yield Stored(called, f"{PARAMETER}{at}", value, within)
 
     def _opening(self, at: int) -> tuple[int, int]:
@@ -544,6 +576,34 @@ def _plain(captured: Captured) -> bytes:
     return _DIRECTIVE.sub(lambda match: b" " * (match.end() - match.start()), text)
 
 
+def _squeezed(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], list[int]]:
+    """A text with single spaces for blanks, and where functions start and end in it."""
+    parts: list[bytes] = []
+    places: dict[int, int] = {}
+    last = length = 0
+    for at in sorted({one.start for one in functions} | {one.end for one in functions}):
+        part = b" ".join(plain[last:at].split())
+        if part:
+            parts.append(part)
+            length += len(part) + 1
+        places[at] = length
+        last = at
+    parts.append(b" ".join(plain[last:].split()))
+    return b" ".join(parts), [places[one.start] for one in functions], [places[one.end] for one in functions]
+
+
+def _outside(plain: bytes, functions: list[Entity]) -> bytes:
+    """What stands outside of functions, with its lines."""
+    parts = [b""]
+    last = 0
+    for one in functions:
+        if one.start > last:
+            parts.append(plain[last : one.start])
+        last = max(last, one.end)
+    parts.append(plain[last:])
+    return b"\n".join(parts)
+
+
 def _may_be_function(name: bytes) -> bool:
     return not _CONSTANT.fullmatch(name) and name not in _NO_FUNCTIONS and name not in _PLAIN_TYPES
 
@@ -558,7 +618,7 @@ def _names(text: bytes) -> dict[bytes, _Name]:
     found: dict[bytes, _Name] = {}
     end = _closing(text, text.find(b"("))
     for place, parameter in enumerate(_arguments(text[:end])):
-        pointer = _POINTER.search(b" " + parameter + b"(")
+        pointer = _POINTER.search(b" " + parameter + b"(") if b"(" in parameter else None
         if pointer is not None:
             found[pointer.group(2)] = _Name(b"", True, place)
             continue
@@ -578,7 +638,7 @@ def _names(text: bytes) -> dict[bytes, _Name]:
             if b"(" not in rest and b"{" not in rest:
                 for other in _MORE.findall(rest):
                     found.setdefault(other, _typed(type_, stars, qualifiers.split(), -1))
-    for match in _POINTER.finditer(body):
+    for match in _POINTER.finditer(body) if b"(*" in body or b"( *" in body else ():
         if match.group(1) not in _NO_TYPES:
             found[match.group(2)] = _Name(b"", True, -1)
     return found
@@ -620,14 +680,14 @@ def _arguments(text: bytes) -> list[bytes]:
     return found
 
 
-def _members(text: bytes, start: int, end: int, conditional: int, nested: int = 0) -> Iterator[tuple[str, int, str]]:
+def _members(text: bytes, conditional: int, nested: int = 0) -> Iterator[tuple[str, int, str]]:
     """The fields of a struct: name, place and type. The place is -1 if it is not known; the type is "" for a struct
     without a name, whose fields are found as those of the struct around, and `?` for a pointer to a function."""
     place = left = 0
-    first = start
+    first = 0
     depth = 0
-    for match in re.finditer(rb"[;{}()]", text[start:end]):
-        sign, at = match.group(), start + match.start()
+    for match in _SIGNS.finditer(text):
+        sign, at = match.group(), match.start()
         depth += (sign in b"{(") - (sign in b"})")
         if sign == b"}" and not depth and b"(" in text[first : min(at, first + _BEFORE)].partition(b"{")[0]:
             first = at + 1  # a method
@@ -641,9 +701,8 @@ def _members(text: bytes, start: int, end: int, conditional: int, nested: int = 
             return
         opening, closing = member.find(b"{"), member.rfind(b"}")
         if 0 <= opening < closing:
-            base = at - len(member)  # what is taken off stands before it
             if nested < _NESTED:
-                for name, _, type_ in _members(text, base + opening + 1, base + closing, -1, nested + 1):
+                for name, _, type_ in _members(member[opening + 1 : closing], -1, nested + 1):
                     yield name, -1, type_
             name_of = _NAME.search(member, closing)
             if name_of is not None:
