@@ -109,9 +109,14 @@ def module_names(path: str) -> list[tuple[str, ...]]:
     return [segments]
 
 
+def is_go_test(path: str) -> bool:
+    """Whether a Go file is built for tests only, and so is no part of what other packages import."""
+    return path.endswith("_test.go")
+
+
 def in_go_package(head: FileHead) -> bool:
     """Whether a file is a part of a Go package that can be imported: no test."""
-    return head.language == "go" and not head.path.endswith("_test.go")
+    return head.language == "go" and not is_go_test(head.path)
 
 
 def declares_crate(head: FileHead) -> bool:

@@ -86,7 +86,11 @@ class Meanings:
             from dataclasses import replace
 
             heads = self._imports.targets(file, replace(item, module=item.module.partition(".")[0]))
-        return self._imports.targets(file, item), item.name, heads
+        targets = self._imports.targets(file, item)
+        if python and (holders := self._imports.holders(file, item, targets)) != targets:
+            # A submodule, unless the package binds the name: of a package without `__init__.py` it is the only meaning.
+            return ((), item.name, targets) if file in holders or not holders else (holders, item.name, ())
+        return targets, item.name, heads
 
     def again(self, program: Program) -> Program:
         """A program whose imports are resolved anew, because there are other files than before."""

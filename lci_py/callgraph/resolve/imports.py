@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from posixpath import splitext
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES
@@ -74,6 +75,32 @@ class ImportResolver:
             if found >= 0:
                 return (found,)
         return ()
+
+    def holders(self, file: int, item: Import, targets: tuple[int, ...]) -> tuple[int, ...]:
+        """The files in which the name that an import takes from a module is looked up first.
+
+        Where the name may be a module's own, that is the module around: in Rust a function or a type may share its
+        name, and in Python what `__init__.py` binds under it counts before the submodule.
+
+        Args:
+            file: The file that imports.
+            item: The import.
+            targets: The files that it means.
+        """
+        language = self._heads[file].language
+        if not item.name or item.name == "*" or language not in ("rust", "python"):
+            return targets
+        if language == "python" and not (len(targets) == 1 and self._may_be_named(targets[0], item.name)):
+            return targets
+        around = self.targets(file, Import(item.module, "", "", 0))
+        if language == "rust":
+            return around or targets
+        return targets if around == targets else around
+
+    def _may_be_named(self, file: int, name: str) -> bool:
+        """Whether a Python file may be the module of a name: `name.py` or `name/__init__.py`."""
+        stem = splitext(self._heads[file].path)[0].removesuffix("/__init__")
+        return stem.rpartition("/")[2] == name
 
     def _find(self, file: int, item: Import) -> tuple[int, ...]:
         module = item.module
@@ -168,6 +195,7 @@ class ImportResolver:
     def _by_suffix(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
         best: tuple[int, int, int] | None = None
         own = self._heads[file].path.split("/")
+        folder, beside = tuple(own[:-1]), -1
         for segments, target in self._look.ending_in(wanted[-1]):
             if target == file or self._families[target] != self._families[file]:
                 continue
@@ -179,11 +207,14 @@ class ImportResolver:
             # mean asyncio/subprocess.py.
             whole = self._families[file] == "python" and size == len(wanted)
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
+                beside = beside if segments[:-size] != folder else target
                 continue
             near = next((i for i, (a, b) in enumerate(zip(own, segments, strict=False)) if a != b), len(own))
             rank = (-size, -near, target)
             if best is None or rank < best:
                 best = rank
+        if beside >= 0 and wanted[0] not in language_rules.STANDARD_MODULES and self._look.is_alone(file):
+            return (beside,)  # the folder of a script comes first in `sys.path`, even if it is a package
         return (best[2],) if best else ()
 
     def _go_package(self, wanted: tuple[str, ...]) -> tuple[int, ...]:
