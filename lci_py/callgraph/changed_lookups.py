@@ -26,6 +26,7 @@ from lci_py.callgraph.lookup_tables import (
     Definition,
     StoredTables,
     declares_crate,
+    declares_npm_package,
     in_go_package,
     module_names,
 )
@@ -56,6 +57,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("alone", path), (runs_alone(facts),)
     if declares_crate(head):
         yield ("crate", head.package), (path,)
+    if declares_npm_package(head):
+        yield ("npm", head.package), (path,)
     if family in QUALIFIED:
         names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
         for name in names | ({head.package} if head.package else set()):

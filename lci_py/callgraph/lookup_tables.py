@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -84,9 +84,17 @@ class Files:
     @cached_property
     def crates(self) -> dict[str, list[int]]:
         """Name of a Rust crate to the Cargo.toml files that declare it."""
+        return self._declared_by(declares_crate)
+
+    @cached_property
+    def npm_packages(self) -> dict[str, list[int]]:
+        """Name of a package of npm to the package.json files that declare it."""
+        return self._declared_by(declares_npm_package)
+
+    def _declared_by(self, declares: Callable[[FileHead], bool]) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
-            if declares_crate(head):
+            if declares(head):
                 found[head.package].append(file)
         return found
 
@@ -122,6 +130,11 @@ def in_go_package(head: FileHead) -> bool:
 def declares_crate(head: FileHead) -> bool:
     """Whether a file is the Cargo.toml of a package."""
     return head.path.endswith("Cargo.toml") and head.language == "text" and bool(head.package)
+
+
+def declares_npm_package(head: FileHead) -> bool:
+    """Whether a file is the package.json of a package."""
+    return head.path.endswith("package.json") and head.language == "text" and bool(head.package)
 
 
 class Tables(Protocol):

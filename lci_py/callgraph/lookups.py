@@ -90,6 +90,7 @@ class LookUps:
             "ending": lambda segment: self.files.by_ending.get(segment, ()),
             "go": lambda folder: self.files.go_packages.get(folder, ()),
             "crate": lambda name: self.files.crates.get(name, ()),
+            "npm": lambda name: self.files.npm_packages.get(name, ()),
             "variable": lambda folder, name: self._go_variables(folder).get(name, ()),
             "alone": lambda path: runs_alone(self._facts(path)),
             "declaring": self._declaring,
@@ -165,6 +166,11 @@ class LookUps:
     def crate(self, name: str) -> Sequence[int]:
         """The Cargo.toml files of the Rust crates of a name, ascending."""
         found: Sequence[int] = self._ask(("crate", name))
+        return found
+
+    def npm_package(self, name: str) -> Sequence[int]:
+        """The package.json files of the packages of a name, ascending."""
+        found: Sequence[int] = self._ask(("npm", name))
         return found
 
     def declaring(self, family: str, name: str) -> Sequence[int]:

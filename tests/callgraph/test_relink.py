@@ -374,6 +374,26 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"p/Cargo.toml": '[package]\nname = "k"\n'},
         {"a.rs"},
     ),
+    "the name of a package of npm": (
+        {
+            "a.js": 'import { f } from "k";\nf();\n',
+            "b.js": 'import { f } from "./c";\nf();\n',
+            "p/package.json": '{"name": "p"}\n',
+            "p/index.js": "export function f() {}\n",
+        },
+        {"p/package.json": '{"name": "k"}\n'},
+        {"a.js"},
+    ),
+    "the entry point of a package of npm": (
+        {
+            "a.js": 'import { f } from "k";\nf();\n',
+            "p/package.json": '{"name": "k", "main": "one.js"}\n',
+            "p/one.js": "export function f() {}\n",
+            "p/two.js": "export function f() {}\n",
+        },
+        {"p/package.json": '{"name": "k", "main": "two.js"}\n'},
+        {"a.js"},
+    ),
     "what a macro's text calls": (
         {
             "a.h": "#define M(x) f(x)\n",

@@ -9,6 +9,7 @@ from posixpath import splitext
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES
 from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, STAR_FAMILIES, LookUps
+from lci_py.callgraph.resolve.npm_packages import NpmPackages
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
 from lci_py.types.source import Import
 
@@ -44,6 +45,7 @@ class ImportResolver:
         self._families = look_ups.files.families
         self._folders = look_ups.files.folders
         self.crates = Crates(look_ups)
+        self._npm = NpmPackages(look_ups)
         self._memo: dict[tuple[object, ...], tuple[tuple[int, ...], set[int]]] = {}
 
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
@@ -108,8 +110,12 @@ class ImportResolver:
         own = self._families[file]
         if own == "go":
             return self._go_package(tuple(module.split("/")))  # an import names a folder, never a file
-        if own == "javascript" and re.fullmatch(r"(?:node:)?[\w-]+", module):
-            return ()  # a bare name is an installed package, even if a file here has that name
+        if own == "javascript" and module[:1] not in (".", "/"):
+            found = self._npm.find(file, module)
+            if found >= 0:
+                return (found,)
+            if re.fullmatch(r"(?:node:)?[\w-]+", module):
+                return ()  # a bare name is an installed package, even if a file here has that name
         if own == "rust":
             segments = [part for part in module.split("::") if part]
             within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
@@ -135,9 +141,9 @@ class ImportResolver:
             for _ in range(dots - 1):
                 base = posixpath.dirname(base)
             rest = module[dots:].replace(".", "/")
-            return self._relative(posixpath.join(base, rest) if rest else base, item.name)
+            return self._relative(own, posixpath.join(base, rest) if rest else base, item.name)
         if module.startswith("."):
-            return self._relative(posixpath.normpath(posixpath.join(folder, module)), item.name)
+            return self._relative(own, posixpath.normpath(posixpath.join(folder, module)), item.name)
         return self._by_segments(file, module, item.name)
 
     def _by_segments(self, file: int, module: str, imported: str) -> tuple[int, ...]:
@@ -183,13 +189,13 @@ class ImportResolver:
         }
         return tuple(matches) if len(matches) == 1 else ()
 
-    def _relative(self, path: str, name: str) -> tuple[int, ...]:
+    def _relative(self, own: str, path: str, name: str) -> tuple[int, ...]:
         wanted = tuple(part for part in path.split("/") if part)
         for segments in ((*wanted, name), wanted, ((*wanted[:-1], wanted[-1].rpartition(".")[0]) if wanted else ())):
             if segments and segments[-1]:
-                for candidate, file in self._look.ending_in(segments[-1]):
-                    if candidate == segments:
-                        return (file,)
+                found = [f for candidate, f in self._look.ending_in(segments[-1]) if candidate == segments]
+                if found:  # `./button` is button.ts before button.css
+                    return (next((f for f in found if self._families[f] == own), found[0]),)
         return ()
 
     def _by_suffix(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
 from lci_py.source.extract.cargo import crate_of
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.marks import marks_of
+from lci_py.source.extract.npm import npm_package_of
 from lci_py.source.extract.roles import handed_on
 from lci_py.source.extract.stored_functions import captured_functions, stored_functions
 from lci_py.source.extract.symbols import SymbolReader, plain_name
@@ -117,8 +118,14 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
     claims = tuple(claims_of(language, path, source, [])) if not limit else ()
+    package, entries = npm_package_of(path, source)
     return Extract(
-        language, crate_of(path, source), claims=claims, chunks=chunks[: limits.max_file_chunks], limit=limit
+        language,
+        package or crate_of(path, source),
+        imports=entries,
+        claims=claims,
+        chunks=chunks[: limits.max_file_chunks],
+        limit=limit,
     )
 
 
@@ -242,7 +249,9 @@ def _listed(captured: Captured, captures: dict[str, list[Node]], line: int) -> I
         module = captured.text(node).strip("\"'`")
         name = parameters[number] if number < len(parameters) else None
         if node.type == "string" and module not in ("require", "exports", "module"):
-            yield Import(module, "", captured.text(name) if name is not None and name.type == "identifier" else "", line)
+            yield Import(
+                module, "", captured.text(name) if name is not None and name.type == "identifier" else "", line
+            )
 
 
 def _module(captured: Captured, captures: dict[str, list[Node]]) -> str:

@@ -125,3 +125,87 @@ def test_a_submodule_counts_unless_its_package_binds_the_name(
         files["pkg/__init__.py"] = init
     source = "use.py::run" if passed else "use.py::go"
     assert {target for caller, target in edges(tmp_path, files) if caller == source} - {"use.py::run"} == found
+
+
+LIB = "export function send() {}\n"
+USE = 'import {{ send }} from "{0}";\n\nexport function go() {{ send(); }}\n'
+
+
+@pytest.mark.parametrize(
+    ("manifest", "asked", "path"),
+    [
+        ("", "@shop/mail", "src/index.ts"),
+        ('"main": "./lib/start.js"', "@shop/mail", "lib/start.js"),
+        ('"main": "dist/start.js"', "@shop/mail", "src/start.ts"),  # what a build will write
+        ('"module": "./esm/start.mjs", "main": "./old.js"', "@shop/mail", "src/start.ts"),
+        ('"exports": "./main.js"', "@shop/mail", "main.js"),
+        ('"exports": {"types": "./x.d.ts", "import": "./dist/a.mjs"}', "@shop/mail", "src/a.ts"),
+        ('"exports": {".": "./a.js", "./deep": {"default": "./b.js"}}', "@shop/mail/deep", "b.js"),
+        ('"exports": {"./parts/*": "./dist/parts/*.js"}', "@shop/mail/parts/one/two", "src/parts/one/two.ts"),
+        ('"exports": {"./parts/*.js": "./src/parts/*.ts"}', "@shop/mail/parts/one.js", "src/parts/one.ts"),
+        ("", "@shop/mail/src/deep", "src/deep.ts"),
+    ],
+)
+def test_a_package_of_the_repository_is_imported_by_its_name(
+    tmp_path: Path, manifest: str, asked: str, path: str
+) -> None:
+    files = {
+        "packages/mail/package.json": f'{{"name": "@shop/mail"{", " if manifest else ""}{manifest}}}\n',
+        f"packages/mail/{path}": LIB,
+        "packages/mail/other.css": "",
+        "packages/web/src/go.ts": USE.format(asked),
+        "elsewhere/send.ts": LIB,
+    }
+    assert edges(tmp_path, files) == {("packages/web/src/go.ts::go", f"packages/mail/{path}::send")}
+
+
+def test_a_package_imports_its_own_files_by_names(tmp_path: Path) -> None:
+    files = {
+        "p/package.json": '{"name": "p", "imports": {"#mail": "./lib/mail.js", "#parts/*": "./lib/parts/*.js"}}\n',
+        "p/lib/mail.js": LIB,
+        "p/lib/parts/one.js": "export function one() {}\n",
+        "p/src/a/go.js": 'import { one } from "#parts/one";\n' + USE.format("#mail") + "one();\n",
+        "q/go.js": USE.format("#mail"),  # another package's
+    }
+    wanted = {("p/src/a/go.js::go", "p/lib/mail.js::send"), ("p/src/a/go.js", "p/lib/parts/one.js::one")}
+    assert edges(tmp_path, files) == wanted
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        '{"name": "mail"',
+        "[1, 2]",
+        '{"name": 3}',
+        '{"name": "mail", "exports": {".": 3, "./a": ["./x.js", null]}, "main": {"a": 1}}',
+        '{"name": "mail", "exports": ' + '{".": ' * 5000 + "1" + "}" * 5000 + "}",
+        '{"name": "mail", "main": "../../../../etc/go.js"}',
+        '{"name": "other", "main": "./go.js"}',
+        '{"name": "mail", "exports": {"./sub": "./go.js"}}',
+    ],
+)
+def test_a_manifest_that_does_not_say_what_a_name_means_is_none(tmp_path: Path, manifest: str) -> None:
+    files = {"mail/package.json": manifest, "mail/go.js": LIB, "web/go.js": USE.format("mail")}
+    assert edges(tmp_path, files) == set()
+
+
+def test_a_package_among_tests_is_for_tests(tmp_path: Path) -> None:
+    files = {
+        "tests/mail/package.json": '{"name": "mail", "main": "./start.js"}',
+        "tests/mail/start.js": LIB,
+        "src/go.js": USE.format("mail"),
+        "tests/go.js": USE.format("mail"),
+    }
+    assert edges(tmp_path, files) == {("tests/go.js::go", "tests/mail/start.js::send")}
+
+
+def test_the_nearest_of_two_packages_counts(tmp_path: Path) -> None:
+    files = {f"{side}/mail/package.json": '{"name": "mail", "main": "a.js"}' for side in ("a", "b")}
+    files |= {f"{side}/mail/a.js": LIB for side in ("a", "b")}
+    files |= {f"{side}/web/go.js": USE.format("mail") for side in ("a", "b")}
+    assert edges(tmp_path, files) == {(f"{side}/web/go.js::go", f"{side}/mail/a.js::send") for side in ("a", "b")}
+
+
+def test_a_relative_import_means_a_file_of_its_language_first(tmp_path: Path) -> None:
+    files = {"button.css": "a {}\n", "button.js": LIB, "go.js": USE.format("./button")}
+    assert edges(tmp_path, files) == {("go.js::go", "button.js::send")}

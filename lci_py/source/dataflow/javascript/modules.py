@@ -46,7 +46,7 @@ class Modules(Expressions):
         return super()._call(node)
 
     def _define(self, node: Node, defines: bool) -> bool:
-        """AMD's `define("name", ["a"], function (a) {})` or `require(["a"], function (a) {})`; False if it is neither."""
+        """AMD's `define("name", ["a"], function (a) {})` or `require(["a"], …)`; False, for other calls."""
         flow, line = self.flow, node.start_point[0] + 1
         listed = node.child_by_field_name("arguments")
         passed = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
