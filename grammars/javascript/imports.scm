@@ -42,3 +42,8 @@
   (#eq? @_require "require")) @import
 ; import("m")
 (call_expression function: (import) arguments: (_ . (string) @import.module)) @import
+; define(["a", "b"], function (a, b) {}), define("name", ["a"], (a) => {}), require(["a"], function (a) {})
+(call_expression function: (identifier) @_define arguments: (_ (array) @import.listed . (_ parameters: (_) @import.names))
+  (#any-of? @_define "define" "require" "requirejs")) @import
+(call_expression function: (identifier) @_define arguments: (_ (array) @import.listed . (identifier))
+  (#any-of? @_define "define" "require" "requirejs")) @import

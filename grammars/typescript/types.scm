@@ -4,12 +4,13 @@
 (required_parameter pattern: [
   (identifier) @typed.name
   (rest_pattern (identifier) @typed.name)
-  (object_pattern [(shorthand_property_identifier_pattern) @typed.name (pair_pattern value: (identifier) @typed.name)
-    (object_assignment_pattern left: (_) @typed.name)])
-  (array_pattern (identifier) @typed.name)]) @typed
+  (object_pattern) @typed.pattern
+  (array_pattern) @typed.pattern]) @typed
 (optional_parameter pattern: (identifier) @typed.name) @typed
+(optional_parameter pattern: [(object_pattern) (array_pattern)] @typed.pattern) @typed
 ; x => …, catch (x)
 (_ parameter: (identifier) @typed.name) @typed
+(catch_clause parameter: [(object_pattern) (array_pattern)] @typed.pattern) @typed
 
 ; Variables. Those that hold a function are definitions, what holds a required module is an import. What may be given
 ; another value later is followed by the propagation alone.
@@ -27,10 +28,14 @@
     (binary_expression) (object) (array) (parenthesized_expression)]) @typed
 (variable_declarator name: (identifier) @typed.name !type value: (call_expression function: (_) @_function)
   (#not-eq? @_function "require")) @typed
-(variable_declarator name: (object_pattern [(shorthand_property_identifier_pattern) @typed.name
-  (pair_pattern value: (identifier) @typed.name)]) value: [(identifier) (member_expression)]) @typed
-(variable_declarator name: (array_pattern (identifier) @typed.name)) @typed
+(variable_declarator name: (object_pattern) @typed.pattern value: (call_expression function: (_) @_function)
+  (#not-eq? @_function "require")) @typed
+(variable_declarator name: (object_pattern) @typed.pattern value: [(identifier) (member_expression) (await_expression)
+  (subscript_expression) (ternary_expression) (binary_expression) (object) (this) (as_expression)
+  (non_null_expression)]) @typed
+(variable_declarator name: (array_pattern) @typed.pattern) @typed
 (for_in_statement left: (identifier) @typed.name right: (_) @typed.each) @typed
+(for_in_statement kind: _ left: [(object_pattern) (array_pattern)] @typed.pattern) @typed
 
 ; Fields, parameters that are fields, and this.x = new A()
 (class_body (_ name: (_) @typed.member type: (_) @typed.type)) @typed

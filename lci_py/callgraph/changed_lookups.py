@@ -11,12 +11,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_of_local, is_shared, is_top, is_type, macro_texts
+from lci_py.callgraph.file_facts import (
+    DECLARED,
+    EXPANDING,
+    is_of_local,
+    is_shared,
+    is_top,
+    is_type,
+    macro_texts,
+    runs_alone,
+)
 from lci_py.callgraph.lookup_tables import (
     QUALIFIED,
     Definition,
     StoredTables,
     declares_crate,
+    declares_npm_package,
     in_go_package,
     module_names,
 )
@@ -40,8 +50,15 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("ending", segments[-1]), (path, segments, language)
     if in_go_package(head):
         yield ("go", folder), (path,)
+        for place, name in facts.typed:
+            if place < 0:
+                yield ("variable", folder, name), (path,)
+    if language == "python":
+        yield ("alone", path), (runs_alone(facts),)
     if declares_crate(head):
         yield ("crate", head.package), (path,)
+    if declares_npm_package(head):
+        yield ("npm", head.package), (path,)
     if family in QUALIFIED:
         names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
         for name in names | ({head.package} if head.package else set()):

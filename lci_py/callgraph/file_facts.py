@@ -302,6 +302,13 @@ def owner(kind: str, around: str, scope: str) -> str:
     return scope.rpartition(".")[2] if outside else ""
 
 
+def runs_alone(facts: FileFacts) -> bool:
+    """Whether a Python file imports something, but neither relatively nor by the name of a folder that it is in."""
+    around = set(facts.head.folder.split("/"))
+    heads = {item.module.partition(".")[0] for item in facts.imports}
+    return bool(heads) and "" not in heads and not heads & around
+
+
 def is_include(item: Import) -> bool:
     """Whether an import of C is `#include "x.h"`, which binds no name; `using a::b` binds one."""
     return not item.name and not item.alias and ("." in item.module or "/" in item.module)

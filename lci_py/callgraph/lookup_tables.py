@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -84,9 +84,17 @@ class Files:
     @cached_property
     def crates(self) -> dict[str, list[int]]:
         """Name of a Rust crate to the Cargo.toml files that declare it."""
+        return self._declared_by(declares_crate)
+
+    @cached_property
+    def npm_packages(self) -> dict[str, list[int]]:
+        """Name of a package of npm to the package.json files that declare it."""
+        return self._declared_by(declares_npm_package)
+
+    def _declared_by(self, declares: Callable[[FileHead], bool]) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
-            if declares_crate(head):
+            if declares(head):
                 found[head.package].append(file)
         return found
 
@@ -109,14 +117,24 @@ def module_names(path: str) -> list[tuple[str, ...]]:
     return [segments]
 
 
+def is_go_test(path: str) -> bool:
+    """Whether a Go file is built for tests only, and so is no part of what other packages import."""
+    return path.endswith("_test.go")
+
+
 def in_go_package(head: FileHead) -> bool:
     """Whether a file is a part of a Go package that can be imported: no test."""
-    return head.language == "go" and not head.path.endswith("_test.go")
+    return head.language == "go" and not is_go_test(head.path)
 
 
 def declares_crate(head: FileHead) -> bool:
     """Whether a file is the Cargo.toml of a package."""
     return head.path.endswith("Cargo.toml") and head.language == "text" and bool(head.package)
+
+
+def declares_npm_package(head: FileHead) -> bool:
+    """Whether a file is the package.json of a package."""
+    return head.path.endswith("package.json") and head.language == "text" and bool(head.package)
 
 
 class Tables(Protocol):

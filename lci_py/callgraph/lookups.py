@@ -8,6 +8,7 @@ docs/adr/0011-relinking.md says what a new kind of look-up needs.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 from zlib import crc32
@@ -22,6 +23,7 @@ from lci_py.callgraph.file_facts import (
     is_top,
     is_type,
     macro_texts,
+    runs_alone,
 )
 from lci_py.callgraph.lookup_tables import Definition, Tables
 from lci_py.types.source import Import, Stored, Typed
@@ -31,7 +33,7 @@ LookUp = tuple[str, ...]
 COMMON_CALLS = 12
 #: A name with more definitions than this says nothing about which one is meant.
 MOST_NAMED = 16
-#: An import of a package or namespace means no more of its files than this.
+#: An import of a package or namespace has edges to no more of its files than this. Names are found in all of them.
 MOST_PACKAGE_FILES = 16
 #: A slot that more functions than this are stored in says nothing about which one is meant; if the type that it
 #: belongs to is not known, the second number counts.
@@ -41,6 +43,7 @@ BY_NAME = frozenset(".@")
 #: Families in which `LookUps.offering` answers what a star import finds.
 STAR_FAMILIES = frozenset(map(family_of, language_rules.STAR_PACKAGES))
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
+_MOST_FOLDERS = 100
 
 
 def offered(facts: FileFacts, package: str) -> frozenset[str] | None:
@@ -81,11 +84,15 @@ class LookUps:
         self._by_name: dict[tuple[str, str], list[Definition]] = {}
         self._definitions: dict[int, Definition] = {}
         self._macros: tuple[int, dict[str, list[MacroText]]] = (-1, {})  # of the file that was asked about last
+        self._variables: dict[str, dict[str, list[int]]] = {}  # of Go packages, by folder
         self._finders: dict[str, Callable[..., Any]] = {
             "path": lambda path: self.files.by_path.get(path, -1),
             "ending": lambda segment: self.files.by_ending.get(segment, ()),
             "go": lambda folder: self.files.go_packages.get(folder, ()),
             "crate": lambda name: self.files.crates.get(name, ()),
+            "npm": lambda name: self.files.npm_packages.get(name, ()),
+            "variable": lambda folder, name: self._go_variables(folder).get(name, ()),
+            "alone": lambda path: runs_alone(self._facts(path)),
             "declaring": self._declaring,
             "open": self._open,
             "offering": self._offering,
@@ -144,9 +151,26 @@ class LookUps:
         found: Sequence[int] = self._ask(("go", folder))
         return found
 
+    def go_variable(self, folder: str, name: str) -> Sequence[int]:
+        """A folder's Go files without tests that say at their top level of what type a variable is; ascending."""
+        found: Sequence[int] = self._ask(("variable", folder, name))
+        return found
+
+    def is_alone(self, file: int) -> bool:
+        """Whether a Python file names no package around it: it may be a script, or a module beside one."""
+        if file == self.own:
+            return runs_alone(self.tables.facts(file))
+        found: bool = self._ask(("alone", self.files.heads[file].path))
+        return found
+
     def crate(self, name: str) -> Sequence[int]:
         """The Cargo.toml files of the Rust crates of a name, ascending."""
         found: Sequence[int] = self._ask(("crate", name))
+        return found
+
+    def npm_package(self, name: str) -> Sequence[int]:
+        """The package.json files of the packages of a name, ascending."""
+        found: Sequence[int] = self._ask(("npm", name))
         return found
 
     def declaring(self, family: str, name: str) -> Sequence[int]:
@@ -155,13 +179,14 @@ class LookUps:
         return found
 
     def open_files(self, family: str, package: str) -> Sequence[int]:
-        """Files of a package or namespace of which `offering` does not say what they offer: they may offer any name."""
+        """Files of a package or namespace, among its first `MOST_PACKAGE_FILES`, of which `offering` does not say what
+        they offer: they may offer any name."""
         found: Sequence[int] = self._ask(("open", family, package))
         return found
 
     def offering(self, family: str, package: str, name: str) -> Sequence[int]:
-        """Files of a package or namespace where a star import of it can find a name, of the first `MOST_PACKAGE_FILES`;
-        ascending. Those that are not in the answer, nor in that of `open_files`, do not have the name."""
+        """Files of a package or namespace where a star import of it can find a name, ascending. Those that are not in
+        the answer, nor in that of `open_files`, do not have the name."""
         found: Sequence[int] = self._ask(("offering", family, package, name))
         return found
 
@@ -351,18 +376,40 @@ class LookUps:
         found = {*self.tables.declaring(name), *self.files.by_package.get(name, ())}
         return sorted(file for file in found if self.files.families[file] == family)
 
-    def _package_files(self, family: str, package: str) -> Sequence[int]:
+    def _package_files(self, family: str, package: str) -> tuple[Sequence[int], Sequence[int]]:
+        """The first files of a package, and the others, which are looked at only for names that they define."""
         known = self._memo.get(("declaring", family, package))  # whoever asks for names has asked for the files
         files: Sequence[int] = known[1] if known is not None else self._declaring(family, package)
-        return files[: MOST_PACKAGE_FILES + 1]  # the file that imports its own package is not counted
+        first = MOST_PACKAGE_FILES + 1  # the file that imports its own package is not counted
+        return files[:first], files[first:] if len(files) > first else ()
 
     def _open(self, family: str, package: str) -> list[int]:
         facts = self.tables.facts
-        return [file for file in self._package_files(family, package) if offered(facts(file), package) is None]
+        return [file for file in self._package_files(family, package)[0] if offered(facts(file), package) is None]
 
     def _offering(self, family: str, package: str, name: str) -> list[int]:
         facts = self.tables.facts
-        return [file for file in self._package_files(family, package) if name in (offered(facts(file), package) or ())]
+        first, others = self._package_files(family, package)
+        files = [file for file in first if name in (offered(facts(file), package) or ())]
+        for item in self._named(family, name) if others else ():
+            place = bisect_left(others, item.file)
+            among = place < len(others) and others[place] == item.file and item.file not in files
+            if among and name in (offered(facts(item.file), package) or ()):
+                files.append(item.file)
+        return files
+
+    def _go_variables(self, folder: str) -> dict[str, list[int]]:
+        """Variables at the top level of a Go package to the files that say of what type they are."""
+        known = self._variables.get(folder)
+        if known is None:
+            if len(self._variables) >= _MOST_FOLDERS:
+                self._variables.clear()
+            known = self._variables[folder] = {}
+            for file in self.files.go_packages.get(folder, ()):
+                for scope, name in self.tables.facts(file).typed:
+                    if scope < 0:
+                        known.setdefault(name, []).append(file)
+        return known
 
     def _top(self, path: str, name: str) -> Definition | None:
         file = self.files.by_path[path]

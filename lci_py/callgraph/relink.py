@@ -43,6 +43,7 @@ from lci_py.callgraph.pointsto.propagate import (
 from lci_py.callgraph.program import check_constraints, is_same_but_for_lines, joined
 from lci_py.callgraph.resolve.calls import FileLinker
 from lci_py.errors import DamagedIndexError
+from lci_py.source.extract.npm import MANIFEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +55,7 @@ BULK_SHARE = 0.25
 #: Changed look-ups whose answers are compared; with more of them, all count as changed.
 _MOST_COMPARED = 3_000
 #: Kinds of look-ups that say which files an import means, in the languages that the propagation goes through.
-_OF_PATHS = ("path", "ending")
+_OF_PATHS = ("path", "ending", "npm")
 
 
 def relink(
@@ -101,7 +102,7 @@ def relink(
     stay = ~concerned[owners]
     outcome = _followed(
         Followed(graph.program, graph.solution), numbers, _Versions(old, new), sites, fresh,
-        paths_differ=any(look_up[0] in _OF_PATHS for found in look_ups.values() for look_up in found),
+        paths_differ=any(_is_of_paths(look_up) for found in look_ups.values() for look_up in found),
     )  # fmt: skip
     anew = any_followed(old, gone) or any_followed(new, again) or outcome.solution is not graph.solution
     stay = stay & ~followed if anew else stay | followed
@@ -112,6 +113,11 @@ def relink(
         rows = np.concatenate([rows, reconciled(new, rows, followed_edges(*outcome, starts), starts)], axis=1)
     keys = _merged_keys(graph, numbers.places, concerned, linked, again)
     return assemble(rows, numbers.first_symbol, keys, sites, again, numbers.lambdas(), outcome)
+
+
+def _is_of_paths(look_up: LookUp) -> bool:
+    """Whether a look-up says which files imports mean that functions are followed through."""
+    return look_up[0] in _OF_PATHS or (look_up[0] == "binding" and look_up[1].endswith(MANIFEST))
 
 
 class _Versions(NamedTuple):

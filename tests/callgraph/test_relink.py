@@ -274,6 +274,27 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"p/b.go": GO + "func G() {}\n"},
         {"main.go"},
     ),
+    "a variable of a Go package": (
+        {
+            "main.go": 'package main\nimport "example.org/m/p"\nfunc main() { p.V.F() }\n',
+            "p/a.go": GO + "type T struct{}\nfunc (t T) F() {}\n",
+            "p/b.go": GO,
+            "q/c.go": "package q\ntype T struct{}\nfunc (t T) F() {}\n",
+        },
+        {"p/b.go": GO + "var V T\n"},
+        {"main.go"},
+    ),
+    "whether a file is run from its folder": (
+        {
+            "b.py": "from p.a import c\nc.f()\n",
+            "p/__init__.py": "",
+            "p/a.py": "import c\nimport d\n",
+            "p/c.py": "def f(): pass\n",
+            "q.py": "def f(): pass\n",
+        },
+        {"p/a.py": "import c\nfrom . import d\n"},
+        {"b.py"},
+    ),
     "the file that declares what is imported": (
         {
             "A.java": JAVA + "class A { static void f() {} }\n",
@@ -352,6 +373,26 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         },
         {"p/Cargo.toml": '[package]\nname = "k"\n'},
         {"a.rs"},
+    ),
+    "the name of a package of npm": (
+        {
+            "a.js": 'import { f } from "k";\nf();\n',
+            "b.js": 'import { f } from "./c";\nf();\n',
+            "p/package.json": '{"name": "p"}\n',
+            "p/index.js": "export function f() {}\n",
+        },
+        {"p/package.json": '{"name": "k"}\n'},
+        {"a.js"},
+    ),
+    "the entry point of a package of npm": (
+        {
+            "a.js": 'import { f } from "k";\nf();\n',
+            "p/package.json": '{"name": "k", "main": "one.js"}\n',
+            "p/one.js": "export function f() {}\n",
+            "p/two.js": "export function f() {}\n",
+        },
+        {"p/package.json": '{"name": "k", "main": "two.js"}\n'},
+        {"a.js"},
     ),
     "what a macro's text calls": (
         {

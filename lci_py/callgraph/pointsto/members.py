@@ -209,26 +209,29 @@ class PointsTo(Constraints):
                 self.bind(node, target, on)
                 return
 
-    def _of_module(self, file: int, target: int, key: int, seen: set[int]) -> None:
+    def _of_module(self, file: int, target: int, key: int, seen: set[int]) -> bool:
+        """Copy what a module has under a name; False if it binds no such name itself, nor imports it by `*`."""
         if file in seen:
-            return
+            return False
         seen.add(file)
         exports = self.exports.get(file)
         if exports is None:
-            return
+            return False
         node = exports.get(key)
         if node is not None:
             self.copy(node, target)
-            return
+            return True
         default = exports.get(self.name("module.exports"))
         if default is not None and key == self.name("default"):
             self.copy(default, target)  # the value of a CommonJS module is its default export
         elif default is not None:
             self.load(default, target, key)
-        for star in self.stars.get(file, ()):
-            self._of_module(star, target, key, seen)
+        bound = [self._of_module(star, target, key, seen) for star in self.stars.get(file, ())]
+        if any(bound):
+            return True
         for found in self.submodule(file, self.text(key)):
             self.give(target, value_of(MODULE, found))
+        return False
 
     def _of_function(self, value: int, target: int, key: int) -> None:
         if self.text(key) == "prototype":

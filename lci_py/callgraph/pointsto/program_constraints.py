@@ -107,12 +107,12 @@ def _take_files(
             name, n_found, n_heads = imports[first + b]
             start = first_target[first + b]
             found, node = targets[start : start + n_found], a + base if a > 0 else a
-            if head:
-                heads = targets[start + n_found : start + n_found + n_heads]
+            heads = targets[start + n_found : start + n_found + n_heads]
+            if head or (heads and not found):  # the head of a dotted module, or a submodule
                 _import(to, file, node, heads, 0, bool(python[place]))
             else:
                 _import(to, file, node, found, own[name], bool(python[place]))
-            if not found:
+            if not found and not heads:
                 named.append((node, own[name]))
     return np.array(bases, np.int64)
 

@@ -84,7 +84,11 @@ class Meanings:
         heads: tuple[int, ...] = ()
         if python and not item.name and not item.alias and "." in item.module:
             heads = self._imports.targets(file, item._replace(module=item.module.partition(".")[0]))
-        return self._imports.targets(file, item), item.name, heads
+        targets = self._imports.targets(file, item)
+        if python and (holders := self._imports.holders(file, item, targets)) != targets:
+            # A submodule, unless the package binds the name: of a package without `__init__.py` it is the only meaning.
+            return ((), item.name, targets) if file in holders or not holders else (holders, item.name, ())
+        return targets, item.name, heads
 
     def again(self, program: Program) -> Program:
         """A program whose imports are resolved anew, because there are other files than before."""

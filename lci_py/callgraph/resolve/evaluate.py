@@ -16,6 +16,7 @@ from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.expression_steps import Step, TypeText, places_in, steps_of, types_in
+from lci_py.callgraph.resolve.go_packages import in_package
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
 from lci_py.callgraph.resolve.values import (
@@ -429,6 +430,8 @@ class Names:
                 return self._all.types.rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
             if beside:
                 return tuple(value_of(found, PACKAGE) for found in beside)
+            if head.family == "go" and (values := in_package(self._look, self._all.types.rows, file, name, depth)):
+                return values
         if head.language in language_rules.PROGRAM_TYPES:
             only = self._look.only_type(head.family, name)
             if only is not None and not (only.around in TYPE_KINDS and head.language in language_rules.NESTED_HIDDEN):
@@ -480,10 +483,11 @@ class Names:
             offering: Collection[int] = targets
             if package and name != "this":  # which every type and namespace has
                 offering = self._look.offering(self._look.files.families[file], package, name)
-                if not offering and not open_files:
-                    continue
-            for target in targets:
-                if target != file and (target in offering or target in open_files):
+                offering = sorted({*offering, *open_files})
+            elif self._look.files.families[file] == "go":
+                return in_package(self._look, rows, targets[0], name, depth)
+            for target in offering:
+                if target != file:
                     values = self.in_module(target, name, depth - 1, outside=True)
                     values = values or self._static(target, star, name, depth - 1)
                     if values:
@@ -532,10 +536,8 @@ class Names:
         if not targets:
             return self._unresolved(file, item, original, name)
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
-        if wanted:
-            # In Rust the name may be a module's: then what it means is looked up in the module around that one.
-            holders = self._import.targets(file, Import(item.module, "", "", 0)) if language == "rust" else ()
-            for target in holders if original and holders else targets:
+        if wanted and language != "go":
+            for target in self._import.holders(file, item, targets):
                 if target == file:
                     continue
                 values = self.in_module(target, wanted, depth - 1, outside=True)
@@ -682,6 +684,8 @@ class Members:
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         names = self._all.names
+        if value.files and self._look.files.families[value.files[0]] == "go":
+            return in_package(self._look, self._all.types.rows, value.files[0], name, depth - 1)
         for file in value.files:
             values = names.in_module(file, name, depth - 1, outside=True) or names.rust_module(file, -1, name)
             if values:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from posixpath import splitext
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES
 from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, STAR_FAMILIES, LookUps
+from lci_py.callgraph.resolve.npm_packages import NpmPackages
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
 from lci_py.types.source import Import
 
@@ -43,6 +45,7 @@ class ImportResolver:
         self._families = look_ups.files.families
         self._folders = look_ups.files.folders
         self.crates = Crates(look_ups)
+        self._npm = NpmPackages(look_ups)
         self._memo: dict[tuple[object, ...], tuple[tuple[int, ...], set[int]]] = {}
 
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
@@ -75,14 +78,44 @@ class ImportResolver:
                 return (found,)
         return ()
 
+    def holders(self, file: int, item: Import, targets: tuple[int, ...]) -> tuple[int, ...]:
+        """The files in which the name that an import takes from a module is looked up first.
+
+        Where the name may be a module's own, that is the module around: in Rust a function or a type may share its
+        name, and in Python what `__init__.py` binds under it counts before the submodule.
+
+        Args:
+            file: The file that imports.
+            item: The import.
+            targets: The files that it means.
+        """
+        language = self._heads[file].language
+        if not item.name or item.name == "*" or language not in ("rust", "python"):
+            return targets
+        if language == "python" and not (len(targets) == 1 and self._may_be_named(targets[0], item.name)):
+            return targets
+        around = self.targets(file, Import(item.module, "", "", 0))
+        if language == "rust":
+            return around or targets
+        return targets if around == targets else around
+
+    def _may_be_named(self, file: int, name: str) -> bool:
+        """Whether a Python file may be the module of a name: `name.py` or `name/__init__.py`."""
+        stem = splitext(self._heads[file].path)[0].removesuffix("/__init__")
+        return stem.rpartition("/")[2] == name
+
     def _find(self, file: int, item: Import) -> tuple[int, ...]:
         module = item.module
         folder = self._folders[file]
         own = self._families[file]
         if own == "go":
             return self._go_package(tuple(module.split("/")))  # an import names a folder, never a file
-        if own == "javascript" and re.fullmatch(r"(?:node:)?[\w-]+", module):
-            return ()  # a bare name is an installed package, even if a file here has that name
+        if own == "javascript" and module[:1] not in (".", "/"):
+            found = self._npm.find(file, module)
+            if found >= 0:
+                return (found,)
+            if re.fullmatch(r"(?:node:)?[\w-]+", module):
+                return ()  # a bare name is an installed package, even if a file here has that name
         if own == "rust":
             segments = [part for part in module.split("::") if part]
             within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
@@ -108,9 +141,9 @@ class ImportResolver:
             for _ in range(dots - 1):
                 base = posixpath.dirname(base)
             rest = module[dots:].replace(".", "/")
-            return self._relative(posixpath.join(base, rest) if rest else base, item.name)
+            return self._relative(own, posixpath.join(base, rest) if rest else base, item.name)
         if module.startswith("."):
-            return self._relative(posixpath.normpath(posixpath.join(folder, module)), item.name)
+            return self._relative(own, posixpath.normpath(posixpath.join(folder, module)), item.name)
         return self._by_segments(file, module, item.name)
 
     def _by_segments(self, file: int, module: str, imported: str) -> tuple[int, ...]:
@@ -156,18 +189,19 @@ class ImportResolver:
         }
         return tuple(matches) if len(matches) == 1 else ()
 
-    def _relative(self, path: str, name: str) -> tuple[int, ...]:
+    def _relative(self, own: str, path: str, name: str) -> tuple[int, ...]:
         wanted = tuple(part for part in path.split("/") if part)
         for segments in ((*wanted, name), wanted, ((*wanted[:-1], wanted[-1].rpartition(".")[0]) if wanted else ())):
             if segments and segments[-1]:
-                for candidate, file in self._look.ending_in(segments[-1]):
-                    if candidate == segments:
-                        return (file,)
+                found = [f for candidate, f in self._look.ending_in(segments[-1]) if candidate == segments]
+                if found:  # `./button` is button.ts before button.css
+                    return (next((f for f in found if self._families[f] == own), found[0]),)
         return ()
 
     def _by_suffix(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
         best: tuple[int, int, int] | None = None
         own = self._heads[file].path.split("/")
+        folder, beside = tuple(own[:-1]), -1
         for segments, target in self._look.ending_in(wanted[-1]):
             if target == file or self._families[target] != self._families[file]:
                 continue
@@ -179,11 +213,14 @@ class ImportResolver:
             # mean asyncio/subprocess.py.
             whole = self._families[file] == "python" and size == len(wanted)
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
+                beside = beside if segments[:-size] != folder else target
                 continue
             near = next((i for i, (a, b) in enumerate(zip(own, segments, strict=False)) if a != b), len(own))
             rank = (-size, -near, target)
             if best is None or rank < best:
                 best = rank
+        if beside >= 0 and wanted[0] not in language_rules.STANDARD_MODULES and self._look.is_alone(file):
+            return (beside,)  # the folder of a script comes first in `sys.path`, even if it is a package
         return (best[2],) if best else ()
 
     def _go_package(self, wanted: tuple[str, ...]) -> tuple[int, ...]:

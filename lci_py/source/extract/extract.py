@@ -13,6 +13,7 @@ from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
 from lci_py.source.extract.cargo import crate_of
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.marks import marks_of
+from lci_py.source.extract.npm import npm_package_of
 from lci_py.source.extract.roles import handed_on
 from lci_py.source.extract.stored_functions import captured_functions, stored_functions
 from lci_py.source.extract.symbols import SymbolReader, plain_name
@@ -117,8 +118,14 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
     claims = tuple(claims_of(language, path, source, [])) if not limit else ()
+    package, entries = npm_package_of(path, source)
     return Extract(
-        language, crate_of(path, source), claims=claims, chunks=chunks[: limits.max_file_chunks], limit=limit
+        language,
+        package or crate_of(path, source),
+        imports=entries,
+        claims=claims,
+        chunks=chunks[: limits.max_file_chunks],
+        limit=limit,
     )
 
 
@@ -219,6 +226,9 @@ def _imports(captured: Captured) -> list[Import]:
         if captures["import"][0].type == "use":
             imports.extend(Import(*used, line) for used in used_in(captured.source, captures["import"][0].start_byte))
             continue
+        if "import.listed" in captures:
+            imports.extend(_listed(captured, captures, line))
+            continue
         module = _module(captured, captures)
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
         names = [without_colon(captured.text(n)) for n in captures.get("import.name", [])]
@@ -227,6 +237,21 @@ def _imports(captured: Captured) -> list[Import]:
         names = names or [""]
         imports.extend(Import(module, name, alias, line) for name in names)
     return imports
+
+
+def _listed(captured: Captured, captures: dict[str, list[Node]], line: int) -> Iterator[Import]:
+    """The modules that AMD's `define` or `require` lists, each with the parameter that it is passed for."""
+    modules = [child for child in captures["import.listed"][0].named_children if child.type != "comment"]
+    parameters = [
+        child for names in captures.get("import.names", ()) for child in names.named_children if child.type != "comment"
+    ]
+    for number, node in enumerate(modules):
+        module = captured.text(node).strip("\"'`")
+        name = parameters[number] if number < len(parameters) else None
+        if node.type == "string" and module not in ("require", "exports", "module"):
+            yield Import(
+                module, "", captured.text(name) if name is not None and name.type == "identifier" else "", line
+            )
 
 
 def _module(captured: Captured, captures: dict[str, list[Node]]) -> str:

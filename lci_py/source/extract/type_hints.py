@@ -135,7 +135,7 @@ def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -
     return {
         (_around(finder, symbols, node, CALLABLE), without_colon(captured.text(node)))
         for captures in captured.typed
-        for node in captures.get("typed.name", ())
+        for node in _names(captures)
     }
 
 
@@ -214,7 +214,7 @@ def _typed(
         if place >= 0:
             yield from (Typed(place, "", text, place) for text in texts)
     # In Ruby, `@x` is a member by its name.
-    names = captures.get("typed.name", [])
+    names = _names(captures)
     members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
     for node in (*captures.get("typed.member", ()), *members):
         place = _around(finder, symbols, node, TYPE_KINDS)
@@ -225,6 +225,26 @@ def _typed(
         place = _around(finder, symbols, node, CALLABLE)
         name = without_colon(captured.text(node)).lstrip("$")
         yield from (Typed(place, name, text, place) for text in texts or [""])
+
+
+def _names(captures: dict[str, list[Node]]) -> list[Node]:
+    """The names that a match binds, those in patterns as well."""
+    names = captures.get("typed.name", [])
+    pending = captures.get("typed.pattern", ())
+    if not pending:
+        return names
+    names, pending = list(names), list(pending)
+    while pending:
+        node = pending.pop()
+        if node.type in ("identifier", "shorthand_property_identifier_pattern"):
+            names.append(node)
+        elif node.type in ("assignment_pattern", "object_assignment_pattern"):
+            pending += node.children_by_field_name("left")
+        elif node.type == "pair_pattern":
+            pending += node.children_by_field_name("value")
+        elif node.type.endswith("_pattern"):
+            pending += node.named_children
+    return names
 
 
 def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:

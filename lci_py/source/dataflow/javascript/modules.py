@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from lci_py.types.source import Import
 
 
+#: Functions of AMD, if nothing in the file binds their names.
+_DEFINERS = frozenset({b"define", b"require", b"requirejs"})
+
+
 class Modules(Expressions):
     """Imports, exports, namespaces and enumerations."""
 
@@ -32,6 +36,44 @@ class Modules(Expressions):
                 "module": self._namespace,
             }
         )
+
+    def _call(self, node: Node) -> int:
+        callee = node.child_by_field_name("function")
+        if callee is not None and callee.type == "identifier":
+            name = self._source[callee.start_byte : callee.end_byte]
+            if name in _DEFINERS and not self._is_bound(name.decode()) and self._define(node, name == b"define"):
+                return 0
+        return super()._call(node)
+
+    def _define(self, node: Node, defines: bool) -> bool:
+        """AMD's `define("name", ["a"], function (a) {})` or `require(["a"], …)`; False, for other calls."""
+        flow, line = self.flow, node.start_point[0] + 1
+        listed = node.child_by_field_name("arguments")
+        passed = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
+        if defines and len(passed) > 1 and passed[0].type == "string":
+            passed = passed[1:]
+        names = ["require", "exports", "module"]
+        if len(passed) > 1 and passed[0].type == "array":
+            names = [self._text(child).strip("\"'`") for child in passed[0].named_children if child.type != "comment"]
+            passed = passed[1:]
+        elif not defines or len(passed) != 1:
+            return False
+        factory = self._value(passed[0])
+        if passed[0].type == "object":
+            flow.copy(self._exported(), factory)
+            return True
+        module = flow.value(NEW, PLAIN) if "module" in names else 0
+        of_names = {"exports": self._exported() if "exports" in names else 0, "module": module, "require": 0}
+        arguments = [
+            (number, of_names[name] if name in of_names else self._imported(name)) for number, name in enumerate(names)
+        ]
+        result = flow.call(self._scope, factory, line, arguments)
+        if defines:
+            flow.copy(self._exported(), result)
+            flow.copy(self._exported(), flow.load(module, "exports"))
+        for rest in passed[1:]:  # what `require` calls when a module is not there
+            self._value(rest)
+        return True
 
     def _import(self, node: Node) -> int:
         source = node.child_by_field_name("source")

@@ -1,0 +1,36 @@
+"""Go's packages: what a name means in the files of a folder together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from lci_py.callgraph.edges import IMPORT
+from lci_py.callgraph.lookup_tables import is_go_test
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.values import Values, value_of, with_step
+from lci_py.types.source import Typed
+
+#: Evaluates type hints of a file: `Types.rows`.
+Rows = Callable[[int, Iterable[Typed], int], Values]
+
+
+def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) -> Values:
+    """The values of a name of the package that a file belongs to, as other packages see it.
+
+    Args:
+        look_ups: Where to ask.
+        rows: Evaluates type hints.
+        file: Any file of the package.
+        name: The name.
+        depth: How many further names may be followed.
+    """
+    heads, folder = look_ups.files.heads, look_ups.files.folders[file]
+    found = look_ups.in_folder("go", folder, name)
+    values = tuple(value_of(item, IMPORT) for item in found if not is_go_test(heads[item.file].path))
+    if values:
+        return values
+    for other in look_ups.go_variable(folder, name):
+        values = rows(other, look_ups.typed(other, -1, name), depth)
+        if values:
+            return with_step(values, IMPORT)
+    return ()

@@ -1,0 +1,94 @@
+"""Packages of npm in the repository: finds the file that `import "name/sub"` means, by the manifests."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from lci_py.callgraph.lookups import LookUps
+from lci_py.source.extract.npm import MANIFEST
+
+#: Folders of what a build writes: their files come from `src`, or from the package's own folder.
+_BUILT = frozenset("dist build lib out esm cjs es umd mjs _esm _cjs types target output".split())
+_SUFFIX = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
+_ENTRIES = ("src/index", "index", "lib/index")
+
+
+class NpmPackages:
+    """Finds files by the names of packages and their entry points."""
+
+    def __init__(self, look_ups: LookUps) -> None:
+        self._look = look_ups
+        self._heads = look_ups.files.heads
+        self._families = look_ups.files.families
+
+    def find(self, file: int, module: str) -> int:
+        """The file of a module that is no path: of `name`, `@scope/name/sub` or `#internal`; -1 if there is none."""
+        if module[:1] == "#":
+            manifest, key = self._around(file), module
+        else:
+            parts = module.split("/")
+            size = 2 if module[:1] == "@" else 1
+            manifest = self._named(file, "/".join(parts[:size])) if len(parts) >= size else -1
+            key = "/".join((".", *parts[size:]))
+        if manifest < 0:
+            return -1
+        folder = self._heads[manifest].folder
+        target = self._entry(manifest, key)
+        if target:
+            return self._source(folder, target)
+        if key == ".":
+            return next((found for entry in _ENTRIES if (found := self._source(folder, entry)) >= 0), -1)
+        return self._source(folder, key) if key[:1] == "." else -1
+
+    def _named(self, file: int, name: str) -> int:
+        """The nearest manifest of a package; that of a test only for tests."""
+        test, own = self._heads[file].test, self._heads[file].path.split("/")
+        best = (-1, -1)
+        for manifest in self._look.npm_package(name):
+            parts = self._heads[manifest].path.split("/")
+            near = next((at for at, pair in enumerate(zip(own, parts, strict=False)) if len(set(pair)) > 1), len(parts))
+            if near > best[0] and (test or not self._heads[manifest].test):
+                best = near, manifest
+        return best[1]
+
+    def _around(self, file: int) -> int:
+        """The manifest of the package that a file is a part of."""
+        folder = self._heads[file].folder
+        while True:
+            found = self._look.at(posixpath.join(folder, MANIFEST))
+            if found >= 0 or not folder:
+                return found
+            folder = posixpath.dirname(folder)
+
+    def _entry(self, manifest: int, key: str) -> str:
+        """What a manifest says of an entry point, which a pattern may name: `./features/*`."""
+        item = self._look.binding(manifest, key)
+        if item is not None:
+            return item.module
+        before = key
+        while "/" in before:
+            before = before.rpartition("/")[0]
+            rest = key[len(before) + 1 :]
+            for pattern in (f"{before}/*", f"{before}/*.js"):
+                item = self._look.binding(manifest, pattern)
+                if item is not None:
+                    return item.module.replace("*", rest.removesuffix(".js") if pattern.endswith(".js") else rest)
+        return ""
+
+    def _source(self, folder: str, target: str) -> int:
+        """The file of a path in a package, or the one that a build made it from."""
+        parts = posixpath.normpath(_SUFFIX.sub("", target)).split("/")
+        found = self._module(folder, parts)
+        while found < 0 and len(parts) > 1 and parts[0] in _BUILT:
+            parts = parts[1:]
+            found = self._module(folder, ["src", *parts])
+            found = found if found >= 0 else self._module(folder, parts)
+        return found
+
+    def _module(self, folder: str, parts: list[str]) -> int:
+        wanted = (*(part for part in folder.split("/") if part), *parts)
+        for candidate, file in self._look.ending_in(wanted[-1]):
+            if candidate == wanted and self._families[file] == "javascript":
+                return file
+        return -1
